@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+/// Published samples use deprecated spellings on purpose: there, and only there, deprecation stays a warning.
+let published: [SwiftSetting] = strict + [.treatWarning("DeprecatedDeclaration", as: .warning)]
+
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
+let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "holdfast",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Holdfast", targets: ["Holdfast"]),
+        .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
+        .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
+        .library(name: "HoldfastNIOTesting", targets: ["HoldfastNIOTesting"]),
+        .executable(name: "holdfastctl", targets: ["holdfastctl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        .target(name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], swiftSettings: strict),
+        .target(
+            name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioTLS, nioSSL, logging], swiftSettings: strict),
+        .target(name: "HoldfastTesting", dependencies: ["Holdfast", x509, crypto, cryptoExtras, asn1], swiftSettings: strict),
+        .target(
+            name: "HoldfastNIOTesting", dependencies: ["HoldfastTesting", nioCore, nioPosix, nioSSL],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "holdfastctl",
+            dependencies: ["Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, argumentParser],
+            swiftSettings: strict),
+        .executableTarget(name: "limbo-runner", dependencies: ["Holdfast", argumentParser], swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastTests", dependencies: ["Holdfast", "HoldfastTesting", crypto, asn1], swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastNIOTests",
+            dependencies: ["HoldfastNIO", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL], swiftSettings: strict),
+        .testTarget(name: "holdfastctlTests", dependencies: ["HoldfastTesting", "HoldfastNIOTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "PublishedUsageTests", dependencies: ["Holdfast", "HoldfastTesting"], swiftSettings: published),
+    ]
+)

@@ -1,0 +1,134 @@
+/// A cursor over DER (ITU-T X.690) that hands out ranges and copies nothing.
+///
+/// It accepts what DER allows and nothing else: definite lengths in their shortest form, single-octet identifiers.
+/// X.509 uses no identifier above 30, so the long form is an error. Nesting is the caller's own recursion; nothing
+/// here recurses.
+struct DERReader {
+    /// One element: its identifier octet, the range of identifier, length and content, and the range of the content.
+    struct Element {
+        let tag: UInt8
+        let encoded: Range<Int>
+        let content: Range<Int>
+    }
+
+    let bytes: [UInt8]
+    private(set) var position: Int
+    let end: Int
+
+    init(_ bytes: [UInt8]) {
+        self.init(bytes, in: 0..<bytes.count)
+    }
+
+    /// Reads inside `range`, which must lie within `bytes`; a range that does not is cut to what is there.
+    init(_ bytes: [UInt8], in range: Range<Int>) {
+        let range = range.clamped(to: 0..<bytes.count)
+        self.bytes = bytes
+        self.position = range.lowerBound
+        self.end = range.upperBound
+    }
+
+    var isAtEnd: Bool { position == end }
+
+    /// The identifier octet of the next element, nil at the end.
+    var nextTag: UInt8? { position < end ? bytes[position] : nil }
+
+    mutating func next() throws(DERError) -> Element {
+        let start = position
+        guard start < end else { throw DERError(.truncated, at: start) }
+        let tag = bytes[start]
+        guard tag & 0x1F != 0x1F else { throw DERError(.longIdentifier, at: start) }
+        var cursor = start + 1
+        guard cursor < end else { throw DERError(.truncated, at: cursor) }
+        let first = bytes[cursor]
+        cursor += 1
+        var length = Int(first)
+        if first >= 0x80 {
+            let octets = Int(first & 0x7F)
+            guard octets > 0 else { throw DERError(.indefiniteLength, at: start) }
+            guard octets <= 4 else { throw DERError(.lengthTooLarge, at: start) }
+            guard end - cursor >= octets else { throw DERError(.truncated, at: cursor) }
+            length = 0
+            for offset in cursor..<cursor + octets { length = length << 8 | Int(bytes[offset]) }
+            guard length >= 0x80, bytes[cursor] != 0 else { throw DERError(.lengthNotMinimal, at: start) }
+            cursor += octets
+        }
+        guard end - cursor >= length else { throw DERError(.truncated, at: start) }
+        position = cursor + length
+        return Element(tag: tag, encoded: start..<position, content: cursor..<position)
+    }
+
+    mutating func next(_ tag: UInt8) throws(DERError) -> Element {
+        guard let found = nextTag else { throw DERError(.truncated, at: position) }
+        guard found == tag else { throw DERError(.unexpectedTag(expected: tag, found: found), at: position) }
+        return try next()
+    }
+
+    /// The next element if it has this identifier; nil, with the cursor where it was, if it has another or none is left.
+    mutating func nextIfPresent(_ tag: UInt8) throws(DERError) -> Element? {
+        nextTag == tag ? try next() : nil
+    }
+
+    /// Throws unless everything was read: what follows the last element that a syntax allows is an attacker's room.
+    func finish() throws(DERError) {
+        guard isAtEnd else { throw DERError(.trailingBytes, at: position) }
+    }
+
+    /// A reader of the content of a constructed element.
+    func inside(_ element: Element) -> DERReader { DERReader(bytes, in: element.content) }
+}
+
+/// Identifier octets that X.509 uses (X.690 8.1.2, RFC 5280 appendix A).
+enum DERTag {
+    static let boolean: UInt8 = 0x01
+    static let integer: UInt8 = 0x02
+    static let bitString: UInt8 = 0x03
+    static let octetString: UInt8 = 0x04
+    static let null: UInt8 = 0x05
+    static let objectIdentifier: UInt8 = 0x06
+    static let utcTime: UInt8 = 0x17
+    static let generalizedTime: UInt8 = 0x18
+    static let sequence: UInt8 = 0x30
+    static let set: UInt8 = 0x31
+
+    /// A context-specific, primitive identifier, `[n] IMPLICIT` of a primitive type.
+    static func context(_ number: UInt8) -> UInt8 { 0x80 | number }
+    /// A context-specific, constructed identifier, `[n] EXPLICIT` or `[n] IMPLICIT` of a constructed type.
+    static func contextConstructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
+}
+
+/// Why bytes are not the DER that was asked for, and where.
+struct DERError: Error, Equatable {
+    enum Code: Equatable {
+        case truncated, longIdentifier, indefiniteLength, lengthTooLarge, lengthNotMinimal, trailingBytes
+        case unexpectedTag(expected: UInt8, found: UInt8)
+        case invalidValue(String)
+    }
+
+    let code: Code
+    /// Offset from the start of the array that was read.
+    let offset: Int
+
+    init(_ code: Code, at offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+}
+
+extension DERError: CustomStringConvertible {
+    var description: String {
+        let problem =
+            switch code {
+            case .truncated: "the element ends before its length says"
+            case .longIdentifier: "an identifier above 30"
+            case .indefiniteLength: "an indefinite length"
+            case .lengthTooLarge: "a length of more than four octets"
+            case .lengthNotMinimal: "a length that is not in its shortest form"
+            case .trailingBytes: "bytes after the last element"
+            case .unexpectedTag(let expected, let found): "identifier \(hex(found)) where \(hex(expected)) is due"
+            case .invalidValue(let what): what
+            }
+        return "\(problem) at offset \(offset)"
+    }
+
+    private func hex(_ tag: UInt8) -> String { "0x" + (tag < 16 ? "0" : "") + String(tag, radix: 16) }
+}
