@@ -1,0 +1,70 @@
+/// Why bytes are not an X.509 certificate that can be read (RFC 5280).
+///
+/// It says nothing about trust: a certificate that reads without an error may still be worthless.
+public struct CertificateError: HoldfastError {
+    /// What is wrong with the bytes.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// They are not DER (X.690): a wrong length, an indefinite one, an element that is cut short.
+        case notDER
+        /// More bytes than a certificate is allowed to have.
+        case tooLarge
+        /// Something follows the certificate, or a field in it.
+        case trailingBytes
+        /// A version other than 1, 2 or 3 (RFC 5280 4.1.2.1), or fields that the version does not have.
+        case unsupportedVersion
+        /// A field is DER, but not what RFC 5280 says it is.
+        case malformedField
+        /// The same extension twice (RFC 5280 4.2).
+        case duplicateExtension
+        /// The signature algorithm inside the signed part differs from the one beside the signature (RFC 5280 4.1.1.2).
+        case algorithmMismatch
+        /// More elements in a field than the budget allows.
+        case budgetExceeded
+    }
+
+    public let code: Code
+    /// The field of RFC 5280, for example `subjectPublicKeyInfo`; `certificate` when it is the whole.
+    public let field: String
+    public let expected: String
+    public let found: String
+
+    /// Makes an error about one field.
+    ///
+    /// - Parameters:
+    ///   - code: what is wrong.
+    ///   - field: the name of the field in RFC 5280.
+    ///   - expected: what would have been right.
+    ///   - found: what was there instead.
+    public init(_ code: Code, field: String, expected: String, found: String) {
+        self.code = code
+        self.field = field
+        self.expected = expected
+        self.found = found
+    }
+
+    /// Names the field in which the DER went wrong. A wrong identifier or value inside well-formed DER is a malformed
+    /// field, not a wrong encoding.
+    init(_ error: DERError, in field: String) {
+        let code: Code =
+            switch error.code {
+            case .trailingBytes: .trailingBytes
+            case .unexpectedTag, .invalidValue: .malformedField
+            case .truncated, .longIdentifier, .indefiniteLength, .lengthTooLarge, .lengthNotMinimal: .notDER
+            }
+        self.init(code, field: field, expected: "\(field) in DER", found: error.description)
+    }
+
+    public var remedy: String {
+        switch code {
+        case .notDER where field == "certificate":
+            "Give the certificate in DER; decode a PEM file first."
+        case .tooLarge:
+            "Give one certificate, not a bundle or another kind of file."
+        case .trailingBytes where field == "certificate":
+            "Give one certificate at a time."
+        case .notDER, .trailingBytes, .unsupportedVersion, .malformedField, .duplicateExtension, .algorithmMismatch,
+            .budgetExceeded:
+            "Have the certificate issued again by an authority that follows RFC 5280."
+        }
+    }
+}

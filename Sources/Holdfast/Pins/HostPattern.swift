@@ -1,0 +1,140 @@
+/// The hosts that a policy is for: one host, `*.example.com` or `**.example.com`.
+///
+/// - an exact name or address is that host alone
+/// - `*.example.com` is every name with exactly one label more, not `example.com` itself
+/// - `**.example.com` is `example.com` and every name under it, at any depth
+///
+/// Patterns are ordered by precedence: of two that match one host the lesser decides. That is the exact one, then the
+/// one with most labels, then `*.` before `**.`. Values are immutable and may be used from any thread.
+public struct HostPattern: Hashable, Sendable {
+    /// How far a pattern reaches from its name.
+    public enum Scope: String, Hashable, Sendable, CaseIterable {
+        /// The host itself.
+        case exact
+        /// Names with one label more: `*.`.
+        case oneLabel
+        /// The name itself and everything under it: `**.`.
+        case subtree
+
+        var prefix: String {
+            switch self {
+            case .exact: ""
+            case .oneLabel: "*."
+            case .subtree: "**."
+            }
+        }
+    }
+
+    /// How far the pattern reaches from ``base``.
+    public let scope: Scope
+    /// The host, or the name that stands after the wildcard; without a port.
+    public let base: DialledHost
+    /// Labels of the name that stands after the wildcard; 0 for an address.
+    let labelCount: Int
+
+    /// Reads a pattern.
+    ///
+    /// - Parameters:
+    ///   - text: a host, or a name after `*.` or `**.`, in ASCII or Unicode, without a port.
+    ///   - allowingTopLevel: takes wildcards in front of a single label, for suffixes that an organisation has for
+    ///     itself (`**.internal`). A label that `publicSuffixes` lists is refused all the same.
+    ///   - publicSuffixes: refuses wildcards over a suffix under which strangers register names, such as `co.uk`.
+    /// - Throws: ``HostPatternError``.
+    public init(
+        _ text: String, allowingTopLevel: Bool = false, publicSuffixes: PublicSuffixList? = nil
+    ) throws(HostPatternError) {
+        let scope: Scope = text.hasPrefix("**.") ? .subtree : text.hasPrefix("*.") ? .oneLabel : .exact
+        let name = String(text.dropFirst(scope.prefix.count))
+        guard !name.isEmpty else {
+            throw HostPatternError(
+                .empty, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quoted, remedy: "Name a host or a domain.")
+        }
+        guard !name.utf8.contains(UInt8(ascii: "*")) else {
+            throw HostPatternError(
+                .misplacedWildcard, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quoted,
+                remedy: "Write *. for one label more, **. for the domain and everything under it.")
+        }
+        do throws(HostError) {
+            base = try DialledHost(name)
+        } catch {
+            throw HostPatternError(error, in: text)
+        }
+        self.scope = scope
+        labelCount = Self.labelCount(of: base)
+        guard case .name(let canonical) = base.kind else {
+            guard scope == .exact else {
+                throw HostPatternError(
+                    .addressWithWildcard, expected: "an address alone", found: text.quoted,
+                    remedy: "Add a pattern for each address.")
+            }
+            return
+        }
+        guard scope != .exact else { return }
+        if labelCount == 1, !allowingTopLevel {
+            throw HostPatternError(
+                .topLevel, expected: "a domain of two labels or more", found: text.quoted,
+                remedy: "Name your own domain; for a private suffix pass allowingTopLevel.")
+        }
+        if let publicSuffixes, publicSuffixes.listsSuffix(atOrUnder: canonical) {
+            throw HostPatternError(
+                .publicSuffix, expected: "a domain that somebody registered", found: text.quoted,
+                remedy: "Name your own domain under the public suffix.")
+        }
+    }
+
+    /// Makes the pattern of a host given as other pinning configurations give it: with a switch for its subdomains,
+    /// which stands for `**.`.
+    ///
+    /// - Throws: ``HostPatternError``.
+    public init(
+        host: String, includeSubdomains: Bool, allowingTopLevel: Bool = false,
+        publicSuffixes: PublicSuffixList? = nil
+    ) throws(HostPatternError) {
+        try self.init(
+            (includeSubdomains ? Scope.subtree : .exact).prefix + host, allowingTopLevel: allowingTopLevel,
+            publicSuffixes: publicSuffixes)
+    }
+
+    /// The pattern of one host; its port does not matter.
+    public init(_ host: DialledHost) {
+        scope = .exact
+        base = host.withoutPort
+        labelCount = Self.labelCount(of: host)
+    }
+
+    private static func labelCount(of host: DialledHost) -> Int {
+        guard case .name(let name) = host.kind else { return 0 }
+        return name.utf8.reduce(1) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 }
+    }
+
+    /// Whether the pattern covers a host. Ports do not matter, and no name covers an address.
+    public func matches(_ host: DialledHost) -> Bool {
+        if scope == .exact { return base.kind == host.kind }
+        guard case .name(let domain) = base.kind, case .name(let name) = host.kind else { return false }
+        let (domainOctets, nameOctets) = (domain.utf8, name.utf8)
+        let extra = nameOctets.count - domainOctets.count
+        if extra == 0 { return scope == .subtree && domain == name }
+        // One character and a dot at least.
+        guard extra >= 2, nameOctets.suffix(domainOctets.count).elementsEqual(domainOctets) else { return false }
+        let labels = nameOctets.prefix(extra)
+        guard labels.last == UInt8(ascii: ".") else { return false }
+        return scope == .subtree || !labels.dropLast().contains(UInt8(ascii: "."))
+    }
+}
+
+extension HostPattern: Comparable {
+    /// Whether `left` decides where both match; patterns of equal precedence, which never match one host, are ordered
+    /// by their text.
+    public static func < (left: HostPattern, right: HostPattern) -> Bool {
+        if (left.scope == .exact) != (right.scope == .exact) { return left.scope == .exact }
+        if left.scope == .exact { return left.base.name < right.base.name }
+        if left.labelCount != right.labelCount { return left.labelCount > right.labelCount }
+        if left.scope != right.scope { return left.scope == .oneLabel }
+        return left.base.name < right.base.name
+    }
+}
+
+extension HostPattern: CustomStringConvertible {
+    /// The pattern in its canonical form, which reads back as the same pattern.
+    public var description: String { scope.prefix + base.name }
+}

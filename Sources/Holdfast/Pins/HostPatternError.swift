@@ -1,0 +1,38 @@
+/// Why a text is no host pattern, or a line no rule of a public suffix list.
+public struct HostPatternError: HoldfastError {
+    /// What is wrong.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// Nothing was given, or nothing stands after the wildcard.
+        case empty
+        /// A `*` stands elsewhere than alone, or doubled, in the leftmost label.
+        case misplacedWildcard
+        /// The pattern covers everything under a name of one label, such as `com`.
+        case topLevel
+        /// The pattern covers everything under a public suffix, such as `co.uk`.
+        case publicSuffix
+        /// A wildcard in front of an address.
+        case addressWithWildcard
+        /// What the pattern is made from is no host; `found` says why.
+        case invalidHost
+        /// A line of a public suffix list that is no rule.
+        case invalidSuffixRule
+    }
+
+    public let code: Code
+    public let expected: String
+    public let found: String
+    public let remedy: String
+
+    init(_ code: Code, expected: String, found: String, remedy: String) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+    }
+
+    init(_ error: HostError, in text: String) {
+        self.init(
+            .invalidHost, expected: error.expected, found: "\(error.found) in \(text.quoted) (\(error.code.rawValue))",
+            remedy: error.remedy)
+    }
+}

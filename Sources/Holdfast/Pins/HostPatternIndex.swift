@@ -1,0 +1,99 @@
+/// Values by host pattern: one value decides for a host, found in a few dictionary probes among any number of patterns.
+///
+/// A host with n labels costs at most n + 1 probes, whatever the number of patterns. The same pattern twice replaces;
+/// values of several matching patterns are never merged. A value type without locks: readers take a copy.
+struct HostPatternIndex<Value> {
+    /// A pattern and what it stands for.
+    struct Entry {
+        let pattern: HostPattern
+        let value: Value
+    }
+
+    /// The two patterns that one name can stand in.
+    struct Wildcards {
+        var oneLabel: Entry?
+        var subtree: Entry?
+
+        var isEmpty: Bool { oneLabel == nil && subtree == nil }
+    }
+
+    private var exact: [DialledHost.Kind: Entry] = [:]
+    /// By the name after the wildcard; a Substring, so that a suffix of the host asked for is a key without a copy.
+    private var wildcards: [Substring: Wildcards] = [:]
+    /// How many patterns there are.
+    private(set) var count = 0
+
+    /// An index without patterns.
+    init() {}
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The value of exactly this pattern, whatever hosts it matches. Assigning replaces, assigning nil removes.
+    subscript(_ pattern: HostPattern) -> Value? {
+        get { entry(of: pattern)?.value }
+        set { set(newValue, for: pattern) }
+    }
+
+    /// Sets or, with nil, removes the value of a pattern; returns the one it had.
+    @discardableResult
+    mutating func set(_ value: Value?, for pattern: HostPattern) -> Value? {
+        let old = entry(of: pattern)
+        let new = value.map { Entry(pattern: pattern, value: $0) }
+        switch (pattern.scope, pattern.base.kind) {
+        case (.exact, let kind):
+            exact[kind] = new
+        case (.oneLabel, .name(let name)):
+            wildcards[name[...], default: Wildcards()].oneLabel = new
+        case (.subtree, .name(let name)):
+            wildcards[name[...], default: Wildcards()].subtree = new
+        case (.oneLabel, _), (.subtree, _):
+            // HostPattern makes no wildcard over an address.
+            return nil
+        }
+        if value == nil, wildcards[pattern.base.name[...]]?.isEmpty == true { wildcards[pattern.base.name[...]] = nil }
+        count += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
+        return old?.value
+    }
+
+    /// Removes everything.
+    mutating func removeAll() { self = HostPatternIndex() }
+
+    /// What decides for a host: the exact pattern, else the one with most labels, `*.` before `**.`; nil when no
+    /// pattern matches.
+    func entry(for host: DialledHost) -> Entry? {
+        if let entry = exact[host.kind] { return entry }
+        guard !wildcards.isEmpty, case .name(let name) = host.kind else { return nil }
+        if let entry = wildcards[name[...]]?.subtree { return entry }
+        var rest = name[...]
+        var isParent = true
+        while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[rest.utf8.index(after: dot)...]
+            if let found = wildcards[rest], let entry = isParent ? found.oneLabel ?? found.subtree : found.subtree {
+                return entry
+            }
+            isParent = false
+        }
+        return nil
+    }
+
+    /// The value that decides for a host.
+    func value(for host: DialledHost) -> Value? { entry(for: host)?.value }
+
+    /// Every entry, in the order of precedence.
+    var entries: [Entry] {
+        let all = Array(exact.values) + wildcards.values.flatMap { [$0.oneLabel, $0.subtree].compactMap(\.self) }
+        return all.sorted { $0.pattern < $1.pattern }
+    }
+
+    private func entry(of pattern: HostPattern) -> Entry? {
+        switch pattern.scope {
+        case .exact: exact[pattern.base.kind]
+        case .oneLabel: wildcards[pattern.base.name[...]]?.oneLabel
+        case .subtree: wildcards[pattern.base.name[...]]?.subtree
+        }
+    }
+}
+
+extension HostPatternIndex: Sendable where Value: Sendable {}
+extension HostPatternIndex.Entry: Sendable where Value: Sendable {}
+extension HostPatternIndex.Wildcards: Sendable where Value: Sendable {}

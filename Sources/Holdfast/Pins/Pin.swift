@@ -1,0 +1,162 @@
+internal import Crypto
+internal import Foundation
+
+/// What a certificate must contain to be accepted: the SHA-256 of a public key, or of a whole certificate.
+///
+/// A key pin survives the renewal of a certificate with the same key; a certificate pin does not. A key pin is
+/// written `sha256/` with 44 characters of Base64, as OkHttp and Chromium write it (RFC 7469 2.4 for what is hashed);
+/// a certificate pin is written `cert-sha256/` with 64 hexadecimal digits.
+///
+/// ```swift
+/// let pin = try Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")
+/// ```
+///
+/// Values are immutable, hold no memory of their own and may be used from any thread.
+public struct Pin: Hashable, Sendable {
+    /// What was hashed.
+    public enum Subject: String, Hashable, Sendable, CaseIterable {
+        /// The DER of the SubjectPublicKeyInfo as it stands in the certificate.
+        case publicKey
+        /// The DER of the whole certificate.
+        case certificate
+    }
+
+    /// Octets of a SHA-256 digest.
+    public static let digestLength = 32
+
+    /// What was hashed.
+    public let subject: Subject
+    private let words: DigestWords
+
+    /// Takes a digest that was computed elsewhere.
+    ///
+    /// - Parameters:
+    ///   - subject: what was hashed.
+    ///   - digest: its SHA-256, 32 octets.
+    /// - Throws: ``PinError`` `wrongLength`.
+    public init(subject: Subject, digest: some Sequence<UInt8>) throws(PinError) {
+        var count = 0
+        var words = DigestWords()
+        for octet in digest {
+            guard count < Self.digestLength else {
+                throw Self.wrongLength(found: "more than \(Self.digestLength)")
+            }
+            words.set(octet, at: count)
+            count += 1
+        }
+        guard count == Self.digestLength else { throw Self.wrongLength(found: "\(count)") }
+        self.subject = subject
+        self.words = words
+    }
+
+    /// The pin of the key of a certificate.
+    ///
+    /// - Parameter certificateDER: the DER of one certificate.
+    /// - Throws: ``CertificateError`` when no SubjectPublicKeyInfo is found in it.
+    public static func publicKey(of certificateDER: [UInt8]) throws(CertificateError) -> Pin {
+        let range = try SubjectPublicKeyInfo.range(inCertificate: certificateDER)
+        return Pin(subject: .publicKey, hashing: certificateDER[range])
+    }
+
+    /// The pin of a key that stands alone, for example of a backup key that is in no certificate yet.
+    ///
+    /// - Parameter spkiDER: the DER of its SubjectPublicKeyInfo.
+    /// - Throws: ``CertificateError`` when it is not one.
+    public static func publicKey(spkiDER: [UInt8]) throws(CertificateError) -> Pin {
+        try SubjectPublicKeyInfo(der: spkiDER).sha256Pin
+    }
+
+    /// The pin of a certificate, whatever its octets are.
+    ///
+    /// - Parameter der: the DER of one certificate.
+    public static func certificate(_ der: [UInt8]) -> Pin {
+        Pin(subject: .certificate, hashing: der[...])
+    }
+
+    /// Hashes octets that are known to be what `subject` says, without copying them.
+    init(subject: Subject, hashing octets: ArraySlice<UInt8>) {
+        self.subject = subject
+        words = DigestWords(SHA256.hash(data: octets))
+    }
+
+    /// The SHA-256, 32 octets.
+    public var digest: [UInt8] { (0..<Self.digestLength).map { words.octet(at: $0) } }
+
+    private static func wrongLength(found: String) -> PinError {
+        PinError(
+            .wrongLength, expected: "a SHA-256 of \(digestLength) octets", found: "\(found) octets",
+            remedy: "Hash the key or the certificate with SHA-256 and give the whole digest.")
+    }
+}
+
+extension Pin: CustomStringConvertible {
+    /// `sha256/` with Base64 for a key, `cert-sha256/` with lower-case hexadecimal for a certificate; ``init(_:)``
+    /// reads both.
+    public var description: String {
+        switch subject {
+        case .publicKey: PinText.keyPrefix + Data(digest).base64EncodedString()
+        case .certificate: PinText.certificatePrefix + PinText.hexadecimal(digest)
+        }
+    }
+
+    /// Reads a pin.
+    ///
+    /// Accepted are `sha256/` with the canonical, padded Base64 of 32 octets, the same with two slashes as curl
+    /// writes it, and `cert-sha256/` with 64 hexadecimal digits in either case, with or without colons between the
+    /// octets as openssl prints them. Nothing else: a pin that is almost right is a mistake that would show only when
+    /// connections fail.
+    ///
+    /// - Parameter text: the pin, without white space around it.
+    /// - Throws: ``PinError`` that says what to write instead.
+    public init(_ text: String) throws(PinError) {
+        let (subject, digest) = try PinText.parse(text)
+        try self.init(subject: subject, digest: digest)
+    }
+}
+
+/// 32 octets in four words: a pin in a set costs no allocation.
+private struct DigestWords: Hashable, Sendable {
+    private var first: UInt64 = 0
+    private var second: UInt64 = 0
+    private var third: UInt64 = 0
+    private var fourth: UInt64 = 0
+
+    init() {}
+
+    init(_ digest: SHA256.Digest) {
+        let words = unsafe digest.withUnsafeBytes { buffer in
+            // A SHA-256 digest of swift-crypto is 32 octets by its type.
+            unsafe (
+                buffer.loadUnaligned(fromByteOffset: 0, as: UInt64.self),
+                buffer.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+                buffer.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
+                buffer.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+            )
+        }
+        first = UInt64(bigEndian: words.0)
+        second = UInt64(bigEndian: words.1)
+        third = UInt64(bigEndian: words.2)
+        fourth = UInt64(bigEndian: words.3)
+    }
+
+    mutating func set(_ octet: UInt8, at index: Int) {
+        let bits = UInt64(octet) << UInt64((7 - index % 8) * 8)
+        switch index / 8 {
+        case 0: first |= bits
+        case 1: second |= bits
+        case 2: third |= bits
+        default: fourth |= bits
+        }
+    }
+
+    func octet(at index: Int) -> UInt8 {
+        let word =
+            switch index / 8 {
+            case 0: first
+            case 1: second
+            case 2: third
+            default: fourth
+            }
+        return UInt8(truncatingIfNeeded: word >> UInt64((7 - index % 8) * 8))
+    }
+}

@@ -1,0 +1,36 @@
+/// Why a text is not a pin, or why pins are not a set of pins.
+public struct PinError: HoldfastError {
+    /// What is wrong.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// Nothing was given.
+        case empty
+        /// A digest stands alone, without the prefix that says what was hashed.
+        case missingPrefix
+        /// The prefix names something else than `sha256/` or `cert-sha256/`.
+        case unsupportedAlgorithm
+        /// What follows `sha256/` is not padded Base64 in its canonical form (RFC 4648 3.5, 4).
+        case notBase64
+        /// What follows `cert-sha256/` is not hexadecimal.
+        case notHexadecimal
+        /// The digest is not 32 octets long.
+        case wrongLength
+        /// A set without pins.
+        case noPins
+        /// A pin that stands in the set already.
+        case duplicatePin
+        /// A backup that is one of the pins it should replace.
+        case backupEqualsPin
+    }
+
+    public let code: Code
+    public let expected: String
+    public let found: String
+    public let remedy: String
+
+    init(_ code: Code, expected: String, found: String, remedy: String) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+    }
+}

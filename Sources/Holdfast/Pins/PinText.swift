@@ -1,0 +1,115 @@
+internal import Foundation
+
+/// The two spellings of a pin, and what to say about a text that is neither.
+enum PinText {
+    static let keyPrefix = "sha256/"
+    static let certificatePrefix = "cert-sha256/"
+
+    private static let base64Length = 44
+    private static let hexadecimalLength = 64
+    private static let forms = "sha256/BASE64 or cert-sha256/HEX"
+
+    static func parse(_ text: String) throws(PinError) -> (Pin.Subject, [UInt8]) {
+        guard !text.isEmpty else {
+            throw PinError(.empty, expected: forms, found: "an empty text", remedy: "Give a pin.")
+        }
+        if text.utf8.starts(with: keyPrefix.utf8) {
+            var base64 = text.utf8.dropFirst(keyPrefix.utf8.count)
+            // curl writes two slashes. The first octet of a digest may itself be written `/`, so the length decides.
+            if base64.first == UInt8(ascii: "/"), base64.count == base64Length + 1 { base64 = base64.dropFirst() }
+            return (.publicKey, try decodeBase64(base64, in: text))
+        }
+        if text.utf8.starts(with: certificatePrefix.utf8) {
+            return (.certificate, try decodeHexadecimal(text.utf8.dropFirst(certificatePrefix.utf8.count), in: text))
+        }
+        throw nearMiss(text)
+    }
+
+    static func hexadecimal(_ octets: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(octets.count * 2)
+        for octet in octets {
+            text.append(digits[Int(octet >> 4)])
+            text.append(digits[Int(octet & 0x0F)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func decodeBase64(_ base64: Substring.UTF8View, in text: String) throws(PinError) -> [UInt8] {
+        // Decoders differ in what they forgive; the encoder does not, so what it gives back is the one spelling.
+        if base64.count == base64Length, let data = Data(base64Encoded: Data(base64)),
+            data.count == Pin.digestLength, Data(data.base64EncodedString().utf8) == Data(base64)
+        {
+            return Array(data)
+        }
+        if hexadecimalDigits(of: base64)?.count == hexadecimalLength {
+            throw PinError(
+                .notBase64, expected: "\(base64Length) characters of Base64 after sha256/", found: text.quoted,
+                remedy: "Write cert-sha256/ before the hexadecimal SHA-256 of a certificate, or Base64 for that of a key.")
+        }
+        if let data = Data(base64Encoded: Data(base64)), data.count != Pin.digestLength {
+            throw PinError(
+                .wrongLength, expected: "\(Pin.digestLength) octets after sha256/",
+                found: "\(data.count) octets in \(text.quoted)",
+                remedy: "Hash the key with SHA-256 and give the whole digest.")
+        }
+        throw PinError(
+            .notBase64, expected: "\(base64Length) characters of padded Base64 after sha256/", found: text.quoted,
+            remedy: "Use the alphabet with + and /, keep the = at the end, and leave out white space.")
+    }
+
+    private static func decodeHexadecimal(_ hex: Substring.UTF8View, in text: String) throws(PinError) -> [UInt8] {
+        guard let digits = hexadecimalDigits(of: hex) else {
+            throw PinError(
+                .notHexadecimal, expected: "\(hexadecimalLength) hexadecimal digits after cert-sha256/",
+                found: text.quoted,
+                remedy: "Write two digits an octet, with a colon between octets or none; Base64 is for sha256/ only.")
+        }
+        guard digits.count == hexadecimalLength else {
+            throw PinError(
+                .wrongLength, expected: "\(hexadecimalLength) hexadecimal digits after cert-sha256/",
+                found: "\(digits.count) digits in \(text.quoted)",
+                remedy: "Give the whole SHA-256 of the certificate.")
+        }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
+    /// The values of the digits; nil when something else stands there, or colons anywhere but between all octets.
+    /// A text of more than three characters an octet is not looked at.
+    private static func hexadecimalDigits(of text: Substring.UTF8View) -> [UInt8]? {
+        guard text.count <= Pin.digestLength * 3 else { return nil }
+        let hasColons = text.contains(UInt8(ascii: ":"))
+        var digits: [UInt8] = []
+        for (index, character) in text.enumerated() {
+            if hasColons, index % 3 == 2 {
+                guard character == UInt8(ascii: ":") else { return nil }
+                continue
+            }
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digits.append(character - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digits.append(character - UInt8(ascii: "a") + 10)
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digits.append(character - UInt8(ascii: "A") + 10)
+            default: return nil
+            }
+        }
+        return hasColons && text.last == UInt8(ascii: ":") ? nil : digits
+    }
+
+    private static func nearMiss(_ text: String) -> PinError {
+        if text.utf8.count == base64Length, Data(base64Encoded: text)?.count == Pin.digestLength {
+            return PinError(
+                .missingPrefix, expected: forms, found: "Base64 without a prefix",
+                remedy: "If it is the SHA-256 of a key's SubjectPublicKeyInfo, write sha256/\(text).")
+        }
+        if hexadecimalDigits(of: text[...].utf8)?.count == hexadecimalLength {
+            return PinError(
+                .missingPrefix, expected: forms, found: "hexadecimal without a prefix",
+                remedy: "If it is the SHA-256 of a certificate, write cert-sha256/\(text).")
+        }
+        return PinError(
+            .unsupportedAlgorithm, expected: forms, found: text.quoted,
+            remedy: "Hash with SHA-256 and write sha256/ before the Base64 of a key's hash, "
+                + "or cert-sha256/ before the hexadecimal hash of a certificate.")
+    }
+}

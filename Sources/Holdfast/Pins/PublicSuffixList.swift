@@ -1,0 +1,79 @@
+/// The domains under which strangers register names (publicsuffix.org): a wildcard over one of them would pin hosts of
+/// other people.
+///
+/// Holdfast brings no list, since an old one misleads; give it the current `public_suffix_list.dat`. Values are
+/// immutable and may be used from any thread.
+public struct PublicSuffixList: Hashable, Sendable {
+    /// How much of a text is read as a list. The list of 2026 has about 16,000 lines and 330 kB.
+    static let maximumBytes = 8_388_608
+
+    private var rules: Set<String> = []
+    /// The names after `*.`.
+    private var wildcards: Set<String> = []
+    /// The names after `!`.
+    private var exceptions: Set<String> = []
+
+    /// Reads a list in the format of publicsuffix.org: a rule a line, up to the first white space; empty lines and
+    /// those that begin with `//` are comments; `*.` in front of a rule stands for any one label, `!` makes an exception.
+    ///
+    /// - Parameters:
+    ///   - text: the list, at most 8 MiB.
+    ///   - includingPrivateDomains: whether the rules between the marks `===BEGIN PRIVATE DOMAINS===` and
+    ///     `===END PRIVATE DOMAINS===` count: suffixes such as those of cloud providers, under which you may pin.
+    /// - Throws: ``HostPatternError`` `invalidSuffixRule` for a line that is no rule, with its number.
+    public init(_ text: String, includingPrivateDomains: Bool = true) throws(HostPatternError) {
+        guard text.utf8.count <= Self.maximumBytes else {
+            throw HostPatternError(
+                .invalidSuffixRule, expected: "a list of at most \(Self.maximumBytes) octets",
+                found: "\(text.utf8.count)", remedy: "Give the public suffix list alone.")
+        }
+        var isPrivate = false
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            guard let rule = line.split(maxSplits: 1, whereSeparator: \.isWhitespace).first else { continue }
+            if rule.hasPrefix("//") {
+                if line.contains("===BEGIN PRIVATE DOMAINS===") { isPrivate = true }
+                if line.contains("===END PRIVATE DOMAINS===") { isPrivate = false }
+                continue
+            }
+            if isPrivate, !includingPrivateDomains { continue }
+            try add(String(rule), line: index + 1)
+        }
+    }
+
+    private mutating func add(_ rule: String, line: Int) throws(HostPatternError) {
+        let isException = rule.hasPrefix("!")
+        let isWildcard = rule.hasPrefix("*.")
+        let name: String
+        do throws(HostError) {
+            name = try DialledHost.canonicalName(String(rule.dropFirst(isException ? 1 : isWildcard ? 2 : 0)))
+        } catch {
+            throw HostPatternError(
+                .invalidSuffixRule, expected: "a domain, *.DOMAIN or !DOMAIN",
+                found: "\(rule.quoted) in line \(line): \(error.code.rawValue)",
+                remedy: "Give the list of publicsuffix.org unchanged.")
+        }
+        if isException {
+            exceptions.insert(name)
+        } else if isWildcard {
+            wildcards.insert(name)
+        } else {
+            rules.insert(name)
+        }
+    }
+
+    /// Whether a name in canonical form is a public suffix. A name of one label that no rule lists is one as well: the
+    /// list's own default rule is `*`.
+    func isPublicSuffix(_ name: String) -> Bool {
+        lists(name) || !name.utf8.contains(UInt8(ascii: "."))
+    }
+
+    /// Whether the list says that a name is a public suffix, or that every name with one label more is.
+    func listsSuffix(atOrUnder name: String) -> Bool { lists(name) || wildcards.contains(name) }
+
+    private func lists(_ name: String) -> Bool {
+        guard !exceptions.contains(name) else { return false }
+        if rules.contains(name) { return true }
+        guard let dot = name.firstIndex(of: ".") else { return false }
+        return wildcards.contains(String(name[name.index(after: dot)...]))
+    }
+}

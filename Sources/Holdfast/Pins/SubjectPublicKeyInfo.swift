@@ -1,0 +1,85 @@
+/// The public key of a certificate with its algorithm, as the DER that stands in the certificate (RFC 5280 4.1.2.7).
+///
+/// It is what a key pin hashes (RFC 7469 2.4), and it is found without decoding the rest of the certificate. It is a
+/// slice: no octet is copied, and the certificate stays in memory as long as this value does. Two values are equal
+/// when their octets are. Values are immutable and may be used from any thread.
+public struct SubjectPublicKeyInfo: Hashable, Sendable {
+    /// The DER of the SubjectPublicKeyInfo, with its identifier and length. The indices are those of the certificate
+    /// it was found in.
+    public let der: ArraySlice<UInt8>
+
+    /// Finds the key in a certificate.
+    ///
+    /// Only the way to the key is read, not the key, nor what follows it.
+    ///
+    /// - Parameter certificateDER: the DER of one certificate, at most 256 KiB.
+    /// - Throws: ``CertificateError`` naming the field in which the walk ended.
+    public init(certificateDER: [UInt8]) throws(CertificateError) {
+        der = certificateDER[try Self.range(inCertificate: certificateDER)]
+    }
+
+    /// Takes a key that stands alone, for example the one of a backup key pair.
+    ///
+    /// - Parameter der: the DER of a SubjectPublicKeyInfo, at most 256 KiB, with nothing after it.
+    /// - Throws: ``CertificateError`` when it is anything else than an algorithm and a bit string in a sequence.
+    public init(der: [UInt8]) throws(CertificateError) {
+        try Self.requireReadableSize(of: der, field: Self.field)
+        do throws(DERError) {
+            var outer = DERReader(der)
+            let sequence = try outer.next(DERTag.sequence)
+            try outer.finish()
+            var inner = outer.inside(sequence)
+            _ = try inner.next(DERTag.sequence)
+            _ = try inner.next(DERTag.bitString)
+            try inner.finish()
+        } catch {
+            throw CertificateError(error, in: Self.field)
+        }
+        self.der = der[...]
+    }
+
+    /// The pin of this key: the SHA-256 of ``der``.
+    public var sha256Pin: Pin { Pin(subject: .publicKey, hashing: der) }
+
+    /// Where the SubjectPublicKeyInfo of a certificate stands.
+    ///
+    /// Reads the headers of at most nine elements and the content of none.
+    static func range(inCertificate der: [UInt8]) throws(CertificateError) -> Range<Int> {
+        try requireReadableSize(of: der, field: "certificate")
+        var field = "certificate"
+        do throws(DERError) {
+            var outer = DERReader(der)
+            let certificate = try outer.next(DERTag.sequence)
+            try outer.finish()
+            field = "tbsCertificate"
+            var reader = outer.inside(certificate)
+            reader = reader.inside(try reader.next(DERTag.sequence))
+            field = "version"
+            _ = try reader.nextIfPresent(DERTag.contextConstructed(0))
+            field = "serialNumber"
+            _ = try reader.next(DERTag.integer)
+            field = "signature"
+            _ = try reader.next(DERTag.sequence)
+            field = "issuer"
+            _ = try reader.next(DERTag.sequence)
+            field = "validity"
+            _ = try reader.next(DERTag.sequence)
+            field = "subject"
+            _ = try reader.next(DERTag.sequence)
+            field = Self.field
+            return try reader.next(DERTag.sequence).encoded
+        } catch {
+            throw CertificateError(error, in: field)
+        }
+    }
+
+    private static let field = "subjectPublicKeyInfo"
+
+    private static func requireReadableSize(of der: [UInt8], field: String) throws(CertificateError) {
+        guard der.count <= CertificateLimits.maximumBytes else {
+            throw CertificateError(
+                .tooLarge, field: field, expected: "at most \(CertificateLimits.maximumBytes) octets",
+                found: "\(der.count)")
+        }
+    }
+}

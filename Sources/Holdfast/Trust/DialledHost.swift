@@ -1,0 +1,133 @@
+public import Foundation
+
+/// The host that the application asked for: the one that policy, server name indication, identity and connection use.
+///
+/// It is made once, from what the caller wrote, and is in one canonical form: a name in A-labels (UTS 46,
+/// non-transitional), in lower case and without the trailing dot, or the octets of an address. Two texts that mean
+/// one host give equal values; a text that resolvers and certificates could read in different ways gives an error.
+/// Values are immutable and may be used from any thread.
+public struct DialledHost: Hashable, Sendable {
+    /// A name or an address.
+    public enum Kind: Hashable, Sendable {
+        /// A name in A-labels, lower case, at most 253 octets, without a trailing dot.
+        case name(String)
+        /// The four octets of an IPv4 address, in network order.
+        case ipv4([UInt8])
+        /// The sixteen octets of an IPv6 address, in network order.
+        case ipv6([UInt8])
+    }
+
+    /// What is dialled.
+    public let kind: Kind
+    /// The port, 1 to 65535, where it is known.
+    public let port: Int?
+
+    /// Reads what a caller asked for.
+    ///
+    /// Accepted are names, in ASCII or in Unicode, with underscores (service names have them) and one trailing dot;
+    /// IPv4 addresses as four decimal octets without leading zeros; IPv6 addresses (RFC 4291 2.2), in brackets or
+    /// without, and without a zone. A URL, a port in the text, and a name whose last label is a number are refused.
+    ///
+    /// - Parameters:
+    ///   - text: a name or an address.
+    ///   - port: the port, where it is known.
+    /// - Throws: ``HostError``.
+    public init(_ text: String, port: Int? = nil) throws(HostError) {
+        self.kind = try HostText.kind(of: text)
+        self.port = try Self.checked(port)
+    }
+
+    /// Takes the host of a URL, and its port: the one it states, or 443 for `https` and `wss`.
+    ///
+    /// A host that the URL writes with percent-encoding is refused.
+    ///
+    /// - Throws: ``HostError``; `empty` when the URL has no host.
+    public init(url: URL) throws(HostError) {
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let host = parts.encodedHost,
+            !host.isEmpty
+        else {
+            throw HostError(
+                .empty, expected: "a URL with a host", found: url.absoluteString.quoted,
+                remedy: "Give an absolute URL, for example https://www.example.com.")
+        }
+        if parts.rangeOfPort != nil, parts.port == nil { throw Self.invalidPort(found: "one that is no number") }
+        let scheme = parts.scheme?.lowercased()
+        try self.init(host, port: parts.port ?? (scheme == "https" || scheme == "wss" ? 443 : nil))
+    }
+
+    /// Reads a host as the published interfaces take it: a name, or the text of a URL, which means its host alone.
+    ///
+    /// - Throws: ``HostError``.
+    init(publishedHostName text: String) throws(HostError) {
+        guard text.utf8.count <= HostText.maximumURLBytes, text.contains("://") else {
+            try self.init(text)
+            return
+        }
+        // Readers of URLs disagree about where a host ends when one of these is in it.
+        guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }),
+            let url = URL(string: text)
+        else {
+            throw HostError(
+                .forbiddenCharacter, expected: "a host name or a URL", found: text.quoted,
+                remedy: "Give the host name alone, for example www.example.com.")
+        }
+        self = try DialledHost(url: url).withoutPort
+    }
+
+    private static func checked(_ port: Int?) throws(HostError) -> Int? {
+        guard let port, !(1...65535).contains(port) else { return port }
+        throw invalidPort(found: "\(port)")
+    }
+
+    private static func invalidPort(found: String) -> HostError {
+        HostError(.invalidPort, expected: "a port from 1 to 65535", found: found, remedy: "Give the port that is dialled.")
+    }
+
+    /// The host without its port: the name, or the address in its canonical spelling (RFC 5952 for IPv6), without
+    /// brackets.
+    public var name: String {
+        switch kind {
+        case .name(let name): name
+        case .ipv4(let octets): AddressText.ipv4(octets)
+        case .ipv6(let octets): AddressText.ipv6(octets)
+        }
+    }
+
+    /// What the client names in the handshake: the name, nil for an address (RFC 6066 3).
+    public var serverNameIndication: String? {
+        if case .name(let name) = kind { name } else { nil }
+    }
+
+    /// The octets of the address, as an iPAddress name of a certificate has them (RFC 5280 4.2.1.6); nil for a name.
+    public var addressOctets: [UInt8]? {
+        switch kind {
+        case .name: nil
+        case .ipv4(let octets), .ipv6(let octets): octets
+        }
+    }
+
+    /// Whether both are one host, whatever their ports: policies are found by host, connections by host and port.
+    public func hasSameName(as other: DialledHost) -> Bool { kind == other.kind }
+
+    /// The same host where the port does not matter.
+    var withoutPort: DialledHost { DialledHost(kind: kind, port: nil) }
+
+    private init(kind: Kind, port: Int?) {
+        self.kind = kind
+        self.port = port
+    }
+
+    /// The canonical form of a name: A-labels, lower case, no trailing dot.
+    ///
+    /// - Throws: ``HostError``; `numericName` or `invalidAddress` when it is an address.
+    static func canonicalName(_ text: String) throws(HostError) -> String { try HostText.name(of: text) }
+}
+
+extension DialledHost: CustomStringConvertible {
+    /// The name or address, with the port where one is known; an IPv6 address with a port is in brackets.
+    public var description: String {
+        guard let port else { return name }
+        if case .ipv6 = kind { return "[\(name)]:\(port)" }
+        return "\(name):\(port)"
+    }
+}
