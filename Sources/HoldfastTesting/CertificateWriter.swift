@@ -1,0 +1,102 @@
+import Foundation
+
+/// Encodes and signs one certificate (RFC 5280 4.1).
+struct CertificateWriter {
+    let specification: CertificateSpecification
+    let key: TestKey
+    let issuer: TestName
+    let signer: TestKey
+    /// What the signer's certificate calls its key; nil for nothing.
+    let signerKeyIdentifier: [UInt8]?
+    let now: Date
+
+    /// What the certificate calls its own key; nil for nothing.
+    var subjectKeyIdentifier: [UInt8]? {
+        switch specification.subjectKeyIdentifier {
+        case .automatic: key.keyIdentifier
+        case .absent: nil
+        case .octets(let octets): octets
+        }
+    }
+
+    func write() throws(TestKitError) -> [UInt8] {
+        var signer = signer
+        for case .signedBy(let other) in specification.faults { signer = other }
+        let algorithm = specification.signature.resolved(for: signer.kind)
+        var (inner, outer) = (algorithm, algorithm)
+        for fault in specification.faults {
+            switch fault {
+            case .innerSignatureAlgorithm(let other): inner = other.resolved(for: signer.kind)
+            case .outerSignatureAlgorithm(let other): outer = other.resolved(for: signer.kind)
+            default: break
+            }
+        }
+
+        var content = signedContent(algorithm: inner)
+        for case .signedContent(let change) in specification.faults { content = change(content) }
+        var signature = try signer.signature(of: content, by: algorithm)
+        for fault in specification.faults {
+            switch fault {
+            case .contentAfterSigning(let change): content = change(content)
+            case .flippedSignatureBit: signature[signature.count / 2] ^= 0x10
+            default: break
+            }
+        }
+        return damaged(
+            TestDER.sequence([content, outer.algorithmIdentifier, TestDER.bitString(signature)]))
+    }
+
+    private func signedContent(algorithm: TestSignature) -> [UInt8] {
+        let extensions = self.extensions()
+        let version = TestDER.context(0, constructed: TestDER.integer(specification.version - 1))
+        let list = TestDER.context(3, constructed: TestDER.sequence(extensions.map(\.der)))
+        return TestDER.sequence(
+            // Version 1 is the default, which DER leaves out.
+            (specification.version == 1 ? [] : [version]) + [
+                TestDER.integer(octets: specification.serial ?? Self.randomSerial()),
+                algorithm.algorithmIdentifier,
+                (specification.issuer ?? issuer).der,
+                TestDER.sequence([specification.notBefore.der(now: now), specification.notAfter.der(now: now)]),
+                specification.subject.der,
+                specification.subjectPublicKeyInfo ?? key.subjectPublicKeyInfoDER,
+            ] + (extensions.isEmpty ? [] : [list]))
+    }
+
+    private func extensions() -> [CertificateExtension] {
+        let authority: [UInt8]? =
+            switch specification.authorityKeyIdentifier {
+            case .automatic: signerKeyIdentifier
+            case .absent: nil
+            case .octets(let octets): octets
+            }
+        var list = specification.encodedExtensions(
+            subjectKeyIdentifier: subjectKeyIdentifier, signerKeyIdentifier: authority)
+        for fault in specification.faults {
+            switch fault {
+            case .extensions(let change): change(&list)
+            case .extensionContent(let identifier, let value):
+                for index in list.indices where list[index].identifier == identifier { list[index].value = value }
+            case .duplicatedExtension(let identifier): list += list.filter { $0.identifier == identifier }
+            default: break
+            }
+        }
+        return list
+    }
+
+    private func damaged(_ certificate: [UInt8]) -> [UInt8] {
+        var certificate = certificate
+        for fault in specification.faults {
+            switch fault {
+            case .truncated(let count): certificate.removeLast(max(0, min(count, certificate.count)))
+            case .trailingBytes(let bytes): certificate += bytes
+            default: break
+            }
+        }
+        return certificate
+    }
+
+    private static func randomSerial() -> [UInt8] {
+        // 0x40 keeps the number positive and its encoding 16 octets long.
+        [UInt8.random(in: 0x40...0x7F)] + (1..<16).map { _ in UInt8.random(in: .min ... .max) }
+    }
+}

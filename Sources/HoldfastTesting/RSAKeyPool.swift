@@ -1,0 +1,38 @@
+import Synchronization
+
+/// RSA keys that the tests of one process share, since making them is what takes the time.
+///
+/// A slot has a lock of its own: two threads that want the same key make it once, and nobody waits for another slot.
+final class RSAKeyPool: Sendable {
+    static let shared = RSAKeyPool()
+
+    private struct Name: Hashable {
+        let bits: Int
+        let index: Int
+    }
+
+    private final class Slot: Sendable {
+        private let key = Mutex<TestKey?>(nil)
+
+        func value(_ make: () throws(TestKitError) -> TestKey) throws(TestKitError) -> TestKey {
+            try key.withLock { (key) throws(TestKitError) -> TestKey in
+                if let key { return key }
+                let made = try make()
+                key = made
+                return made
+            }
+        }
+    }
+
+    private let slots = Mutex<[Name: Slot]>([:])
+
+    func key(bits: Int, index: Int) throws(TestKitError) -> TestKey {
+        let slot = slots.withLock { slots in
+            let name = Name(bits: bits, index: index)
+            let slot = slots[name] ?? Slot()
+            slots[name] = slot
+            return slot
+        }
+        return try slot.value { () throws(TestKitError) in try TestKey(new: .rsa(bits: bits)) }
+    }
+}

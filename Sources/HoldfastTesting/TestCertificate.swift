@@ -1,0 +1,70 @@
+public import Foundation
+import SwiftASN1
+
+/// A certificate that a test authority made, with its private key. Two are equal when their DER is.
+public struct TestCertificate: Sendable {
+    /// The certificate.
+    public let der: [UInt8]
+    /// The private key of the subject.
+    public let key: TestKey
+    /// What it was made from.
+    public let specification: CertificateSpecification
+    /// The certificates above it, from the one that signed it to the root; empty if it signed itself.
+    public let issuers: [TestCertificate]
+    /// What the authority's clock showed when it was made; the offsets of the validity count from here.
+    public let issuedAt: Date
+
+    init(
+        der: [UInt8], key: TestKey, specification: CertificateSpecification, issuers: [TestCertificate],
+        issuedAt: Date
+    ) {
+        self.der = der
+        self.key = key
+        self.specification = specification
+        self.issuers = issuers
+        self.issuedAt = issuedAt
+    }
+
+    /// The certificate between `CERTIFICATE` lines.
+    public var pem: String { Self.pem(der) }
+
+    /// Whether it signed itself.
+    public var isSelfSigned: Bool { issuers.isEmpty }
+
+    /// What a server presents: this certificate first, then those above it without the root. A self-signed
+    /// certificate is a chain of its own.
+    public var chain: [[UInt8]] { [der] + issuers.filter { !$0.isSelfSigned }.map(\.der) }
+
+    /// The chain as one PEM file.
+    public var chainPEM: String { chain.map(Self.pem).joined() }
+
+    /// The certificate that a client has to trust: the root, or the certificate itself if it signed itself.
+    public var root: [UInt8] { issuers.last?.der ?? der }
+
+    /// The begin of the validity; nil if it was given as DER.
+    public var notBefore: Date? { specification.notBefore.date(now: issuedAt) }
+
+    /// The end of the validity; nil if it was given as DER.
+    public var notAfter: Date? { specification.notAfter.date(now: issuedAt) }
+
+    /// Any bytes between `CERTIFICATE` lines.
+    public static func pem(_ der: [UInt8]) -> String {
+        PEMDocument(type: "CERTIFICATE", derBytes: der).pemString + "\n"
+    }
+
+    var keyIdentifier: [UInt8]? {
+        switch specification.subjectKeyIdentifier {
+        case .automatic: key.keyIdentifier
+        case .absent: nil
+        case .octets(let octets): octets
+        }
+    }
+}
+
+extension TestCertificate: Hashable {
+    /// Whether the DER is the same.
+    public static func == (left: TestCertificate, right: TestCertificate) -> Bool { left.der == right.der }
+
+    /// Consistent with equality.
+    public func hash(into hasher: inout Hasher) { hasher.combine(der) }
+}

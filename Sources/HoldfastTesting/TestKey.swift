@@ -1,0 +1,173 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import SwiftASN1
+
+/// A private key for certificates in tests. Two are equal when their public keys are.
+public struct TestKey: Sendable {
+    /// The kinds of key.
+    public enum Kind: Sendable, Hashable {
+        /// Elliptic curve P-256.
+        case p256
+        /// Elliptic curve P-384.
+        case p384
+        /// Elliptic curve P-521.
+        case p521
+        /// RSA with a modulus of this many bits, 1024 at least; verifiers should want 2048.
+        case rsa(bits: Int)
+        /// Ed25519.
+        case ed25519
+    }
+
+    /// Where the key of a certificate comes from.
+    public enum Choice: Sendable, Hashable {
+        /// A key of its own.
+        case new(Kind)
+        /// Number `index` of the RSA keys of that size which the whole process shares: made when first asked for and
+        /// the same ever after, since making one takes up to a second. The same index is the same key everywhere.
+        case sharedRSA(bits: Int, index: Int)
+        /// A key that is there already.
+        case existing(TestKey)
+
+        /// A new key on P-256.
+        public static let p256 = Choice.new(.p256)
+        /// A new key on P-384.
+        public static let p384 = Choice.new(.p384)
+        /// A new key on P-521.
+        public static let p521 = Choice.new(.p521)
+        /// A new Ed25519 key.
+        public static let ed25519 = Choice.new(.ed25519)
+        /// A new RSA key, nobody else's; `sharedRSA` is quicker.
+        public static func rsa(bits: Int) -> Choice { .new(.rsa(bits: bits)) }
+    }
+
+    private enum Material: Sendable {
+        case p256(P256.Signing.PrivateKey)
+        case p384(P384.Signing.PrivateKey)
+        case p521(P521.Signing.PrivateKey)
+        case rsa(_RSA.Signing.PrivateKey)
+        case ed25519(Curve25519.Signing.PrivateKey)
+    }
+
+    /// What kind of key it is.
+    public let kind: Kind
+    private let material: Material
+
+    /// Makes a key, or finds the one that is shared. A new RSA key takes from some ten milliseconds (1024 bits) to
+    /// seconds (4096 bits).
+    ///
+    /// Throws `keyGenerationFailed` for RSA sizes that cannot be made.
+    public init(_ choice: Choice = .p256) throws(TestKitError) {
+        switch choice {
+        case .new(let kind): self = try TestKey(new: kind)
+        case .sharedRSA(let bits, let index): self = try RSAKeyPool.shared.key(bits: bits, index: index)
+        case .existing(let key): self = key
+        }
+    }
+
+    init(new kind: Kind) throws(TestKitError) {
+        self.kind = kind
+        switch kind {
+        case .p256: material = .p256(P256.Signing.PrivateKey())
+        case .p384: material = .p384(P384.Signing.PrivateKey())
+        case .p521: material = .p521(P521.Signing.PrivateKey())
+        case .ed25519: material = .ed25519(Curve25519.Signing.PrivateKey())
+        case .rsa(let bits):
+            do {
+                material = .rsa(try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: bits)))
+            } catch {
+                throw TestKitError(
+                    .keyGenerationFailed, expected: "an RSA key of 1024 to 8192 bits, a multiple of 128",
+                    found: "\(bits) bits: \(error)", remedy: "Ask for 2048, 3072 or 4096 bits.")
+            }
+        }
+    }
+
+    /// The DER of the SubjectPublicKeyInfo (RFC 5280 4.1.2.7), what public key pins hash.
+    public var subjectPublicKeyInfoDER: [UInt8] {
+        switch material {
+        case .p256(let key): Array(key.publicKey.derRepresentation)
+        case .p384(let key): Array(key.publicKey.derRepresentation)
+        case .p521(let key): Array(key.publicKey.derRepresentation)
+        case .rsa(let key): Array(key.publicKey.derRepresentation)
+        case .ed25519(let key): Array(key.publicKey.derRepresentation)
+        }
+    }
+
+    /// The private key in PKCS #8 (RFC 5958), DER, without encryption.
+    public var privateKeyDER: [UInt8] {
+        switch material {
+        case .p256(let key): Array(key.derRepresentation)
+        case .p384(let key): Array(key.derRepresentation)
+        case .p521(let key): Array(key.derRepresentation)
+        case .rsa(let key): Array(key.pkcs8DERRepresentation)
+        case .ed25519(let key): Array(key.derRepresentation)
+        }
+    }
+
+    /// The private key in PKCS #8 between `PRIVATE KEY` lines, without encryption.
+    public var privateKeyPEM: String { PEMDocument(type: "PRIVATE KEY", derBytes: privateKeyDER).pemString + "\n" }
+
+    /// The SubjectPublicKeyInfo between `PUBLIC KEY` lines.
+    public var publicKeyPEM: String {
+        PEMDocument(type: "PUBLIC KEY", derBytes: subjectPublicKeyInfoDER).pemString + "\n"
+    }
+
+    /// The first 20 octets of the SHA-256 of the public key's bits, the key identifier of RFC 7093 2, method 1.
+    public var keyIdentifier: [UInt8] {
+        let bits: Data =
+            switch material {
+            case .p256(let key): key.publicKey.x963Representation
+            case .p384(let key): key.publicKey.x963Representation
+            case .p521(let key): key.publicKey.x963Representation
+            case .rsa(let key): key.publicKey.pkcs1DERRepresentation
+            case .ed25519(let key): key.publicKey.rawRepresentation
+            }
+        return Array(SHA256.hash(data: bits).prefix(20))
+    }
+
+    /// Signs `bytes` and returns the signature as a certificate carries it (ECDSA in DER).
+    ///
+    /// Throws `signatureDoesNotFitKey` when the key is of another kind, `signingFailed` when the key is too small.
+    public func signature(
+        of bytes: [UInt8], by signature: TestSignature = .automatic
+    ) throws(TestKitError) -> [UInt8] {
+        do {
+            switch (material, signature.resolved(for: kind)) {
+            case (.p256(let key), .ecdsa(let digest)):
+                return try digest.digest(bytes) { Array(try key.signature(for: $0).derRepresentation) }
+            case (.p384(let key), .ecdsa(let digest)):
+                return try digest.digest(bytes) { Array(try key.signature(for: $0).derRepresentation) }
+            case (.p521(let key), .ecdsa(let digest)):
+                return try digest.digest(bytes) { Array(try key.signature(for: $0).derRepresentation) }
+            case (.rsa(let key), .rsaPKCS1(let digest)):
+                return try digest.digest(bytes) {
+                    Array(try key.signature(for: $0, padding: .insecurePKCS1v1_5).rawRepresentation)
+                }
+            case (.rsa(let key), .rsaPSS(let digest)):
+                return try digest.digest(bytes) { Array(try key.signature(for: $0, padding: .PSS).rawRepresentation) }
+            case (.ed25519(let key), .ed25519):
+                return Array(try key.signature(for: bytes))
+            default:
+                break
+            }
+        } catch {
+            throw TestKitError(
+                .signingFailed, expected: "a signature \(signature) by a key \(kind)", found: "\(error)",
+                remedy: "RSA keys must be longer than the hash; choose another key or a shorter hash.")
+        }
+        throw TestKitError(
+            .signatureDoesNotFitKey, expected: "a signature that a key \(kind) can make", found: "\(signature)",
+            remedy: "Leave the signature automatic, or sign with a key of the other kind.")
+    }
+}
+
+extension TestKey: Hashable {
+    /// Whether the public keys are the same.
+    public static func == (left: TestKey, right: TestKey) -> Bool {
+        left.subjectPublicKeyInfoDER == right.subjectPublicKeyInfoDER
+    }
+
+    /// Consistent with equality.
+    public func hash(into hasher: inout Hasher) { hasher.combine(subjectPublicKeyInfoDER) }
+}
