@@ -18,7 +18,6 @@ let published: [SwiftSetting] = strict + [.treatWarning("DeprecatedDeclaration",
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
-let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
@@ -42,14 +41,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         .target(name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], swiftSettings: strict),
         .target(
             name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioTLS, nioSSL, logging], swiftSettings: strict),
-        .target(name: "HoldfastTesting", dependencies: ["Holdfast", x509, crypto, cryptoExtras, asn1], swiftSettings: strict),
+        .target(name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
         .target(
             name: "HoldfastNIOTesting", dependencies: ["HoldfastTesting", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
