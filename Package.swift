@@ -47,13 +47,17 @@ let package = Package(
         .target(name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], swiftSettings: strict),
         .target(
             name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioTLS, nioSSL, logging], swiftSettings: strict),
-        .target(name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
+        .target(
+            name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
         .target(
             name: "HoldfastNIOTesting", dependencies: ["HoldfastTesting", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .executableTarget(
             name: "holdfastctl",
-            dependencies: ["Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, argumentParser],
+            dependencies: [
+                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+                argumentParser,
+            ],
             swiftSettings: strict),
         .executableTarget(name: "limbo-runner", dependencies: ["Holdfast", argumentParser], swiftSettings: strict),
         .testTarget(
@@ -61,7 +65,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: ["HoldfastNIO", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL], swiftSettings: strict),
-        .testTarget(name: "holdfastctlTests", dependencies: ["HoldfastTesting", "HoldfastNIOTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "holdfastctlTests", dependencies: ["HoldfastTesting", "HoldfastNIOTesting"], swiftSettings: strict),
         .testTarget(
             name: "PublishedUsageTests", dependencies: ["Holdfast", "HoldfastTesting"], swiftSettings: published),
     ]
