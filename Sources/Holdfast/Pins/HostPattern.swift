@@ -47,7 +47,8 @@ public struct HostPattern: Hashable, Sendable {
         let name = String(text.dropFirst(scope.prefix.count))
         guard !name.isEmpty else {
             throw HostPatternError(
-                .empty, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quoted, remedy: "Name a host or a domain.")
+                .empty, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quoted,
+                remedy: "Name a host or a domain.")
         }
         guard !name.utf8.contains(UInt8(ascii: "*")) else {
             throw HostPatternError(

@@ -88,7 +88,9 @@ enum AddressText {
         if octets.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF] {
             return "::ffff:" + ipv4(octets.dropFirst(12))
         }
-        let groups = stride(from: 0, to: octets.count - 1, by: 2).map { UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1]) }
+        let groups = stride(from: 0, to: octets.count - 1, by: 2).map {
+            UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1])
+        }
         var longest = 0..<0
         var start = 0
         for index in 0...groups.count where index == groups.count || groups[index] != 0 {

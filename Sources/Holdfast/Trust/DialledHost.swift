@@ -80,7 +80,8 @@ public struct DialledHost: Hashable, Sendable {
     }
 
     private static func invalidPort(found: String) -> HostError {
-        HostError(.invalidPort, expected: "a port from 1 to 65535", found: found, remedy: "Give the port that is dialled.")
+        HostError(
+            .invalidPort, expected: "a port from 1 to 65535", found: found, remedy: "Give the port that is dialled.")
     }
 
     /// The host without its port: the name, or the address in its canonical spelling (RFC 5952 for IPv6), without

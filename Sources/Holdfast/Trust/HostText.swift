@@ -29,7 +29,8 @@ enum HostText {
         // Before the mapping: what is a part of a URL must not become a part of a name.
         if let forbidden = text.unicodeScalars.first(where: { $0.value <= 0x20 || urlSyntax.contains($0) }) {
             throw HostError(
-                .forbiddenCharacter, expected: "a host name alone", found: "\(String(forbidden).quoted) in \(text.quoted)",
+                .forbiddenCharacter, expected: "a host name alone",
+                found: "\(String(forbidden).quoted) in \(text.quoted)",
                 remedy: forbidden == ":"
                     ? "Give the port beside the name, not in it."
                     : "Give the host name without scheme, port, path and percent-encoding.")
@@ -55,7 +56,9 @@ enum HostText {
             throw HostError(
                 .numericName, expected: "a name whose last label is no number, or an address of four decimal octets",
                 found: text.quoted,
-                remedy: "Write an IPv4 address in ASCII as four decimal numbers without leading zeros and dots around them.")
+                remedy:
+                    "Write an IPv4 address in ASCII as four decimal numbers without leading zeros and dots around them."
+            )
         }
     }
 

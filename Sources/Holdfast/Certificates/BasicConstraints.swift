@@ -1,0 +1,28 @@
+/// basicConstraints, RFC 5280 4.2.1.9: whether a certificate is a CA, and how many intermediates may follow it.
+struct BasicConstraints: Sendable, Equatable {
+    let isCertificateAuthority: Bool
+    /// nil where the certificate sets no limit.
+    let pathLength: Int?
+
+    init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {
+        var outer = DERReader(bytes, in: value)
+        var fields = outer.inside(try outer.next(DERTag.sequence))
+        try outer.finish()
+        var isCertificateAuthority = false
+        if let flag = try fields.nextIfPresent(DERTag.boolean) {
+            isCertificateAuthority = try CertificateExtension.boolean(flag, of: bytes)
+        }
+        var pathLength: Int?
+        if let limit = try fields.nextIfPresent(DERTag.integer) {
+            let octets = bytes[limit.content]
+            // Beyond 32 bits no chain is that long; a negative limit is none that RFC 5280 knows.
+            guard let first = octets.first, first < 0x80, octets.count <= 4 else {
+                throw DERError(.invalidValue("a pathLenConstraint out of range"), at: limit.encoded.lowerBound)
+            }
+            pathLength = octets.reduce(0) { $0 << 8 | Int($1) }
+        }
+        try fields.finish()
+        self.isCertificateAuthority = isCertificateAuthority
+        self.pathLength = pathLength
+    }
+}

@@ -1,0 +1,83 @@
+/// One extension of a certificate as it stands there: identifier, criticality, undecoded value (RFC 5280 4.1.2.9).
+struct CertificateExtension: Sendable {
+    /// The extensions that validation processes (RFC 5280 4.2.1), by the last arc of 2.5.29.
+    enum Known: UInt8, Sendable {
+        case subjectKeyIdentifier = 14
+        case keyUsage = 15
+        case subjectAltName = 17
+        case basicConstraints = 19
+        case nameConstraints = 30
+        case certificatePolicies = 32
+        case authorityKeyIdentifier = 35
+        case extendedKeyUsage = 37
+    }
+
+    /// Content octets of the object identifier.
+    let identifier: Range<Int>
+    let known: Known?
+    let isCritical: Bool
+    /// Content of the OCTET STRING: the DER of the extension's own syntax.
+    let value: Range<Int>
+
+    /// The most extensions that a certificate may have: the public web's have about ten, private ones seldom twenty.
+    static let maximumCount = 64
+
+    /// Reads `Extensions` inside their explicit tag. A second extension of one kind is an error (RFC 5280 4.2).
+    static func readAll(_ explicit: DERReader.Element, of bytes: [UInt8]) throws(CertificateError)
+        -> [CertificateExtension]
+    {
+        var found: [CertificateExtension] = []
+        do throws(DERError) {
+            var outer = DERReader(bytes, in: explicit.content)
+            var list = outer.inside(try outer.next(DERTag.sequence))
+            try outer.finish()
+            guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list of extensions"), at: list.position) }
+            found.reserveCapacity(12)
+            while !list.isAtEnd {
+                guard found.count < maximumCount else {
+                    throw DERError(.invalidValue("more than \(maximumCount) extensions"), at: list.position)
+                }
+                found.append(try read(list.inside(try list.next(DERTag.sequence))))
+            }
+        } catch {
+            throw CertificateError(error, in: "extensions")
+        }
+        for (position, one) in found.enumerated() {
+            for other in found[..<position] where bytes[other.identifier] == bytes[one.identifier] {
+                throw CertificateError(
+                    .duplicateExtension, field: "extensions", expected: "each extension once",
+                    found: "\(ObjectIdentifier.text(bytes[one.identifier])) twice")
+            }
+        }
+        return found
+    }
+
+    private static func read(_ fields: consuming DERReader) throws(DERError) -> CertificateExtension {
+        let identifier = try fields.next(DERTag.objectIdentifier).content
+        let bytes = fields.bytes
+        var isCritical = false
+        if let flag = try fields.nextIfPresent(DERTag.boolean) {
+            // FALSE is the default, which DER leaves out; certificates in use write it, and it changes nothing.
+            isCritical = try boolean(flag, of: bytes)
+        }
+        let value = try fields.next(DERTag.octetString).content
+        try fields.finish()
+        var known: Known?
+        if identifier.count == 3, bytes[identifier.lowerBound] == 0x55, bytes[identifier.lowerBound + 1] == 0x1D {
+            known = Known(rawValue: bytes[identifier.lowerBound + 2])
+        }
+        return CertificateExtension(identifier: identifier, known: known, isCritical: isCritical, value: value)
+    }
+
+    static func boolean(_ element: DERReader.Element, of bytes: [UInt8]) throws(DERError) -> Bool {
+        guard element.content.count == 1 else {
+            throw DERError(
+                .invalidValue("a BOOLEAN of \(element.content.count) octets"), at: element.encoded.lowerBound)
+        }
+        switch bytes[element.content.lowerBound] {
+        case 0x00: return false
+        case 0xFF: return true
+        default: throw DERError(.invalidValue("a BOOLEAN that is neither 00 nor FF"), at: element.encoded.lowerBound)
+        }
+    }
+}

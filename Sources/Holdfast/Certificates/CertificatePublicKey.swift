@@ -1,0 +1,177 @@
+import Crypto
+import CryptoExtras
+
+import struct Foundation.Data
+
+/// The public key of a certificate, read from its SubjectPublicKeyInfo (RFC 3279, RFC 5480, RFC 8410).
+struct CertificatePublicKey: Sendable {
+    enum Kind: Sendable, Equatable {
+        case rsa(bits: Int)
+        /// A key for RSASSA-PSS alone; with a digest where its parameters name one (RFC 4055 section 3.1).
+        case rsaPSS(bits: Int, digest: SignatureAlgorithm.Digest?)
+        case p256, p384, p521
+        case ed25519
+        case unsupported(String)
+    }
+
+    let kind: Kind
+    /// The key's octets: an X9.63 point, Ed25519's 32 octets; for RSA the modulus.
+    private let octets: ArraySlice<UInt8>
+    private let exponent: ArraySlice<UInt8>
+
+    /// RSA keys above it cost a verifier more than any use they have; BoringSSL stops at the same size.
+    static let maximumRSABits = 8_192
+    static let minimumRSABits = 2_048
+
+    /// Reads the DER SubjectPublicKeyInfo at `range`.
+    init(_ range: Range<Int>, of bytes: [UInt8]) throws(DERError) {
+        var outer = DERReader(bytes, in: range)
+        var fields = outer.inside(try outer.next(DERTag.sequence))
+        try outer.finish()
+        var algorithm = fields.inside(try fields.next(DERTag.sequence))
+        let key = try fields.next(DERTag.bitString).content
+        try fields.finish()
+        guard let unused = bytes[key].first, unused == 0 else {
+            throw DERError(.invalidValue("a key with unused bits"), at: key.lowerBound)
+        }
+        let keyOctets = key.lowerBound + 1..<key.upperBound
+        let identifier = bytes[try algorithm.next(DERTag.objectIdentifier).content]
+        let parameters = bytes[algorithm.position..<algorithm.end]
+
+        if identifier.elementsEqual(Self.rsaEncryption) || identifier.elementsEqual(Self.rsassaPSS) {
+            var pair = DERReader(bytes, in: keyOctets)
+            var integers = pair.inside(try pair.next(DERTag.sequence))
+            try pair.finish()
+            let modulus = try Self.magnitude(try integers.next(DERTag.integer), of: bytes)
+            exponent = try Self.magnitude(try integers.next(DERTag.integer), of: bytes)
+            try integers.finish()
+            octets = modulus
+            let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 8)
+            if identifier.elementsEqual(Self.rsaEncryption) {
+                kind =
+                    parameters.isEmpty || parameters.elementsEqual([DERTag.null, 0])
+                    ? .rsa(bits: bits) : .unsupported("RSA with parameters")
+            } else if parameters.isEmpty {
+                kind = .rsaPSS(bits: bits, digest: nil)
+            } else if let digest = SignatureAlgorithm.pss[Array(parameters)] {
+                kind = .rsaPSS(bits: bits, digest: digest)
+            } else {
+                kind = .unsupported("RSA-PSS with other parameters than SHA-2's")
+            }
+            return
+        }
+        octets = bytes[keyOctets]
+        exponent = []
+        if identifier.elementsEqual(Self.idECPublicKey) {
+            switch Array(parameters) {
+            case Self.secp256r1: kind = .p256
+            case Self.secp384r1: kind = .p384
+            case Self.secp521r1: kind = .p521
+            case let other where other.first == DERTag.objectIdentifier && other.count > 2:
+                kind = .unsupported("elliptic curve \(ObjectIdentifier.text(other[2...]))")
+            default: kind = .unsupported("elliptic curve with explicit parameters")
+            }
+        } else if identifier.elementsEqual(Self.idEd25519), parameters.isEmpty {
+            kind = .ed25519
+        } else {
+            kind = .unsupported(ObjectIdentifier.text(identifier))
+        }
+    }
+
+    /// Whether `signature` over `message` verifies under this key; nil where key and algorithm do not go together.
+    func verifies(
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: SignatureAlgorithm
+    ) -> Bool? {
+        switch (kind, algorithm) {
+        case (.p256, .ecdsa(let digest)):
+            guard let key = try? P256.Signing.PublicKey(x963Representation: octets),
+                let value = try? P256.Signing.ECDSASignature(derRepresentation: signature)
+            else { return false }
+            return switch digest {
+            case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message))
+            case .sha384: key.isValidSignature(value, for: SHA384.hash(data: message))
+            case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message))
+            }
+        case (.p384, .ecdsa(let digest)):
+            guard let key = try? P384.Signing.PublicKey(x963Representation: octets),
+                let value = try? P384.Signing.ECDSASignature(derRepresentation: signature)
+            else { return false }
+            return switch digest {
+            case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message))
+            case .sha384: key.isValidSignature(value, for: SHA384.hash(data: message))
+            case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message))
+            }
+        case (.p521, .ecdsa(let digest)):
+            guard let key = try? P521.Signing.PublicKey(x963Representation: octets),
+                let value = try? P521.Signing.ECDSASignature(derRepresentation: signature)
+            else { return false }
+            return switch digest {
+            case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message))
+            case .sha384: key.isValidSignature(value, for: SHA384.hash(data: message))
+            case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message))
+            }
+        case (.ed25519, .ed25519):
+            guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: octets) else { return false }
+            return key.isValidSignature(signature, for: message)
+        case (.rsa, .rsaPKCS1(let digest)):
+            return verifiesRSA(signature, over: message, digest: digest, padding: .insecurePKCS1v1_5)
+        case (.rsa, .rsaPSS(let digest)), (.rsaPSS(_, nil), .rsaPSS(let digest)):
+            return verifiesRSA(signature, over: message, digest: digest, padding: .PSS)
+        case (.rsaPSS(_, let required?), .rsaPSS(let digest)) where required == digest:
+            return verifiesRSA(signature, over: message, digest: digest, padding: .PSS)
+        default:
+            return nil
+        }
+    }
+
+    private func verifiesRSA(
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, digest: SignatureAlgorithm.Digest,
+        padding: _RSA.Signing.Padding
+    ) -> Bool {
+        // The library refuses keys under 2048 bits and exponents that only cost time; both verify nothing.
+        guard let key = try? _RSA.Signing.PublicKey(n: octets, e: exponent) else { return false }
+        let value = _RSA.Signing.RSASignature(rawRepresentation: signature)
+        return switch digest {
+        case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message), padding: padding)
+        case .sha384: key.isValidSignature(value, for: SHA384.hash(data: message), padding: padding)
+        case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message), padding: padding)
+        }
+    }
+
+    /// The magnitude of a positive INTEGER, without the octet that only carries its sign.
+    private static func magnitude(
+        _ element: DERReader.Element, of bytes: [UInt8]
+    ) throws(DERError) -> ArraySlice<UInt8> {
+        let content = bytes[element.content]
+        guard let first = content.first, first < 0x80 else {
+            throw DERError(.invalidValue("an RSA number that is not positive"), at: element.encoded.lowerBound)
+        }
+        return first == 0 ? content.dropFirst() : content
+    }
+
+    /// 1.2.840.113549.1.1.1
+    private static let rsaEncryption: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
+    /// 1.2.840.113549.1.1.10
+    private static let rsassaPSS: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A]
+    /// 1.2.840.10045.2.1
+    private static let idECPublicKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
+    /// 1.3.101.112
+    private static let idEd25519: [UInt8] = [0x2B, 0x65, 0x70]
+    private static let secp256r1: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
+    private static let secp384r1: [UInt8] = [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x22]
+    private static let secp521r1: [UInt8] = [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x23]
+}
+
+extension CertificatePublicKey.Kind: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .rsa(let bits): "RSA \(bits)"
+        case .rsaPSS(let bits, _): "RSA-PSS \(bits)"
+        case .p256: "P-256"
+        case .p384: "P-384"
+        case .p521: "P-521"
+        case .ed25519: "Ed25519"
+        case .unsupported(let what): "unsupported: \(what)"
+        }
+    }
+}

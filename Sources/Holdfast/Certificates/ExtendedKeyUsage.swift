@@ -1,0 +1,36 @@
+/// extendedKeyUsage, RFC 5280 4.2.1.12, reduced to what TLS asks of it.
+struct ExtendedKeyUsage: Sendable, Equatable {
+    let allowsAny: Bool
+    let allowsServer: Bool
+    let allowsClient: Bool
+    /// Ranges of the object identifiers' content, for printing.
+    let identifiers: [Range<Int>]
+
+    init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {
+        var outer = DERReader(bytes, in: value)
+        var list = outer.inside(try outer.next(DERTag.sequence))
+        try outer.finish()
+        guard !list.isAtEnd else { throw DERError(.invalidValue("an empty extendedKeyUsage"), at: value.lowerBound) }
+        var (any, server, client) = (false, false, false)
+        var identifiers: [Range<Int>] = []
+        while !list.isAtEnd {
+            let identifier = try list.next(DERTag.objectIdentifier).content
+            identifiers.append(identifier)
+            let octets = bytes[identifier]
+            if octets.elementsEqual(Self.anyExtendedKeyUsage) {
+                any = true
+            } else if octets.count == 8, octets.starts(with: Self.keyPurposes) {
+                // id-kp-serverAuth ends in 1, id-kp-clientAuth in 2.
+                server = server || octets.last == 1
+                client = client || octets.last == 2
+            }
+        }
+        (allowsAny, allowsServer, allowsClient) = (any, server, client)
+        self.identifiers = identifiers
+    }
+
+    /// 2.5.29.37.0
+    private static let anyExtendedKeyUsage: [UInt8] = [0x55, 0x1D, 0x25, 0x00]
+    /// 1.3.6.1.5.5.7.3
+    private static let keyPurposes: [UInt8] = [0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03]
+}

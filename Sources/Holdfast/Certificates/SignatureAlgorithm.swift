@@ -1,0 +1,97 @@
+/// The signature algorithms that are verified (RFC 5280 4.1.1.2, RFC 4055, RFC 5758, RFC 8410), told by the octets of
+/// their AlgorithmIdentifier.
+enum SignatureAlgorithm: Sendable, Equatable {
+    enum Digest: Sendable { case sha256, sha384, sha512 }
+
+    case rsaPKCS1(Digest)
+    /// MGF1 with the same digest and a salt of its length: the only parameters in use.
+    case rsaPSS(Digest)
+    case ecdsa(Digest)
+    case ed25519
+    /// Made with SHA-1 or MD5: recognised, never accepted.
+    case weak(String)
+    case unsupported(String)
+
+    /// Reads the content of an AlgorithmIdentifier.
+    init(_ content: Range<Int>, of bytes: [UInt8]) throws(DERError) {
+        var fields = DERReader(bytes, in: content)
+        let identifier = bytes[try fields.next(DERTag.objectIdentifier).content]
+        let parameters = bytes[fields.position..<content.upperBound]
+        let noParameters = parameters.isEmpty
+        let nullOrNone = noParameters || parameters.elementsEqual([DERTag.null, 0])
+        let known: SignatureAlgorithm? =
+            if identifier.starts(with: Self.pkcs1), identifier.count == 9 {
+                switch identifier[identifier.startIndex + 8] {
+                case 4 where nullOrNone: .weak("md5WithRSAEncryption")
+                case 5 where nullOrNone: .weak("sha1WithRSAEncryption")
+                case 10: Self.pss[Array(parameters)].map(SignatureAlgorithm.rsaPSS)
+                case 11 where nullOrNone: .rsaPKCS1(.sha256)
+                case 12 where nullOrNone: .rsaPKCS1(.sha384)
+                case 13 where nullOrNone: .rsaPKCS1(.sha512)
+                default: nil
+                }
+            } else if identifier.elementsEqual(Self.ecdsaWithSHA1) {
+                .weak("ecdsa-with-SHA1")
+            } else if identifier.starts(with: Self.ecdsaWithSHA2), identifier.count == 8, noParameters {
+                switch identifier[identifier.startIndex + 7] {
+                case 2: .ecdsa(.sha256)
+                case 3: .ecdsa(.sha384)
+                case 4: .ecdsa(.sha512)
+                default: nil
+                }
+            } else if identifier.elementsEqual(Self.idEd25519), noParameters {
+                .ed25519
+            } else {
+                nil
+            }
+        self = known ?? .unsupported(ObjectIdentifier.text(identifier))
+    }
+
+    /// 1.2.840.113549.1.1
+    private static let pkcs1: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01]
+    /// 1.2.840.10045.4.1
+    private static let ecdsaWithSHA1: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x01]
+    /// 1.2.840.10045.4.3
+    private static let ecdsaWithSHA2: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03]
+    /// 1.3.101.112
+    private static let idEd25519: [UInt8] = [0x2B, 0x65, 0x70]
+
+    /// RSASSA-PSS-params (RFC 4055 3.1) of the three digests, with the digests' NULL parameters as RFC 4055 2.1 has
+    /// them generated and without, as it has them accepted.
+    static let pss: [[UInt8]: Digest] = {
+        var table: [[UInt8]: Digest] = [:]
+        for (digest, lastArc, salt) in [(Digest.sha256, UInt8(1), UInt8(32)), (.sha384, 2, 48), (.sha512, 3, 64)] {
+            for null in [[0x05, 0x00], []] as [[UInt8]] {
+                let hash = der(0x30, [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, lastArc] + null)
+                let mgf1 = der(0x30, [0x06, 0x09] + pkcs1 + [0x08] + hash)
+                let fields = der(0xA0, hash) + der(0xA1, mgf1) + der(0xA2, [0x02, 0x01, salt])
+                table[der(0x30, fields)] = digest
+            }
+        }
+        return table
+    }()
+
+    private static func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, UInt8(content.count)] + content }
+}
+
+extension SignatureAlgorithm: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .rsaPKCS1(let digest): "RSA PKCS#1 v1.5 with \(digest.name)"
+        case .rsaPSS(let digest): "RSA-PSS with \(digest.name)"
+        case .ecdsa(let digest): "ECDSA with \(digest.name)"
+        case .ed25519: "Ed25519"
+        case .weak(let name), .unsupported(let name): name
+        }
+    }
+}
+
+extension SignatureAlgorithm.Digest {
+    var name: String {
+        switch self {
+        case .sha256: "SHA-256"
+        case .sha384: "SHA-384"
+        case .sha512: "SHA-512"
+        }
+    }
+}

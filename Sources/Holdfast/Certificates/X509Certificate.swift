@@ -1,0 +1,229 @@
+public import struct Foundation.Date
+
+/// A certificate (RFC 5280 4.1), read as far as its outer fields: what no rule asks for is not decoded.
+///
+/// Reading checks the structure of the DER, that both signature algorithms agree and that no extension stands twice.
+/// It verifies nothing: for that there is ``PathValidator``. A cheap value; safe to use from any thread.
+public struct X509Certificate: Sendable {
+    /// Where everything stands in the DER; ranges, so that a certificate costs a handful of allocations.
+    final class Layout: Sendable {
+        let der: [UInt8]
+        let toBeSigned: Range<Int>
+        let version: Int
+        let serialNumber: Range<Int>
+        let signatureAlgorithm: SignatureAlgorithm
+        let issuer: Range<Int>
+        let notBefore: Int64
+        let notAfter: Int64
+        let subject: Range<Int>
+        let subjectPublicKeyInfo: Range<Int>
+        let signature: Range<Int>
+        let extensions: [CertificateExtension]
+
+        init(_ der: [UInt8]) throws(CertificateError) {
+            guard der.count <= CertificateLimits.maximumBytes else {
+                throw CertificateError(
+                    .tooLarge, field: "certificate",
+                    expected: "at most \(CertificateLimits.maximumBytes) bytes", found: "\(der.count) bytes")
+            }
+            var field = "certificate"
+            var extensionList: DERReader.Element?
+            let signatures: (inner: Range<Int>, outer: Range<Int>)
+            do throws(DERError) {
+                var outer = DERReader(der)
+                var certificate = outer.inside(try outer.next(DERTag.sequence))
+                try outer.finish()
+                let toBeSigned = try certificate.next(DERTag.sequence)
+                self.toBeSigned = toBeSigned.encoded
+                var fields = certificate.inside(toBeSigned)
+
+                field = "version"
+                version = try Self.version(try fields.nextIfPresent(DERTag.contextConstructed(0)), of: der)
+                field = "serialNumber"
+                serialNumber = try fields.next(DERTag.integer).content
+                guard !serialNumber.isEmpty else {
+                    throw DERError(.invalidValue("an empty INTEGER"), at: serialNumber.lowerBound)
+                }
+                field = "signature"
+                let inner = try fields.next(DERTag.sequence)
+                signatureAlgorithm = try SignatureAlgorithm(inner.content, of: der)
+                field = "issuer"
+                issuer = try fields.next(DERTag.sequence).encoded
+                field = "validity"
+                var validity = fields.inside(try fields.next(DERTag.sequence))
+                notBefore = try ASN1Time.read(try validity.next(), of: der)
+                notAfter = try ASN1Time.read(try validity.next(), of: der)
+                try validity.finish()
+                field = "subject"
+                subject = try fields.next(DERTag.sequence).encoded
+                field = "subjectPublicKeyInfo"
+                subjectPublicKeyInfo = try fields.next(DERTag.sequence).encoded
+                field = "unique identifiers"
+                _ = try fields.nextIfPresent(DERTag.context(1))
+                _ = try fields.nextIfPresent(DERTag.context(2))
+                field = "extensions"
+                extensionList = try fields.nextIfPresent(DERTag.contextConstructed(3))
+                try fields.finish()
+
+                field = "signatureAlgorithm"
+                let outerAlgorithm = try certificate.next(DERTag.sequence)
+                signatures = (inner.encoded, outerAlgorithm.encoded)
+                field = "signatureValue"
+                let bits = try certificate.next(DERTag.bitString).content
+                guard let unused = der[bits].first, unused == 0 else {
+                    throw DERError(.invalidValue("a signature with unused bits"), at: bits.lowerBound)
+                }
+                signature = bits.lowerBound + 1..<bits.upperBound
+                try certificate.finish()
+            } catch {
+                throw CertificateError(error, in: field)
+            }
+            guard der[signatures.inner] == der[signatures.outer] else {
+                throw CertificateError(
+                    .algorithmMismatch, field: "signatureAlgorithm",
+                    expected: "one signature algorithm in both places (RFC 5280 4.1.1.2)",
+                    found: "two")
+            }
+            extensions =
+                if let extensionList { try CertificateExtension.readAll(extensionList, of: der) } else { [] }
+            self.der = der
+        }
+
+        private static func version(_ explicit: DERReader.Element?, of bytes: [UInt8]) throws(DERError) -> Int {
+            guard let explicit else { return 1 }
+            var inside = DERReader(bytes, in: explicit.content)
+            let number = try inside.next(DERTag.integer).content
+            try inside.finish()
+            // Version 1 is the default, which DER leaves out; there is no version 4.
+            guard number.count == 1, (1...2).contains(bytes[number.lowerBound]) else {
+                throw DERError(.invalidValue("a version other than 2 or 3"), at: number.lowerBound)
+            }
+            return Int(bytes[number.lowerBound]) + 1
+        }
+    }
+
+    let layout: Layout
+
+    /// Reads a certificate.
+    /// - Parameter der: DER, one certificate and nothing behind it.
+    /// - Throws: ``CertificateError`` naming the field that cannot be read.
+    public init(der: [UInt8]) throws(CertificateError) {
+        layout = try Layout(der)
+    }
+
+    /// The DER as given.
+    public var der: [UInt8] { layout.der }
+    /// 1, 2 or 3.
+    public var version: Int { layout.version }
+    /// The content octets of the serial number, big-endian two's complement.
+    public var serialNumber: ArraySlice<UInt8> { layout.der[layout.serialNumber] }
+    /// Who signed it, by its own word.
+    public var issuer: DistinguishedName { DistinguishedName(der: layout.der[layout.issuer]) }
+    /// Whose it is.
+    public var subject: DistinguishedName { DistinguishedName(der: layout.der[layout.subject]) }
+    /// The first second of its validity.
+    public var notBefore: Date { Date(timeIntervalSince1970: Double(layout.notBefore)) }
+    /// The last second of its validity.
+    public var notAfter: Date { Date(timeIntervalSince1970: Double(layout.notAfter)) }
+    /// The public key as it stands in the certificate: what key pins hash (RFC 7469 section 2.4).
+    public var subjectPublicKeyInfo: ArraySlice<UInt8> { layout.der[layout.subjectPublicKeyInfo] }
+    /// The pin of its public key.
+    public var publicKeyPin: Pin { Pin(subject: .publicKey, hashing: subjectPublicKeyInfo) }
+    /// The pin of the whole certificate.
+    public var certificatePin: Pin { Pin.certificate(layout.der) }
+
+    /// What kind of key it has, for people, for example `P-256` or `RSA 2048`.
+    public var publicKeyDescription: String {
+        (try? publicKey.kind.description) ?? "unreadable key"
+    }
+    /// How it is signed, for people.
+    public var signatureAlgorithmDescription: String { layout.signatureAlgorithm.description }
+
+    /// The subjectAltName entries, for people, for example `DNS:www.example.com`; empty where there are none or where
+    /// they cannot be read.
+    public var subjectAlternativeNamesDescription: [String] {
+        ((try? subjectAlternativeNames) ?? nil)?.map(\.text) ?? []
+    }
+
+    /// Whether issuer and subject are the same name, octet by octet.
+    public var isSelfIssued: Bool { layout.der[layout.issuer] == layout.der[layout.subject] }
+}
+
+extension X509Certificate: Hashable {
+    /// Equality of the DER.
+    public static func == (left: X509Certificate, right: X509Certificate) -> Bool {
+        left.layout === right.layout || left.layout.der == right.layout.der
+    }
+
+    /// The signature is as good as random and differs between any two certificates.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(layout.der.count)
+        hasher.combine(layout.der[layout.signature])
+    }
+}
+
+extension X509Certificate {
+    /// The last second of validity a path is judged for is one of these, both inclusive (RFC 5280 4.1.2.5).
+    var validity: ClosedRange<Int64>? {
+        layout.notBefore <= layout.notAfter ? layout.notBefore...layout.notAfter : nil
+    }
+
+    var publicKey: CertificatePublicKey {
+        get throws(DERError) { try CertificatePublicKey(layout.subjectPublicKeyInfo, of: layout.der) }
+    }
+
+    func value(of known: CertificateExtension.Known) -> Range<Int>? {
+        layout.extensions.first { $0.known == known }?.value
+    }
+
+    var basicConstraints: BasicConstraints? {
+        get throws(DERError) {
+            guard let value = value(of: .basicConstraints) else { return nil }
+            return try BasicConstraints(value, of: layout.der)
+        }
+    }
+
+    var keyUsage: KeyUsage? {
+        get throws(DERError) {
+            guard let value = value(of: .keyUsage) else { return nil }
+            return try KeyUsage(value, of: layout.der)
+        }
+    }
+
+    var extendedKeyUsage: ExtendedKeyUsage? {
+        get throws(DERError) {
+            guard let value = value(of: .extendedKeyUsage) else { return nil }
+            return try ExtendedKeyUsage(value, of: layout.der)
+        }
+    }
+
+    var nameConstraints: NameConstraints? {
+        get throws(DERError) {
+            guard let value = value(of: .nameConstraints) else { return nil }
+            return try NameConstraints(value, of: layout.der)
+        }
+    }
+
+    var subjectAlternativeNames: [GeneralName]? {
+        get throws(DERError) {
+            guard let value = value(of: .subjectAltName) else { return nil }
+            return try GeneralName.readAll(value, of: layout.der)
+        }
+    }
+
+    /// The content of subjectKeyIdentifier (RFC 5280 4.2.1.2); a hint for path building only.
+    var subjectKeyIdentifier: ArraySlice<UInt8>? {
+        guard let value = value(of: .subjectKeyIdentifier) else { return nil }
+        var reader = DERReader(layout.der, in: value)
+        return (try? reader.next(DERTag.octetString)).map { layout.der[$0.content] }
+    }
+
+    /// keyIdentifier of authorityKeyIdentifier (RFC 5280 4.2.1.1); a hint for path building only.
+    var authorityKeyIdentifier: ArraySlice<UInt8>? {
+        guard let value = value(of: .authorityKeyIdentifier) else { return nil }
+        var reader = DERReader(layout.der, in: value)
+        guard let sequence = try? reader.next(DERTag.sequence) else { return nil }
+        var fields = reader.inside(sequence)
+        return ((try? fields.nextIfPresent(DERTag.context(0))) ?? nil).map { layout.der[$0.content] }
+    }
+}

@@ -1,0 +1,31 @@
+/// The certificates that a peer presented in a handshake: DER, leaf first, otherwise in any order and of any content.
+///
+/// Nothing here has been verified; nobody but the leaf's key holder has proved anything. What has been verified is a
+/// ``ValidatedPath``. A value; safe to use from any thread.
+public struct PresentedChain: Sendable, Hashable {
+    /// DER (X.690) of each certificate, leaf first, exactly as received.
+    public let certificates: [[UInt8]]
+
+    /// Keeps the given certificates as they are; nothing is read.
+    /// - Parameter certificates: DER, leaf first.
+    public init(_ certificates: [[UInt8]]) {
+        self.certificates = certificates
+    }
+
+    /// DER of the leaf, whose key the handshake proves; nil for an empty chain.
+    public var leaf: [UInt8]? { certificates.first }
+}
+
+extension PresentedChain: CustomStringConvertible {
+    /// One line a certificate: the `sha256/…` of its key and its subject, or why it cannot be read.
+    public var description: String {
+        certificates.map { der in
+            do throws(CertificateError) {
+                let certificate = try X509Certificate(der: der)
+                return "\(certificate.publicKeyPin): \(certificate.subject)"
+            } catch {
+                return "unreadable (\(der.count) bytes): \(error.found)"
+            }
+        }.joined(separator: "\n")
+    }
+}

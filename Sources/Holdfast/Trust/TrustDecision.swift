@@ -1,0 +1,66 @@
+public import struct Foundation.Date
+
+/// What a policy decided about one trust, and the evidence it decided on.
+///
+/// A value; safe to use from any thread and to keep. It says nothing about any other connection or time.
+public struct TrustDecision: Sendable {
+    /// The answer.
+    public enum Verdict: Sendable, Hashable {
+        /// The peer is trusted.
+        case trusted
+        /// The peer is not trusted, for this reason.
+        case rejected(TrustFailure)
+    }
+
+    /// The answer.
+    public let verdict: Verdict
+    /// The name of the policy that decided: its host name or pattern as configured.
+    public let policyName: String
+    /// How the policy validates; nil for policies that are not one of the published types.
+    public let validationType: ValidationType?
+    /// The host that was dialled, where it is known.
+    public let host: DialledHost?
+    /// The time for which the decision was made.
+    public let time: Date
+    /// The chain as presented; nil when there was no trust.
+    public let chain: PresentedChain?
+    /// The validated path that the decision rests on; nil when rejected before one was found, and for policies that
+    /// validate none.
+    public let path: ValidatedPath?
+    /// The pins that the policy looks for.
+    public let configuredPins: [Pin]
+    /// The pins that were found.
+    public let matchedPins: [Pin]
+    /// What was let through on purpose and would otherwise have been a failure: a mismatch in report-only mode, an
+    /// expired pin set that falls back to standard validation, validation that is disabled.
+    public let notices: [TrustFailure]
+    /// The work that the validation took.
+    public let effort: ValidationEffort
+
+    /// Puts a decision together; for implementations of ``TrustPolicy``.
+    public init(
+        _ verdict: Verdict, policyName: String, validationType: ValidationType? = nil, host: DialledHost?, time: Date,
+        chain: PresentedChain?, path: ValidatedPath? = nil, configuredPins: [Pin] = [], matchedPins: [Pin] = [],
+        notices: [TrustFailure] = [], effort: ValidationEffort = ValidationEffort()
+    ) {
+        self.verdict = verdict
+        self.policyName = policyName
+        self.validationType = validationType
+        self.host = host
+        self.time = time
+        self.chain = chain
+        self.path = path
+        self.configuredPins = configuredPins
+        self.matchedPins = matchedPins
+        self.notices = notices
+        self.effort = effort
+    }
+
+    /// Whether the peer is trusted.
+    public var isTrusted: Bool { verdict == .trusted }
+
+    /// Why the peer is not trusted; nil when it is.
+    public var failure: TrustFailure? {
+        if case .rejected(let failure) = verdict { failure } else { nil }
+    }
+}

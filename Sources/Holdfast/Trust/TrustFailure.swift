@@ -1,0 +1,147 @@
+/// Why a peer was not trusted: one reason, the facts, and what to do about it.
+///
+/// Its description is meant to be read: the reason, the chain as presented with the `sha256/…` of each key ready to
+/// paste, the pins configured, the valid paths that held none of them, and the remedy. Equality is on the code.
+/// A value; safe to use from any thread.
+public struct TrustFailure: HoldfastError {
+    /// The closed set of reasons.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        // What was presented
+        /// The peer presented no certificate.
+        case emptyChain
+        /// The leaf is not a certificate that can be read.
+        case unreadableCertificate
+        /// More certificates or bytes were presented than the budget allows.
+        case chainTooLarge
+
+        // Path building and validation, RFC 5280 section 6
+        /// No path leads from the leaf to an anchor.
+        case unknownIssuer
+        /// There is no anchor to build a path to.
+        case noAnchors
+        /// The search used up its budget before it had an answer.
+        case budgetExceeded
+        /// More intermediates than the setting allows.
+        case pathTooLong
+        /// A signature does not verify under the issuer's key.
+        case invalidSignature
+        /// A signature algorithm that is not supported.
+        case unsupportedSignatureAlgorithm
+        /// A signature made with SHA-1 or MD5.
+        case weakSignatureAlgorithm
+        /// A public key of a kind that is not supported.
+        case unsupportedKey
+        /// An RSA key below 2048 bits.
+        case weakKey
+        /// A certificate's notAfter is in the past.
+        case expired
+        /// A certificate's notBefore is in the future.
+        case notYetValid
+        /// A certificate is not version 3.
+        case unsupportedVersion
+        /// An issuer is no CA by its basicConstraints.
+        case notACertificateAuthority
+        /// More intermediates below a CA than its pathLenConstraint allows.
+        case pathLengthExceeded
+        /// An issuer's keyUsage lacks keyCertSign.
+        case keyUsageForbidsSigning
+        /// The leaf's keyUsage allows nothing that TLS does.
+        case keyUsageForbidsTLS
+        /// An extendedKeyUsage leaves out the purpose at hand.
+        case wrongExtendedKeyUsage
+        /// A name is outside the permitted or inside an excluded subtree of an issuer.
+        case nameConstraintViolated
+        /// A name constraint that cannot be applied.
+        case unsupportedNameConstraint
+        /// A critical extension that is not understood.
+        case unknownCriticalExtension
+        /// An extension whose content is not what its syntax says.
+        case malformedExtension
+        /// An empty issuer, or an issuer's empty subject.
+        case emptyName
+
+        // Server identity, RFC 9525
+        /// No subjectAltName of the leaf is the host that was dialled.
+        case hostNameMismatch
+        /// The leaf has no subjectAltName; common names identify nobody.
+        case noSubjectAlternativeName
+
+        // Policy
+        /// A valid path exists and holds none of the pins.
+        case pinMismatch
+        /// The pin set's expiry has passed.
+        case pinsExpired
+        /// The policy does not cover the host that was dialled.
+        case hostNotCovered
+        /// The policy needs to know the host that was dialled and was not told.
+        case hostUnknown
+        /// No policy is registered for the host.
+        case noPolicyForHost
+        /// There was no trust to judge.
+        case noTrust
+        /// The application's own validation said no.
+        case customValidationRejected
+        /// The policy's configuration is in error; it rejects until that is mended.
+        case invalidConfiguration
+        /// The validation type comes with a later version.
+        case notYetSupported
+        /// The operating system rejected the chain.
+        case rejectedBySystem
+    }
+
+    /// The reason.
+    public let code: Code
+    /// What would have been accepted.
+    public let expected: String
+    /// What was there instead.
+    public let found: String
+    /// What to do about it.
+    public let remedy: String
+    /// The certificate at fault, where one is.
+    public let certificate: X509Certificate?
+    /// The host that was dialled, where it is known.
+    public internal(set) var host: DialledHost?
+    /// The chain as presented.
+    public internal(set) var chain: PresentedChain?
+    /// The pins that were looked for.
+    public internal(set) var pins: [Pin] = []
+    /// Valid paths that held none of the pins.
+    public internal(set) var paths: [ValidatedPath] = []
+    /// Presented certificates that could not be used, and why.
+    public internal(set) var unusable: [UnusableCertificate] = []
+
+    /// States a failure; a remedy that is left out is the usual one for the code.
+    public init(
+        _ code: Code, expected: String, found: String, remedy: String? = nil, certificate: X509Certificate? = nil,
+        host: DialledHost? = nil, chain: PresentedChain? = nil
+    ) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy ?? code.usualRemedy
+        self.certificate = certificate
+        self.host = host
+        self.chain = chain
+    }
+}
+
+extension TrustFailure {
+    /// Several lines: reason, facts, certificate, presented chain, pins, valid paths, remedy.
+    public var description: String {
+        var lines = ["\(code.rawValue)\(host.map { " for \($0)" } ?? ""): expected \(expected), found \(found)"]
+        if let certificate { lines.append("  certificate: \(certificate.subject)") }
+        if let chain, !chain.certificates.isEmpty { append(chain.description, under: "presented chain", to: &lines) }
+        for one in unusable {
+            lines.append("  certificate \(one.position) of the presented chain was left out: \(one.reason.found)")
+        }
+        if !pins.isEmpty { append(pins.map(\.description).joined(separator: "\n"), under: "pins", to: &lines) }
+        for path in paths { append(path.description, under: "valid path without a pin", to: &lines) }
+        lines.append("  remedy: \(remedy)")
+        return lines.joined(separator: "\n")
+    }
+
+    private func append(_ text: String, under title: String, to lines: inout [String]) {
+        lines.append("  \(title):")
+        for line in text.split(separator: "\n") { lines.append("    \(line)") }
+    }
+}

@@ -1,0 +1,321 @@
+/// One search for a valid path: depth first from the leaf towards the anchors, every rule checked before the signature
+/// it would cost, each certificate's own outcome and each signature worked out once (RFC 5280 6.1, RFC 4158).
+struct PathSearch {
+    /// A certificate of the search and what has been found out about it.
+    private struct Node {
+        let certificate: X509Certificate
+        let isAnchor: Bool
+        /// Outer nil: not asked yet; inner nil: fit to be an issuer.
+        var issuerOutcome: Violation??
+        var constraints: NameConstraints??
+        var names: [GeneralName]?
+        /// No path leads from it to an anchor, whatever is below it.
+        var isDeadEnd = false
+    }
+
+    private enum Extent {
+        case accepted, overBudget
+        /// Nothing found, for reasons that hold wherever the certificate stands.
+        case deadEnd
+        /// Nothing accepted here; below other certificates it may be otherwise.
+        case blocked
+    }
+
+    private struct Edge: Hashable {
+        let subject: Int
+        let issuer: Int
+    }
+
+    private let chain: PresentedChain
+    private let anchors: TrustAnchors
+    private let limits: ValidationLimits
+    private let context: PathRuleContext
+    private let accepting: (ValidatedPath) -> Bool
+
+    private var nodes: [Node] = []
+    /// Nodes of presented issuers by subject; nil until somebody asks.
+    private var presented: [ArraySlice<UInt8>: [Int]]?
+    private var anchorNodes: [X509Certificate: Int] = [:]
+    private var signatures: [Edge: Bool] = [:]
+    private var worst: Violation?
+
+    private(set) var effort = ValidationEffort()
+    private(set) var validPaths: [ValidatedPath] = []
+    private(set) var accepted: ValidatedPath?
+    private(set) var unusable: [UnusableCertificate] = []
+
+    /// Valid paths that are kept for the report when the caller accepts none.
+    private static let maximumReportedPaths = 8
+
+    init(
+        _ chain: PresentedChain, anchors: TrustAnchors, limits: ValidationLimits, context: PathRuleContext,
+        accepting: @escaping (ValidatedPath) -> Bool
+    ) {
+        self.chain = chain
+        self.anchors = anchors
+        self.limits = limits
+        self.context = context
+        self.accepting = accepting
+    }
+
+    /// Searches from a leaf that already passed the rules for leaves.
+    /// - Returns: why no path was accepted; nil when one was, and when all that was wrong with the valid ones is that the
+    ///   caller accepted none.
+    mutating func run(from leaf: X509Certificate) -> Violation? {
+        nodes = [Node(certificate: leaf, isAnchor: false)]
+        if anchors.contains(leaf), offer([0]) { return nil }
+        var path = [0]
+        switch extend(&path, intermediates: 0) {
+        case .accepted: return nil
+        case .overBudget: return worst
+        case .deadEnd, .blocked: return validPaths.isEmpty ? worst : nil
+        }
+    }
+
+    private mutating func extend(_ path: inout [Int], intermediates: Int) -> Extent {
+        guard let current = path.last else { return .deadEnd }
+        if nodes[current].isDeadEnd { return .deadEnd }
+        if let violation = signatureAlgorithmViolation(of: current) {
+            note(violation)
+            return .deadEnd
+        }
+        var extent = Extent.deadEnd
+        let candidates = candidates(for: current)
+        if candidates.isEmpty { note(unknownIssuer(of: nodes[current].certificate)) }
+        for candidate in candidates {
+            effort.steps += 1
+            guard effort.steps <= limits.steps else { return overBudget("\(limits.steps) candidate issuers") }
+            switch consider(candidate, above: path, intermediates: intermediates) {
+            case .deadEnd: continue
+            case .blocked:
+                extent = .blocked
+                continue
+            case .overBudget: return .overBudget
+            case .accepted: break
+            }
+            if nodes[candidate].isAnchor {
+                if offer(path + [candidate]) { return .accepted }
+                extent = .blocked
+                continue
+            }
+            path.append(candidate)
+            let counted = nodes[candidate].certificate.isSelfIssued ? 0 : 1
+            let above = extend(&path, intermediates: intermediates + counted)
+            path.removeLast()
+            switch above {
+            case .accepted, .overBudget: return above
+            case .blocked: extent = .blocked
+            case .deadEnd: break
+            }
+        }
+        if extent == .deadEnd { nodes[current].isDeadEnd = true }
+        return extent
+    }
+
+    /// Whether `candidate` may stand above `path` as the issuer of its last certificate: `accepted` if so.
+    private mutating func consider(_ candidate: Int, above path: [Int], intermediates: Int) -> Extent {
+        guard let current = path.last else { return .deadEnd }
+        let issuer = nodes[candidate].certificate
+        // The same name and key again is the same authority: a path gains nothing by passing it twice (RFC 4158 2.4.2).
+        let repeats = path.contains { one in
+            let other = nodes[one].certificate
+            return other.subject == issuer.subject && other.subjectPublicKeyInfo == issuer.subjectPublicKeyInfo
+        }
+        if repeats {
+            note(unknownIssuer(of: nodes[current].certificate))
+            return .blocked
+        }
+        if let violation = issuerViolation(of: candidate) {
+            note(violation)
+            return .deadEnd
+        }
+        if let violation = lengthViolation(of: candidate, intermediates: intermediates) {
+            note(violation)
+            return .blocked
+        }
+        switch nameConstraintOutcome(of: candidate, over: path) {
+        case .allowed: break
+        case .overBudget: return overBudget("\(limits.nameConstraintComparisons) name constraint comparisons")
+        case .violation(let code, let expected, let found):
+            note(Violation(code, issuer) { (expected, found) })
+            return .blocked
+        }
+        return verifySignature(of: current, by: candidate)
+    }
+
+    private mutating func offer(_ path: [Int]) -> Bool {
+        let valid = ValidatedPath(certificates: path.map { nodes[$0].certificate })
+        if accepting(valid) {
+            accepted = valid
+            return true
+        }
+        if validPaths.count < Self.maximumReportedPaths { validPaths.append(valid) }
+        return false
+    }
+
+    private mutating func note(_ violation: Violation) {
+        if worst.map({ violation.rank > $0.rank }) ?? true { worst = violation }
+    }
+
+    private mutating func overBudget(_ what: String) -> Extent {
+        note(Violation(.budgetExceeded) { ("an answer within \(what)", "more to try") })
+        return .overBudget
+    }
+
+    private func unknownIssuer(of certificate: X509Certificate) -> Violation {
+        Violation(.unknownIssuer, certificate) {
+            (
+                "the issuer \(certificate.issuer) among the anchors or the presented certificates",
+                certificate.isSelfIssued ? "a self-issued certificate that is no anchor" : "none"
+            )
+        }
+    }
+
+    // MARK: Candidates
+
+    /// Certificates that bear the issuer's name: anchors first, then presented ones whose key identifier agrees.
+    private mutating func candidates(for node: Int) -> [Int] {
+        let certificate = nodes[node].certificate
+        let issuer = certificate.issuer
+        var named = anchors.named(issuer)
+        var others = presentedIssuers()[issuer.der] ?? []
+        if named.isEmpty, others.isEmpty, let comparable = issuer.comparableOctets {
+            named = anchors.namedAlike(comparable)
+            others = (1..<max(nodes.count, 1)).filter {
+                !nodes[$0].isAnchor && nodes[$0].certificate.subject.comparableOctets == comparable
+            }
+        }
+        let anchorCandidates = named.map { anchorNode($0) }
+        let presentedCandidates = others.filter { $0 != node && !named.contains(nodes[$0].certificate) }
+        guard anchorCandidates.count + presentedCandidates.count > 1 else {
+            return anchorCandidates + presentedCandidates
+        }
+        let keyIdentifier = certificate.authorityKeyIdentifier
+        func preference(_ one: Int) -> Int {
+            guard let keyIdentifier, let own = nodes[one].certificate.subjectKeyIdentifier else { return 1 }
+            return own == keyIdentifier ? 0 : 2
+        }
+        return anchorCandidates.sorted { preference($0) < preference($1) }
+            + presentedCandidates.sorted { preference($0) < preference($1) }
+    }
+
+    /// Reads what else was presented, once, when an issuer is looked for that is no anchor.
+    private mutating func presentedIssuers() -> [ArraySlice<UInt8>: [Int]] {
+        if let presented { return presented }
+        var bySubject: [ArraySlice<UInt8>: [Int]] = [:]
+        var seen: Set<X509Certificate> = [nodes[0].certificate]
+        for (position, der) in chain.certificates.enumerated().dropFirst() {
+            do throws(CertificateError) {
+                let certificate = try X509Certificate(der: der)
+                guard seen.insert(certificate).inserted else { continue }
+                nodes.append(Node(certificate: certificate, isAnchor: false))
+                bySubject[certificate.subject.der, default: []].append(nodes.count - 1)
+            } catch {
+                unusable.append(UnusableCertificate(position: position, reason: error))
+            }
+        }
+        presented = bySubject
+        return bySubject
+    }
+
+    private mutating func anchorNode(_ certificate: X509Certificate) -> Int {
+        if let node = anchorNodes[certificate] { return node }
+        nodes.append(Node(certificate: certificate, isAnchor: true))
+        anchorNodes[certificate] = nodes.count - 1
+        return nodes.count - 1
+    }
+
+    // MARK: Rules
+
+    private mutating func issuerViolation(of node: Int) -> Violation? {
+        if let known = nodes[node].issuerOutcome { return known }
+        let certificate = nodes[node].certificate
+        let violation = PathRules.issuer.lazy.compactMap { [context] in
+            $0.violation(of: certificate, in: context)
+        }.first
+        nodes[node].issuerOutcome = .some(violation)
+        return violation
+    }
+
+    /// RFC 5280 6.1.4 (l), (m): intermediates below a CA, self-issued ones not counted.
+    private func lengthViolation(of node: Int, intermediates: Int) -> Violation? {
+        let certificate = nodes[node].certificate
+        if let limit = (try? certificate.basicConstraints)?.pathLength, intermediates > limit {
+            return Violation(.pathLengthExceeded, certificate) {
+                ("at most \(limit) intermediates below \(certificate.subject)", "\(intermediates)")
+            }
+        }
+        let total = intermediates + (nodes[node].isAnchor || certificate.isSelfIssued ? 0 : 1)
+        let most = limits.intermediates
+        guard total > most else { return nil }
+        return Violation(.pathTooLong, certificate) { ("at most \(most) intermediates", "\(total)") }
+    }
+
+    private mutating func nameConstraintOutcome(of issuer: Int, over path: [Int]) -> NameConstraintCheck.Outcome {
+        guard let constraints = constraints(of: issuer) else { return .allowed }
+        var check = NameConstraintCheck(
+            constraints: constraints, limit: limits.nameConstraintComparisons,
+            comparisons: effort.nameConstraintComparisons)
+        defer { effort.nameConstraintComparisons = min(check.comparisons, limits.nameConstraintComparisons) }
+        for (place, node) in path.enumerated() {
+            // RFC 5280 6.1.3 (b), (c): a self-issued intermediate is the CA itself under another key.
+            if place > 0, nodes[node].certificate.isSelfIssued { continue }
+            let names: [GeneralName]
+            if let known = nodes[node].names {
+                names = known
+            } else {
+                do throws(DERError) {
+                    names = try NameConstraintCheck.names(of: nodes[node].certificate)
+                } catch {
+                    return .violation(.malformedExtension, expected: "names in DER", found: error.description)
+                }
+                nodes[node].names = names
+            }
+            switch check.check(names) {
+            case .allowed: continue
+            case let other: return other
+            }
+        }
+        return .allowed
+    }
+
+    /// `NameConstraintsRule` has read them before, so constraints that cannot be read do not come here.
+    private mutating func constraints(of node: Int) -> NameConstraints? {
+        if let known = nodes[node].constraints { return known }
+        let constraints = try? nodes[node].certificate.nameConstraints
+        nodes[node].constraints = .some(constraints)
+        return constraints
+    }
+
+    // MARK: Signatures
+
+    private func signatureAlgorithmViolation(of node: Int) -> Violation? {
+        let certificate = nodes[node].certificate
+        switch certificate.layout.signatureAlgorithm {
+        case .weak(let name):
+            return Violation(.weakSignatureAlgorithm, certificate) { ("a signature with SHA-256 or better", name) }
+        case .unsupported(let name):
+            return Violation(.unsupportedSignatureAlgorithm, certificate) { ("ECDSA, RSA or Ed25519", name) }
+        default:
+            return nil
+        }
+    }
+
+    private mutating func verifySignature(of subject: Int, by issuer: Int) -> Extent {
+        let edge = Edge(subject: subject, issuer: issuer)
+        if let known = signatures[edge] { return known ? .accepted : .deadEnd }
+        guard effort.signatures < limits.signatures else { return overBudget("\(limits.signatures) signatures") }
+        effort.signatures += 1
+        let layout = nodes[subject].certificate.layout
+        let verified = (try? nodes[issuer].certificate.publicKey)?.verifies(
+            layout.der[layout.signature], over: layout.der[layout.toBeSigned], with: layout.signatureAlgorithm)
+        signatures[edge] = verified ?? false
+        if verified == true { return .accepted }
+        let (certificate, signer) = (nodes[subject].certificate, nodes[issuer].certificate)
+        note(
+            Violation(.invalidSignature, certificate) {
+                ("a signature by the key of \(signer.subject)", "one that does not verify under it")
+            })
+        return .deadEnd
+    }
+}

@@ -1,0 +1,22 @@
+/// An extendedKeyUsage includes the purpose at hand (RFC 5280 4.2.1.12). In an issuer it limits what the certificates
+/// below may be for, as the web PKI has it (CA/B BR 7.1.2.10.6); without one there is no limit.
+struct ExtendedKeyUsageRule: PathRule {
+    let name = "extendedKeyUsage"
+    let reference = "RFC 5280 4.2.1.12"
+
+    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+        do throws(DERError) {
+            guard let usage = try certificate.extendedKeyUsage else { return nil }
+            if usage.allowsAny || (context.isServer ? usage.allowsServer : usage.allowsClient) { return nil }
+            let der = certificate.layout.der
+            return Violation(.wrongExtendedKeyUsage, certificate) {
+                (
+                    context.isServer ? "serverAuth" : "clientAuth",
+                    usage.identifiers.map { ObjectIdentifier.text(der[$0]) }.joined(separator: ", ")
+                )
+            }
+        } catch {
+            return Violation(error, in: "extendedKeyUsage", of: certificate)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// Server identity as RFC 9525 has it: the host that was dialled is one of the leaf's subjectAltName entries.
+///
+/// DNS names compare label by label without regard to case; a wildcard is a whole leftmost label and stands for exactly
+/// one. Addresses compare with iPAddress entries only. Common names identify nobody.
+enum ServerIdentity {
+    static func violation(of leaf: X509Certificate, for host: DialledHost) -> Violation? {
+        let names: [GeneralName]?
+        do throws(DERError) {
+            names = try leaf.subjectAlternativeNames
+        } catch {
+            return Violation(error, in: "subjectAltName", of: leaf)
+        }
+        guard let names else {
+            return Violation(.noSubjectAlternativeName, leaf) {
+                ("a subjectAltName entry for \(host.name)", "no subjectAltName")
+            }
+        }
+        guard !names.contains(where: { matches($0, host) }) else { return nil }
+        return Violation(.hostNameMismatch, leaf) {
+            let shown = names.prefix(20).map(\.text).joined(separator: ", ")
+            return (
+                "a subjectAltName entry for \(host.name)",
+                names.count > 20 ? "\(shown) and \(names.count - 20) more" : shown
+            )
+        }
+    }
+
+    static func matches(_ name: GeneralName, _ host: DialledHost) -> Bool {
+        switch (name, host.kind) {
+        case (.dNSName(let presented), .name(let dialled)):
+            return matches(presented: presented, dialled: dialled)
+        case (.iPAddress(let octets), .ipv4), (.iPAddress(let octets), .ipv6):
+            return host.addressOctets.map { octets.elementsEqual($0) } ?? false
+        default:
+            return false
+        }
+    }
+
+    /// RFC 9525 section 6.3. `dialled` is in canonical form: A-labels, lower case, no trailing dot.
+    private static func matches(presented: ArraySlice<UInt8>, dialled: String) -> Bool {
+        let dialled = dialled.utf8
+        guard presented.first == UInt8(ascii: "*") else { return DNSOctets.equal(presented, dialled) }
+        let suffix = presented.dropFirst()
+        // A lone `*` or a second one is no pattern of RFC 9525, and a wildcard stands for one whole label of the host.
+        guard suffix.first == UInt8(ascii: "."), suffix.count > 1, !suffix.contains(UInt8(ascii: "*")),
+            let dot = dialled.firstIndex(of: UInt8(ascii: ".")), dot > dialled.startIndex
+        else { return false }
+        return DNSOctets.equal(suffix, dialled[dot...])
+    }
+}
+
+/// DNS names as octets of IA5String, compared without regard to ASCII case.
+enum DNSOctets {
+    static func equal(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+        left.count == right.count && zip(left, right).allSatisfy { lowercase($0) == lowercase($1) }
+    }
+
+    static func lowercase(_ octet: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
+    }
+
+    /// Whether `name` is `base` or ends in `.` and `base`.
+    static func isWithin(_ name: ArraySlice<UInt8>, _ base: ArraySlice<UInt8>) -> Bool {
+        guard name.count >= base.count else { return false }
+        let boundary = name.endIndex - base.count
+        guard equal(name[boundary...], base) else { return false }
+        return boundary == name.startIndex || name[boundary - 1] == UInt8(ascii: ".")
+    }
+}

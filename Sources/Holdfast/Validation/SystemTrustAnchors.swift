@@ -1,0 +1,150 @@
+public import Foundation
+
+/// Where a Linux system keeps the certificates it trusts, and how to read them.
+///
+/// `SSL_CERT_FILE` and `SSL_CERT_DIR` come first, as with OpenSSL: the former replaces the system's file, the latter (a
+/// list separated by colons) its folders. Otherwise the first file that exists counts, and folders where no file does.
+public struct SystemTrustAnchors: Sendable {
+    /// Bundles, by system: Debian and Alpine, Fedora and its kin, openSUSE, Alpine's libressl, FreeBSD.
+    static let bundles = [
+        "/etc/ssl/certs/ca-certificates.crt",
+        "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+        "/usr/local/share/certs/ca-root-nss.crt",
+    ]
+    static let folders = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
+
+    /// The most files of a folder that are read; Debian's holds about 300.
+    static let maximumFilesPerFolder = 10_000
+
+    /// What was read: the anchors, and what could not be.
+    public struct Reading: Sendable {
+        /// The anchors.
+        public let anchors: TrustAnchors
+        /// Where they came from.
+        public let sources: [String]
+        /// Certificates and files that were left out because they cannot be read, and why.
+        public let leftOut: [CertificateFileError]
+    }
+
+    private let environment: [String: String]
+    private let root: URL
+
+    /// Says where to look.
+    /// - Parameters:
+    ///   - environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked up.
+    ///   - root: the folder that stands for `/`; the environment's paths are used as they are.
+    public init(environment: [String: String], root: URL = URL(fileURLWithPath: "/")) {
+        self.environment = environment
+        self.root = root
+    }
+
+    /// Reads the anchors. It blocks on the file system; ``TrustAnchors/system(environment:)`` does it elsewhere.
+    /// - Returns: the anchors and what was left out.
+    /// - Throws: ``TrustAnchorError`` when there is not one anchor to be had.
+    public func read() throws(TrustAnchorError) -> Reading {
+        var certificates: [X509Certificate] = []
+        var leftOut: [CertificateFileError] = []
+        let sources = sources()
+        for source in sources {
+            for file in files(at: source) {
+                read(file, into: &certificates, leavingOut: &leftOut)
+            }
+        }
+        guard !certificates.isEmpty else {
+            throw TrustAnchorError(
+                .noneFound,
+                expected: "certificates in one of \((sources.isEmpty ? looked : sources).joined(separator: ", "))",
+                found: leftOut.first.map(\.description) ?? "none")
+        }
+        return Reading(anchors: TrustAnchors(certificates), sources: sources, leftOut: leftOut)
+    }
+
+    /// One bad certificate must not take the others of a bundle with it: the store is the system's, not ours to mend.
+    private func read(
+        _ file: URL, into certificates: inout [X509Certificate], leavingOut leftOut: inout [CertificateFileError]
+    ) {
+        do throws(CertificateFileError) {
+            for (position, der) in try CertificateFile.blocks(of: try content(of: file), named: file.path).enumerated()
+            {
+                do throws(CertificateError) {
+                    certificates.append(try X509Certificate(der: der))
+                } catch {
+                    leftOut.append(
+                        CertificateFileError(
+                            .notACertificate, file: file.path,
+                            expected: "certificate \(position + 1) to be \(error.expected)",
+                            found: error.found))
+                }
+            }
+        } catch {
+            leftOut.append(error)
+        }
+    }
+
+    private func content(of file: URL) throws(CertificateFileError) -> Data {
+        do {
+            return try Data(contentsOf: file)
+        } catch {
+            throw CertificateFileError(
+                .unreadable, file: file.path, expected: "a file that can be read", found: error.localizedDescription)
+        }
+    }
+
+    private var looked: [String] { Self.bundles + Self.folders }
+
+    private func sources() -> [String] {
+        let file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+        let folders = environment["SSL_CERT_DIR"]?.split(separator: ":").map(String.init) ?? []
+        if file != nil || !folders.isEmpty { return [file].compactMap(\.self) + folders }
+        let bundles = Self.bundles.map(rooted)
+        if let bundle = bundles.first(where: { FileManager.default.fileExists(atPath: $0) }) { return [bundle] }
+        return Self.folders.map(rooted).filter { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    private func rooted(_ path: String) -> String { root.appending(path: String(path.dropFirst())).path }
+
+    private func files(at path: String) -> [URL] {
+        let url = URL(fileURLWithPath: path)
+        guard isFolder(url) else { return [url] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.sorted().prefix(Self.maximumFilesPerFolder).map { url.appending(path: $0) }
+            .filter { !isFolder($0) && FileManager.default.fileExists(atPath: $0.path) }
+    }
+
+    private func isFolder(_ url: URL) -> Bool {
+        // Entries of such folders are links into others, which is what counts here.
+        let values = try? url.resolvingSymlinksInPath().resourceValues(forKeys: [.isDirectoryKey])
+        return values?.isDirectory ?? false
+    }
+}
+
+/// Why there are no anchors.
+public struct TrustAnchorError: HoldfastError {
+    /// The closed set of reasons.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// Nowhere that was looked is there a certificate that can be read.
+        case noneFound
+    }
+
+    /// The reason.
+    public let code: Code
+    /// What would have been accepted.
+    public let expected: String
+    /// What was there instead.
+    public let found: String
+
+    /// States why there are no anchors.
+    public init(_ code: Code, expected: String, found: String) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+    }
+
+    /// What to do about it.
+    public var remedy: String {
+        "Install the system's CA certificates (package ca-certificates), set SSL_CERT_FILE or SSL_CERT_DIR, or give anchors."
+    }
+}

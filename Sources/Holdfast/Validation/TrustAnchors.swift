@@ -1,0 +1,74 @@
+import Crypto
+
+/// The certificates that are trusted to begin with (RFC 5280 6.1.1 (d)): a value, found by the subject they bear.
+///
+/// Reading the system's is ``system(environment:)``; a set that can be replaced while connections are made is a
+/// ``TrustAnchorStore``. Cheap to copy; safe to use from any thread.
+public struct TrustAnchors: Sendable {
+    private final class Index: Sendable {
+        let certificates: [X509Certificate]
+        let bySubject: [ArraySlice<UInt8>: [X509Certificate]]
+        let byComparableSubject: [[UInt8]: [X509Certificate]]
+        let digest: [UInt8]
+
+        init(_ given: [X509Certificate]) {
+            var seen: Set<X509Certificate> = []
+            certificates = given.filter { seen.insert($0).inserted }
+            bySubject = Dictionary(grouping: certificates) { $0.subject.der }
+            byComparableSubject = Dictionary(grouping: certificates) { $0.subject.comparableOctets ?? [] }
+            var hash = SHA256()
+            let fingerprints = certificates.map { Array(SHA256.hash(data: $0.der)) }
+            for fingerprint in fingerprints.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+                hash.update(data: fingerprint)
+            }
+            digest = Array(hash.finalize())
+        }
+    }
+
+    private let index: Index
+
+    /// Anchors from certificates; each once, in the order given. An empty set is allowed and makes every validation
+    /// fail with `noAnchors`.
+    public init(_ certificates: [X509Certificate]) {
+        index = Index(certificates)
+    }
+
+    /// Anchors from DER.
+    /// - Parameter certificates: DER, one certificate each.
+    /// - Throws: ``CertificateError`` for the first that cannot be read.
+    public init(der certificates: [[UInt8]]) throws(CertificateError) {
+        var read: [X509Certificate] = []
+        for der in certificates { read.append(try X509Certificate(der: der)) }
+        self.init(read)
+    }
+
+    /// The anchors, each once.
+    public var certificates: [X509Certificate] { index.certificates }
+    /// Whether there is none.
+    public var isEmpty: Bool { index.certificates.isEmpty }
+    /// SHA-256 over the sorted SHA-256 of each anchor's DER: equal for equal sets.
+    public var digest: [UInt8] { index.digest }
+
+    /// Whether this very certificate, octet by octet, is an anchor.
+    public func contains(_ certificate: X509Certificate) -> Bool {
+        index.bySubject[certificate.subject.der]?.contains(certificate) ?? false
+    }
+
+    /// The anchors that bear this name, compared octet by octet.
+    func named(_ name: DistinguishedName) -> [X509Certificate] {
+        index.bySubject[name.der] ?? []
+    }
+
+    /// The anchors that bear this name by the comparison of RFC 5280 section 7.1.
+    func namedAlike(_ comparableName: [UInt8]) -> [X509Certificate] {
+        index.byComparableSubject[comparableName] ?? []
+    }
+}
+
+extension TrustAnchors: Hashable {
+    /// Equality of the sets, whatever their order.
+    public static func == (left: TrustAnchors, right: TrustAnchors) -> Bool { left.digest == right.digest }
+
+    /// Hashes the digest of the set.
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}

@@ -1,0 +1,29 @@
+/// The budget of one validation: what a hostile chain can make a verifier do. Past it the answer is `budgetExceeded` or
+/// `chainTooLarge`, never a guess.
+///
+/// The defaults for signatures and comparisons are those that rustls-webpki arrived at after reports of chains made to
+/// keep verifiers busy; honest chains use a handful of each.
+public struct ValidationLimits: Sendable, Hashable {
+    /// The most intermediates between leaf and anchor, self-issued ones not counted (RFC 5280 6.1, max_path_length).
+    /// The public web has one to three; eight leaves room for bridged authorities.
+    public var intermediates = 8
+    /// Signatures verified; each costs tens to hundreds of microseconds.
+    public var signatures = 100
+    /// Candidate issuers considered.
+    public var steps = 1_000
+    /// Names compared with name constraints.
+    public var nameConstraintComparisons = 250_000
+    /// Certificates that a peer may present. TLS stacks cap the message at about 100 kB, which is 128 small ones.
+    public var presentedCertificates = 128
+    /// Bytes of all presented certificates together.
+    public var presentedBytes = 1 << 20
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Which rules a path must keep.
+public enum ValidationProfile: String, Sendable, Hashable, CaseIterable {
+    /// Every rule that keeps an attacker out; what a plain private authority issues passes.
+    case standard
+}

@@ -1,0 +1,109 @@
+import Crypto
+import Synchronization
+
+/// Remembers validated paths for a short while, so that a second connection to a server costs a hash and a look-up.
+///
+/// Only paths are kept: pins, expiry and policy are judged every time, failures are not kept. A path is found again
+/// only for the same presented certificates in the same order, the same anchors, purpose, profile, limits and checked
+/// identity, at a time within the validity of every certificate on it, at most ``lifetime`` after it was made.
+/// Safe to use from any thread.
+public final class VerifiedPathCache: Sendable {
+    /// How long a path is remembered, on a monotonic clock.
+    public static let lifetime: Duration = .seconds(300)
+    /// The most paths that are remembered when nothing else is said.
+    public static let defaultCapacity = 512
+
+    struct Key: Hashable {
+        private let digest: SHA256.Digest
+
+        init(_ chain: PresentedChain, for purpose: ValidationPurpose, by validator: PathValidator) {
+            var hash = SHA256()
+            func add(_ number: Int) {
+                hash.update(data: (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) })
+            }
+            func add(_ octets: [UInt8]) {
+                add(octets.count)
+                hash.update(data: octets)
+            }
+            add(chain.certificates.count)
+            for certificate in chain.certificates { add(certificate) }
+            add(validator.anchors.digest)
+            switch purpose {
+            case .client: add(0)
+            case .server(nil): add(1)
+            case .server(let identity?):
+                add(2)
+                add(Array(identity.name.utf8))
+            }
+            add(Array(validator.profile.rawValue.utf8))
+            let limits = validator.limits
+            for limit in [
+                limits.intermediates, limits.signatures, limits.steps, limits.nameConstraintComparisons,
+                limits.presentedCertificates, limits.presentedBytes,
+            ] { add(limit) }
+            digest = hash.finalize()
+        }
+
+        static func == (left: Key, right: Key) -> Bool { left.digest == right.digest }
+        func hash(into hasher: inout Hasher) { digest.hash(into: &hasher) }
+    }
+
+    private struct Entry {
+        let path: ValidatedPath
+        let validity: ClosedRange<Int64>
+        let made: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var entries: [Key: Entry] = [:]
+        /// Keys in the order they were remembered, the oldest first; each at most twice as many as there are entries.
+        var order: [Key] = []
+    }
+
+    private let capacity: Int
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let state = Mutex(State())
+
+    /// Makes an empty cache.
+    /// - Parameters:
+    ///   - capacity: the most paths remembered; the oldest go first.
+    ///   - now: a monotonic clock.
+    public init(
+        capacity: Int = VerifiedPathCache.defaultCapacity,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.capacity = max(capacity, 1)
+        self.now = now
+    }
+
+    /// Forgets every path.
+    public func removeAll() {
+        state.withLock { $0 = State() }
+    }
+
+    /// How many paths are remembered.
+    public var count: Int { state.withLock { $0.entries.count } }
+
+    func path(for key: Key, at time: Int64) -> ValidatedPath? {
+        let instant = now()
+        return state.withLock { state in
+            guard let entry = state.entries[key], entry.validity.contains(time),
+                entry.made.duration(to: instant) <= Self.lifetime
+            else { return nil }
+            return entry.path
+        }
+    }
+
+    func remember(_ path: ValidatedPath, for key: Key) {
+        let notBefore = path.certificates.map(\.layout.notBefore).max() ?? .max
+        let notAfter = path.certificates.map(\.layout.notAfter).min() ?? .min
+        guard notBefore <= notAfter else { return }
+        let entry = Entry(path: path, validity: notBefore...notAfter, made: now())
+        state.withLock { state in
+            if state.entries.updateValue(entry, forKey: key) == nil { state.order.append(key) }
+            while state.entries.count > capacity, !state.order.isEmpty {
+                state.entries[state.order.removeFirst()] = nil
+            }
+        }
+    }
+}

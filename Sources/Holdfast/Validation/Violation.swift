@@ -1,0 +1,40 @@
+/// A rule that a certificate breaks. The words are made only when somebody reads them: a search meets many violations
+/// and reports one.
+struct Violation: Error {
+    let code: TrustFailure.Code
+    let certificate: X509Certificate?
+    private let words: @Sendable () -> (expected: String, found: String)
+
+    init(
+        _ code: TrustFailure.Code, _ certificate: X509Certificate? = nil,
+        words: @escaping @Sendable () -> (expected: String, found: String)
+    ) {
+        self.code = code
+        self.certificate = certificate
+        self.words = words
+    }
+
+    /// An extension that does not read as its syntax says.
+    init(_ error: DERError, in field: String, of certificate: X509Certificate) {
+        self.init(.malformedExtension, certificate) { ("\(field) in DER (RFC 5280 4.2)", error.description) }
+    }
+
+    func failure(host: DialledHost?, chain: PresentedChain) -> TrustFailure {
+        let (expected, found) = words()
+        return TrustFailure(
+            code, expected: expected, found: found, certificate: certificate, host: host, chain: chain)
+    }
+
+    /// How much a reader learns from it: of all violations of a search the highest is reported. That a search ended
+    /// early comes before anything it saw; a broken right of an issuer that was found comes before not finding one.
+    var rank: Int {
+        switch code {
+        case .budgetExceeded: 5
+        case .unknownIssuer, .noAnchors: 0
+        case .invalidSignature: 1
+        case .unsupportedKey, .unsupportedSignatureAlgorithm: 2
+        case .notACertificateAuthority, .unsupportedVersion: 3
+        default: 4
+        }
+    }
+}
