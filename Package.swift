@@ -59,9 +59,12 @@ let package = Package(
                 argumentParser,
             ],
             swiftSettings: strict),
-        .executableTarget(name: "limbo-runner", dependencies: ["Holdfast", argumentParser], swiftSettings: strict),
+        .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),
+        .executableTarget(
+            name: "limbo-runner", dependencies: ["Holdfast", "LimboCases", argumentParser], swiftSettings: strict),
         .testTarget(
-            name: "HoldfastTests", dependencies: ["Holdfast", "HoldfastTesting", crypto, asn1], swiftSettings: strict),
+            name: "HoldfastTests", dependencies: ["Holdfast", "HoldfastTesting", "LimboCases", crypto, asn1],
+            swiftSettings: strict),
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: ["HoldfastNIO", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL], swiftSettings: strict),

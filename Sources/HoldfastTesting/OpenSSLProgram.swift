@@ -47,7 +47,8 @@ package enum OpenSSLProgram {
             guard FileManager.default.isExecutableFile(atPath: url.path) else { continue }
             guard case .success(let output) = execute(url, ["version"], in: nil, limit: 10) else { continue }
             let words = output.text.split(separator: " ")
-            if words.count > 1, words[0] == "OpenSSL", let major = words[1].split(separator: ".").first.flatMap({ Int($0) }),
+            if words.count > 1, words[0] == "OpenSSL",
+                let major = words[1].split(separator: ".").first.flatMap({ Int($0) }),
                 major >= 3
             {
                 return url

@@ -1,0 +1,88 @@
+public import ArgumentParser
+import Foundation
+public import Holdfast
+import LimboCases
+
+/// Runs conformance cases and prints how Holdfast's answers compare. For Holdfast's own developers.
+@main
+struct LimboRunner: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "limbo-runner",
+        abstract: "Run x509-limbo cases against Holdfast's path validation.",
+        discussion: """
+            Prints the totals, every difference, and the slowest cases. Exits with 1 if a case took longer than \
+            --budget-ms, 2 on wrong usage, 3 if a file cannot be read.
+            """)
+
+    @Argument(help: "Files in the format of C2SP x509-limbo.", completion: .file(extensions: ["json"]))
+    var files: [String]
+
+    @Option(help: "The rules to keep: \(ValidationProfile.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var profile = ValidationProfile.standard
+
+    @Option(help: "The time of cases that name none, as ISO 8601; the present by default.")
+    var at: String?
+
+    @Option(help: "How many of the slowest cases to print.")
+    var slowest = 5
+
+    @Option(help: "Fail if a case takes longer than this many milliseconds, the fastest of three runs counted.")
+    var budgetMs: Double?
+
+    mutating func run() throws {
+        let time = try at.map { try Date.ISO8601FormatStyle().parse($0) } ?? SystemWallClock().now
+        var totals: [LimboOutcome.Comparison: Int] = [:]
+        var skipped = 0
+        var times: [(id: String, duration: Duration, effort: ValidationEffort)] = []
+        for file in files {
+            let suite: LimboSuite
+            do {
+                suite = try LimboSuite(contentsOf: URL(fileURLWithPath: file))
+            } catch {
+                FileHandle.standardError.write(Data("limbo-runner: \(file): \(error)\n".utf8))
+                throw ExitCode(3)
+            }
+            for testcase in suite.testcases {
+                var fastest = Duration.seconds(3_600)
+                var outcome: LimboOutcome?
+                do {
+                    for _ in 0..<3 {
+                        let clock = ContinuousClock()
+                        let start = clock.now
+                        outcome = try testcase.run(profile: profile, defaultTime: time)
+                        fastest = min(fastest, start.duration(to: clock.now))
+                    }
+                } catch {
+                    skipped += 1
+                    print("skipped       \(testcase.id): \(error)")
+                }
+                guard let outcome else { continue }
+                totals[outcome.comparison, default: 0] += 1
+                times.append((testcase.id, fastest, outcome.effort))
+                guard outcome.comparison != .pass else { continue }
+                let reason = outcome.failure.map { ": \($0.code.rawValue), expected \($0.expected), found \($0.found)" }
+                let name = outcome.comparison == .falseAccept ? "false accept " : "false reject "
+                print("\(name) \(testcase.validationKind.rawValue) \(testcase.id)\(reason ?? "")")
+            }
+        }
+        times.sort { $0.duration > $1.duration }
+        for one in times.prefix(slowest) {
+            print(
+                "slow \(milliseconds(one.duration)) ms  \(one.id): \(one.effort.signatures) signatures, "
+                    + "\(one.effort.steps) steps, \(one.effort.nameConstraintComparisons) comparisons")
+        }
+        print(
+            "\(totals[.pass] ?? 0) pass, \(totals[.falseAccept] ?? 0) false accept, "
+                + "\(totals[.falseReject] ?? 0) false reject, \(skipped) skipped")
+        if let budgetMs, let first = times.first, first.duration > .microseconds(Int64(budgetMs * 1_000)) {
+            FileHandle.standardError.write(Data("limbo-runner: \(first.id) took longer than \(budgetMs) ms\n".utf8))
+            throw ExitCode(1)
+        }
+    }
+
+    private func milliseconds(_ duration: Duration) -> String {
+        String(format: "%.2f", duration / .milliseconds(1))
+    }
+}
+
+extension ValidationProfile: ExpressibleByArgument {}
