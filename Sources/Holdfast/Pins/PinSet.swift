@@ -64,8 +64,7 @@ public struct PinSet: Hashable, Sendable {
         guard !pins.isEmpty else {
             throw PinError(
                 .noPins, expected: "at least one pin", found: backups.isEmpty ? "none" : "backups only",
-                remedy: "Add the pin of a key or a certificate in use; `holdfastctl pin HOST` prints those of a server."
-            )
+                remedy: "Add the pin of a key in use; `holdfastctl pin HOST` prints those of a server.")
         }
         var lookup: Set<Pin> = []
         for pin in pins where !lookup.insert(pin).inserted {

@@ -46,8 +46,7 @@ enum PinText {
         if hexadecimalDigits(of: base64)?.count == hexadecimalLength {
             throw PinError(
                 .notBase64, expected: "\(base64Length) characters of Base64 after sha256/", found: text.quoted,
-                remedy:
-                    "Write cert-sha256/ before the hexadecimal SHA-256 of a certificate, or Base64 for that of a key.")
+                remedy: "Write cert-sha256/ before a certificate's SHA-256 in hexadecimal, or a key's in Base64.")
         }
         if let data = Data(base64Encoded: Data(base64)), data.count != Pin.digestLength {
             throw PinError(

@@ -14,7 +14,8 @@ public struct PublicSuffixList: Hashable, Sendable {
     private var exceptions: Set<String> = []
 
     /// Reads a list in the format of publicsuffix.org: a rule a line, up to the first white space; empty lines and
-    /// those that begin with `//` are comments; `*.` in front of a rule stands for any one label, `!` makes an exception.
+    /// those that begin with `//` are comments; `*.` in front of a rule stands for any one label, `!` makes an
+    /// exception.
     ///
     /// - Parameters:
     ///   - text: the list, at most 8 MiB.

@@ -56,9 +56,7 @@ enum HostText {
             throw HostError(
                 .numericName, expected: "a name whose last label is no number, or an address of four decimal octets",
                 found: text.quoted,
-                remedy:
-                    "Write an IPv4 address in ASCII as four decimal numbers without leading zeros and dots around them."
-            )
+                remedy: "Write an IPv4 address as four decimal numbers in ASCII, without leading zeros or a last dot.")
         }
     }
 
