@@ -22,10 +22,13 @@ public struct CertificateError: HoldfastError {
         case budgetExceeded
     }
 
+    /// What went wrong.
     public let code: Code
     /// The field of RFC 5280, for example `subjectPublicKeyInfo`; `certificate` when it is the whole.
     public let field: String
+    /// What would have been right.
     public let expected: String
+    /// What was there instead.
     public let found: String
 
     /// Makes an error about one field.
@@ -54,6 +57,7 @@ public struct CertificateError: HoldfastError {
         self.init(code, field: field, expected: "\(field) in DER", found: error.description)
     }
 
+    /// What to do about it, in one sentence.
     public var remedy: String {
         switch code {
         case .notDER where field == "certificate":

@@ -62,16 +62,12 @@ public struct PublicSuffixList: Hashable, Sendable {
         }
     }
 
-    /// Whether a name in canonical form is a public suffix. A name of one label that no rule lists is one as well: the
-    /// list's own default rule is `*`.
-    func isPublicSuffix(_ name: String) -> Bool {
-        lists(name) || !name.utf8.contains(UInt8(ascii: "."))
-    }
-
     /// Whether the list says that a name is a public suffix, or that every name with one label more is.
     func listsSuffix(atOrUnder name: String) -> Bool { lists(name) || wildcards.contains(name) }
 
-    private func lists(_ name: String) -> Bool {
+    /// Whether a rule makes a name, in canonical form, a public suffix. The default rule for names that no rule
+    /// matches is left out: a pattern over a single label is refused without any list.
+    func lists(_ name: String) -> Bool {
         guard !exceptions.contains(name) else { return false }
         if rules.contains(name) { return true }
         guard let dot = name.firstIndex(of: ".") else { return false }
