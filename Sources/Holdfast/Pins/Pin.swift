@@ -52,6 +52,7 @@ public struct Pin: Hashable, Sendable {
     /// The pin of the key of a certificate.
     ///
     /// - Parameter certificateDER: the DER of one certificate.
+    /// - Returns: a pin of the key as it stands in the certificate.
     /// - Throws: ``CertificateError`` when no SubjectPublicKeyInfo is found in it.
     public static func publicKey(of certificateDER: [UInt8]) throws(CertificateError) -> Pin {
         let range = try SubjectPublicKeyInfo.range(inCertificate: certificateDER)
@@ -61,6 +62,7 @@ public struct Pin: Hashable, Sendable {
     /// The pin of a key that stands alone, for example of a backup key that is in no certificate yet.
     ///
     /// - Parameter spkiDER: the DER of its SubjectPublicKeyInfo.
+    /// - Returns: the pin that a certificate with this key will satisfy.
     /// - Throws: ``CertificateError`` when it is not one.
     public static func publicKey(spkiDER: [UInt8]) throws(CertificateError) -> Pin {
         try SubjectPublicKeyInfo(der: spkiDER).sha256Pin
@@ -69,6 +71,7 @@ public struct Pin: Hashable, Sendable {
     /// The pin of a certificate, whatever its octets are.
     ///
     /// - Parameter der: the DER of one certificate.
+    /// - Returns: a pin that this certificate alone satisfies.
     public static func certificate(_ der: [UInt8]) -> Pin {
         Pin(subject: .certificate, hashing: der[...])
     }
