@@ -98,6 +98,8 @@ struct Subtree {
         switch (base, name) {
         case (.dNSName(let base), .dNSName(let name)):
             return dns(base) { below, strictly in
+                // A name with an empty first label is none, and so lies in no subtree.
+                if name.first == UInt8(ascii: ".") { return false }
                 // What stands for every label below X lies in a subtree when X does.
                 if let parent = Self.wildcardParent(name) { return DNSOctets.isWithin(parent, below) }
                 return Self.isWithin(name, below, strictly: strictly)
