@@ -49,7 +49,8 @@ extension LimboCase {
             purpose = .client
         case .server:
             do throws(HostError) {
-                purpose = .server(identity: try expectedPeerName.map { name throws(HostError) in try DialledHost(name.value) })
+                purpose = .server(
+                    identity: try expectedPeerName.map { name throws(HostError) in try DialledHost(name.value) })
             } catch {
                 let failure = TrustFailure(
                     .hostNameMismatch, expected: "a host that can be dialled", found: error.found, chain: chain)

@@ -83,8 +83,8 @@ struct PathSearch {
         let candidates = candidates(for: current)
         if candidates.isEmpty { note(unknownIssuer(of: nodes[current].certificate)) }
         for candidate in candidates {
+            guard effort.steps < limits.steps else { return overBudget("\(limits.steps) candidate issuers") }
             effort.steps += 1
-            guard effort.steps <= limits.steps else { return overBudget("\(limits.steps) candidate issuers") }
             switch consider(candidate, above: path, intermediates: intermediates) {
             case .deadEnd: continue
             case .blocked:

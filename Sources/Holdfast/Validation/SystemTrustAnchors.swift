@@ -121,6 +121,18 @@ public struct SystemTrustAnchors: Sendable {
     }
 }
 
+extension TrustAnchors {
+    /// Reads the anchors of a Linux system away from the caller's thread; see ``SystemTrustAnchors``.
+    /// - Parameter environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked up.
+    /// - Throws: ``TrustAnchorError`` when there is not one anchor to be had.
+    @concurrent
+    public static func system(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws(TrustAnchorError) -> TrustAnchors {
+        try SystemTrustAnchors(environment: environment).read().anchors
+    }
+}
+
 /// Why there are no anchors.
 public struct TrustAnchorError: HoldfastError {
     /// The closed set of reasons.

@@ -1,0 +1,71 @@
+public import Logging
+import Synchronization
+
+/// Anchors that can be replaced while connections are made: reads a source, publishes what it read as one new set.
+///
+/// A reader of ``current`` sees the old set or the new one, whole. A source that fails or yields nothing leaves the set
+/// as it was. Safe to use from any thread; no lock is held while the source is read.
+public final class TrustAnchorStore: Sendable {
+    private let source: @Sendable () async throws -> TrustAnchors
+    private let logger: Logger
+    private let state: Mutex<TrustAnchors>
+
+    /// Reads the anchors for the first time.
+    /// - Parameters:
+    ///   - logger: told of reloads that fail.
+    ///   - source: reads the anchors; by default those of the system.
+    /// - Throws: what the source throws, and ``TrustAnchorError`` when it yields no anchor.
+    public init(
+        logger: Logger = Logger(label: "holdfast.anchors"),
+        source: @escaping @Sendable () async throws -> TrustAnchors = { try await TrustAnchors.system() }
+    ) async throws {
+        self.source = source
+        self.logger = logger
+        state = Mutex(try await Self.read(source))
+    }
+
+    /// The set of now.
+    public var current: TrustAnchors { state.withLock { $0 } }
+
+    /// Reads the source again and publishes what it yields.
+    /// - Returns: whether the set changed.
+    /// - Throws: what the source throws, and ``TrustAnchorError`` when it yields no anchor; the set stays as it was.
+    @discardableResult
+    public func reload() async throws -> Bool {
+        let anchors = try await Self.read(source)
+        return state.withLock { current in
+            defer { current = anchors }
+            return current != anchors
+        }
+    }
+
+    /// Reloads again and again until the task is cancelled; a reload that fails is logged and tried again next time.
+    /// - Parameters:
+    ///   - interval: the time between two reloads.
+    ///   - clock: what the interval is measured on.
+    public func run(every interval: Duration, clock: some Clock<Duration> = ContinuousClock()) async {
+        while !Task.isCancelled {
+            do {
+                try await clock.sleep(for: interval)
+            } catch {
+                return
+            }
+            do {
+                if try await reload() {
+                    logger.info("The trust anchors changed", metadata: ["count": "\(current.certificates.count)"])
+                }
+            } catch {
+                logger.error(
+                    "The trust anchors could not be reloaded and stay as they were", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private static func read(_ source: @Sendable () async throws -> TrustAnchors) async throws -> TrustAnchors {
+        let anchors = try await source()
+        guard !anchors.isEmpty else {
+            throw TrustAnchorError(.noneFound, expected: "at least one anchor", found: "an empty set")
+        }
+        return anchors
+    }
+}
