@@ -13,6 +13,7 @@ public struct PathValidator: ChainValidator {
     public let limits: ValidationLimits
     /// Where verified paths are remembered; nil remembers none.
     public let cache: VerifiedPathCache?
+    private let checksValidity: Bool
 
     /// Makes a validator.
     /// - Parameters:
@@ -28,6 +29,17 @@ public struct PathValidator: ChainValidator {
         self.profile = profile
         self.limits = limits
         self.cache = cache
+        checksValidity = true
+    }
+
+    /// Every rule but that of validity, to anchors that a policy pins: for policies whose pins alone decide about trust
+    /// and expiry. It remembers nothing, since a remembered path would count as valid in time.
+    init(ignoringValidityTo anchors: TrustAnchors, profile: ValidationProfile, limits: ValidationLimits) {
+        self.anchors = anchors
+        self.profile = profile
+        self.limits = limits
+        cache = nil
+        checksValidity = false
     }
 
     /// Looks for a valid path that the caller accepts; see ``ChainValidator/validate(_:for:at:accepting:)``.
@@ -63,7 +75,7 @@ public struct PathValidator: ChainValidator {
                 host: purpose.host, chain: chain)
             return ValidationOutcome(path: nil, failure: failure)
         }
-        let context = PathRuleContext(time: time, isServer: purpose != .client)
+        let context = PathRuleContext(time: time, isServer: purpose != .client, checksValidity: checksValidity)
         if let violation = leafViolation(of: leaf, for: purpose, in: context) {
             return ValidationOutcome(path: nil, failure: violation.failure(host: purpose.host, chain: chain))
         }
@@ -92,7 +104,7 @@ public struct PathValidator: ChainValidator {
         return purpose.host.flatMap { ServerIdentity.violation(of: leaf, for: $0) }
     }
 
-    private func sizeViolation(of chain: PresentedChain) -> Violation? {
+    func sizeViolation(of chain: PresentedChain) -> Violation? {
         let certificates = chain.certificates
         guard !certificates.isEmpty else {
             return Violation(.emptyChain) { ("at least the peer's own certificate", "no certificate") }

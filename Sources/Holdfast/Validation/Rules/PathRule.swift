@@ -14,6 +14,8 @@ struct PathRuleContext: Sendable {
     /// Seconds since 1970, rounded down: validity is stated in whole seconds.
     let time: Int64
     let isServer: Bool
+    /// False only for policies whose pins alone decide about expiry.
+    var checksValidity = true
 }
 
 /// The rules of the `.standard` profile, the cheapest first.

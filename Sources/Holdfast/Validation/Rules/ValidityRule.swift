@@ -6,6 +6,7 @@ struct ValidityRule: PathRule {
     let reference = "RFC 5280 4.1.2.5"
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+        guard context.checksValidity else { return nil }
         let time = context.time
         let layout = certificate.layout
         if time < layout.notBefore {
