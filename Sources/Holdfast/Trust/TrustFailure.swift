@@ -85,6 +85,8 @@ public struct TrustFailure: HoldfastError {
         case invalidConfiguration
         /// The validation type comes with a later version.
         case notYetSupported
+        /// Validation is switched off for this host; only ever a notice of a decision, never a reason to reject.
+        case validationDisabled
         /// The operating system rejected the chain.
         case rejectedBySystem
     }

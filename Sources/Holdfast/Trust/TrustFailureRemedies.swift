@@ -62,6 +62,8 @@ extension TrustFailure.Code {
             "Mend the policy's configuration; makePolicy() throws the same error when the policy is made."
         case .notYetSupported:
             "Use pinPublicKey or pinCertificate until online pinning arrives."
+        case .validationDisabled:
+            "Give the host another validation type before the application ships."
         case .rejectedBySystem:
             "See the operating system's reason."
         }
