@@ -1,0 +1,57 @@
+public import struct Foundation.Date
+
+/// Leaves the decision to the application.
+///
+/// Holdfast validates nothing for it: the closure gets the trust and answers. A trust for a host that the policy does
+/// not cover never reaches the closure; the absence of a trust does, as nil. A value; safe to use from any thread.
+public struct CustomPolicy: TrustPolicy {
+    /// The application's answer about a trust, or about its absence; called on the thread that asks for the decision.
+    public typealias Validation = @Sendable (ServerTrust?) -> Bool
+
+    let scope: PolicyScope
+    /// The clock of the published calls that take no time.
+    public let clock: any WallClock
+    private let validation: Validation
+
+    /// Makes a policy that asks the application.
+    /// - Parameters:
+    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - clock: the clock of the published calls that take no time.
+    ///   - validation: the application's answer.
+    public init(
+        host: HostPattern, clock: any WallClock = SystemWallClock(), validation: @escaping Validation
+    ) {
+        scope = .hosts(host)
+        self.clock = clock
+        self.validation = validation
+    }
+
+    /// The host or pattern in canonical form: A-labels, lower case.
+    public var hostName: String { scope.name }
+
+    /// ``ValidationType/custom``.
+    public var validationType: ValidationType { .custom }
+
+    /// Asks the closure; see ``TrustPolicy/evaluate(_:at:)``.
+    public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        var draft = DecisionDraft(hostName, validationType, trust, time)
+        do throws(TrustFailure) {
+            draft.host = try scope.subject(of: trust).host
+        } catch {
+            return draft.rejected(error)
+        }
+        return validation(trust) ? draft.trusted(path: nil) : draft.rejected(Self.refusal)
+    }
+
+    /// Asks the closure about nil.
+    public func decisionWithoutTrust(at time: Date) -> TrustDecision {
+        TrustDecision(
+            validation(nil) ? .trusted : .rejected(Self.refusal), policyName: hostName,
+            validationType: validationType, host: nil, time: time, chain: nil)
+    }
+
+    private static let refusal = TrustFailure(
+        .customValidationRejected, expected: "true from the application's validation", found: "false")
+}
+
+extension CustomPolicy: ScopedPolicy {}

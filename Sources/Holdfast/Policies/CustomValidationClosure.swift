@@ -1,0 +1,7 @@
+#if canImport(Security)
+public import Security
+#endif
+
+/// The application's own validation, as GCXTrustPolicy publishes it: the trust, or nil where there is none, and the
+/// answer whether it is trusted. It may be called from any thread.
+public typealias CustomValidationClosure = @Sendable (SecTrust?) -> Bool

@@ -1,0 +1,73 @@
+import struct Foundation.Date
+
+/// What every decision of a policy about one trust has in common, so that no failure goes out without the host, the
+/// chain and the pins.
+struct DecisionDraft {
+    let policyName: String
+    let validationType: ValidationType?
+    let trust: ServerTrust
+    let time: Date
+    /// The host that was dialled, or that an exact policy takes a bare trust to be for.
+    var host: DialledHost?
+    var pins: [Pin] = []
+    var notices: [TrustFailure] = []
+    var effort = ValidationEffort()
+
+    init(_ policyName: String, _ validationType: ValidationType?, _ trust: ServerTrust, _ time: Date) {
+        self.policyName = policyName
+        self.validationType = validationType
+        self.trust = trust
+        self.time = time
+        host = trust.host
+    }
+
+    func trusted(path: ValidatedPath?, matching matched: [Pin] = []) -> TrustDecision {
+        decision(.trusted, path: path, matched: matched)
+    }
+
+    func rejected(_ failure: TrustFailure) -> TrustDecision {
+        decision(.rejected(complete(failure)), path: nil, matched: [])
+    }
+
+    mutating func note(_ failure: TrustFailure) {
+        notices.append(complete(failure))
+    }
+
+    /// Standard validation alone decides.
+    mutating func standardDecision(for purpose: ValidationPurpose) -> TrustDecision {
+        let outcome = trust.validator.validate(trust.chain, for: purpose, at: time) { _ in true }
+        effort += outcome.effort
+        guard let path = outcome.path else { return rejected(outcome.failure ?? Self.unexplained) }
+        return trusted(path: path)
+    }
+
+    /// A validator that finds no path and gives no reason is not one to be trusted.
+    static let unexplained = TrustFailure(
+        .unknownIssuer, expected: "a valid path", found: "none, and no reason from the validator")
+
+    private func complete(_ failure: TrustFailure) -> TrustFailure {
+        var failure = failure
+        failure.host = failure.host ?? host
+        failure.chain = failure.chain ?? trust.chain
+        if failure.pins.isEmpty { failure.pins = pins }
+        return failure
+    }
+
+    private func decision(
+        _ verdict: TrustDecision.Verdict, path: ValidatedPath?, matched: [Pin]
+    ) -> TrustDecision {
+        TrustDecision(
+            verdict, policyName: policyName, validationType: validationType, host: host, time: time,
+            chain: trust.chain, path: path, configuredPins: pins, matchedPins: matched, notices: notices,
+            effort: effort)
+    }
+}
+
+extension ValidationEffort {
+    static func += (left: inout ValidationEffort, right: ValidationEffort) {
+        left.signatures += right.signatures
+        left.steps += right.steps
+        left.nameConstraintComparisons += right.nameConstraintComparisons
+        left.usedCachedPath = left.usedCachedPath || right.usedCachedPath
+    }
+}

@@ -1,0 +1,60 @@
+public import struct Foundation.Date
+
+/// Trusts every server of its host, whatever it presents. For development.
+///
+/// Every decision says so in its ``TrustDecision/notices``, and a warning is logged once per host. Only a trust that is
+/// known to be for another host is rejected. A value; safe to use from any thread.
+public struct DisabledPolicy: TrustPolicy {
+    let scope: PolicyScope
+    /// The clock of the published calls that take no time.
+    public let clock: any WallClock
+    private let log: PolicyLog
+
+    /// Makes a policy that accepts everything.
+    /// - Parameters:
+    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - clock: the clock of the published calls that take no time.
+    public init(host: HostPattern, clock: any WallClock = SystemWallClock()) {
+        self.init(host: host, clock: clock, log: .shared)
+    }
+
+    init(host: HostPattern, clock: any WallClock, log: PolicyLog) {
+        scope = .hosts(host)
+        self.clock = clock
+        self.log = log
+    }
+
+    /// The host or pattern in canonical form: A-labels, lower case.
+    public var hostName: String { scope.name }
+
+    /// ``ValidationType/disabled``.
+    public var validationType: ValidationType { .disabled }
+
+    /// Accepts; see ``TrustPolicy/evaluate(_:at:)``.
+    public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        var draft = DecisionDraft(hostName, validationType, trust, time)
+        do throws(TrustFailure) {
+            draft.host = try scope.subject(of: trust).host
+        } catch where error.code != .hostUnknown {
+            return draft.rejected(error)
+        } catch {
+            // Nothing depends on the host here, so a pattern may do without it.
+        }
+        draft.note(Self.notice)
+        log.validationDisabled(for: draft.host?.name ?? hostName)
+        return draft.trusted(path: nil)
+    }
+
+    /// Accepts the absence of a trust as well, as this type always has.
+    public func decisionWithoutTrust(at time: Date) -> TrustDecision {
+        log.validationDisabled(for: hostName)
+        return TrustDecision(
+            .trusted, policyName: hostName, validationType: validationType, host: nil, time: time, chain: nil,
+            notices: [Self.notice])
+    }
+
+    private static let notice = TrustFailure(
+        .validationDisabled, expected: "a validation of the server", found: "validation switched off")
+}
+
+extension DisabledPolicy: ScopedPolicy {}

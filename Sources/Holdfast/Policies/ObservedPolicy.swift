@@ -1,0 +1,30 @@
+import struct Foundation.Date
+
+/// A policy as its manager hands it out: what it decides, the manager's observers learn, whoever asked.
+struct ObservedPolicy: TrustPolicy {
+    let base: any TrustPolicy
+    let observers: Subscribers<@Sendable (TrustDecision) -> Void>
+
+    var hostName: String { base.hostName }
+    var clock: any WallClock { base.clock }
+
+    func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        observers.tell(base.evaluate(trust, at: time))
+    }
+
+    func decisionWithoutTrust(at time: Date) -> TrustDecision {
+        observers.tell(base.decisionWithoutTrust(at: time))
+    }
+}
+
+extension Subscribers where Subscriber == @Sendable (TrustDecision) -> Void {
+    func tell(_ decision: TrustDecision) -> TrustDecision {
+        for observer in all { observer(decision) }
+        return decision
+    }
+}
+
+extension TrustPolicy {
+    /// The policy itself, without the wrapping that a manager puts around it.
+    var unobserved: any TrustPolicy { (self as? ObservedPolicy)?.base ?? self }
+}

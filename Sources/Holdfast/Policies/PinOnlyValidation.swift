@@ -1,0 +1,63 @@
+/// Decides by pins alone: the pinned certificates are the only anchors, and no certificate's validity counts.
+struct PinOnlyValidation {
+    private let matcher: PinMatcher
+    /// Pinned certificates that are known from the configuration, so that the server need not send them.
+    private let certificates: [X509Certificate]
+    private let subject: PolicySubject
+
+    init(matcher: PinMatcher, certificates: [X509Certificate], subject: PolicySubject) {
+        self.matcher = matcher
+        self.certificates = certificates
+        self.subject = subject
+    }
+
+    func decide(_ draft: inout DecisionDraft) -> TrustDecision {
+        var matcher = matcher
+        let chain = draft.trust.chain
+        let own = draft.trust.validator as? PathValidator
+        let profile = own?.profile ?? .standard
+        let limits = own?.limits ?? ValidationLimits()
+        let empty = PathValidator(ignoringValidityTo: TrustAnchors([]), profile: profile, limits: limits)
+        if let violation = empty.sizeViolation(of: chain) {
+            return draft.rejected(violation.failure(host: subject.host, chain: chain))
+        }
+        let leaf: X509Certificate
+        do throws(CertificateError) {
+            leaf = try X509Certificate(der: chain.leaf ?? [])
+        } catch {
+            return draft.rejected(
+                TrustFailure(.unreadableCertificate, expected: "a leaf that is \(error.expected)", found: error.found))
+        }
+        let matched = matcher.pins(of: leaf)
+        if !matched.isEmpty {
+            return draft.trusted(path: ValidatedPath(certificates: [leaf]), matching: matched)
+        }
+
+        let anchors = anchors(presentedIn: chain, &matcher)
+        guard !anchors.isEmpty else { return draft.rejected(Self.mismatch(found: "neither the leaf nor an issuer")) }
+        guard !matcher.leafOnly else { return draft.rejected(PinMatcher.issuerWithoutHost) }
+        let validator = PathValidator(
+            ignoringValidityTo: TrustAnchors(anchors), profile: profile, limits: limits)
+        let outcome = validator.validate(chain, for: subject.purpose(checkingHost: true), at: draft.time) { _ in true }
+        draft.effort += outcome.effort
+        if let path = outcome.path {
+            let matched = matcher.matches(in: path)
+            if !matched.isEmpty { return draft.trusted(path: path, matching: matched) }
+        }
+        guard let failure = outcome.failure, failure.code != .unknownIssuer else {
+            return draft.rejected(Self.mismatch(found: "pinned certificates that did not issue the leaf"))
+        }
+        return draft.rejected(failure)
+    }
+
+    /// Whatever is pinned above the leaf: of what was presented, and of what is known. Nothing is trusted for being
+    /// presented; a path to one of them must still keep every rule for issuers.
+    private func anchors(presentedIn chain: PresentedChain, _ matcher: inout PinMatcher) -> [X509Certificate] {
+        let presented = chain.certificates.dropFirst().compactMap { try? X509Certificate(der: $0) }
+        return presented.filter { !matcher.pins(of: $0).isEmpty } + certificates
+    }
+
+    private static func mismatch(found: String) -> TrustFailure {
+        TrustFailure(.pinMismatch, expected: "a pinned leaf, or a pinned issuer that signed for it", found: found)
+    }
+}

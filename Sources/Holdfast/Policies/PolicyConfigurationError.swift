@@ -1,0 +1,75 @@
+/// Why a policy cannot be made.
+///
+/// The throwing makers throw it. The published `create` cannot: it makes a policy that rejects everything with
+/// `invalidConfiguration` and the same words.
+public struct PolicyConfigurationError: HoldfastError {
+    /// The closed set of reasons.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The name is neither a host nor a pattern of hosts.
+        case invalidHostName
+        /// Custom validation without a closure that validates.
+        case missingCustomValidation
+        /// Pinning without anything to pin: an empty bundle or folder, or an empty list.
+        case noPins
+        /// A file of certificates to pin cannot be read; ``PolicyConfigurationError/found`` names it.
+        case unreadableCertificates
+        /// The host is not checked and every pin is an issuer's: whoever has a certificate of that issuer would pass
+        /// for the host.
+        case issuerPinWithoutHostCheck
+        /// Pins are the only proof and are not enforced, so nothing would be.
+        case reportOnlyWithPinsOnly
+        /// Pins are only reported on and the host is not checked, so any certificate of any host would do.
+        case reportOnlyWithoutHostCheck
+        /// Expired pins would leave standard validation without a host, so any certificate of any host would do.
+        case standardValidationWithoutHostCheck
+        /// A composite of nothing.
+        case noMembers
+        /// A composite member that may not be one.
+        case unacceptableMember
+    }
+
+    /// The reason.
+    public let code: Code
+    /// The name of the policy: its host or pattern.
+    public let hostName: String
+    public let expected: String
+    public let found: String
+    public let remedy: String
+
+    init(_ code: Code, hostName: String, expected: String, found: String, remedy: String) {
+        self.code = code
+        self.hostName = hostName
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+    }
+}
+
+extension PolicyConfigurationError {
+    /// `code for host: expected …, found …. Remedy.`
+    public var description: String {
+        "\(code.rawValue) for \(hostName.quoted): expected \(expected), found \(found). \(remedy)"
+    }
+
+    init(_ error: HostPatternError, hostName: String) {
+        self.init(
+            .invalidHostName, hostName: hostName, expected: error.expected, found: error.found, remedy: error.remedy)
+    }
+
+    init(_ error: CertificateFileError, hostName: String) {
+        self.init(
+            .unreadableCertificates, hostName: hostName, expected: error.expected,
+            found: "\(error.found) in \(error.file) (\(error.code.rawValue))", remedy: error.remedy)
+    }
+
+    static func noPins(hostName: String, found: String) -> PolicyConfigurationError {
+        PolicyConfigurationError(
+            .noPins, hostName: hostName, expected: "at least one certificate or pin", found: found,
+            remedy: "Add a certificate to pin; `holdfastctl pin HOST` prints the pins of a server.")
+    }
+
+    /// The failure of a policy that could not be made, in the same words.
+    var failure: TrustFailure {
+        TrustFailure(.invalidConfiguration, expected: expected, found: "\(found) (\(code.rawValue))", remedy: remedy)
+    }
+}

@@ -1,0 +1,70 @@
+/// Policies by name: hosts and patterns through the index, where one policy decides for a host; any other name by
+/// equality. A value.
+struct PolicyTable: Sendable {
+    /// What a policy is kept under.
+    enum Key: Hashable, Sendable {
+        case pattern(HostPattern)
+        case other(String)
+
+        var name: String {
+            switch self {
+            case .pattern(let pattern): pattern.description
+            case .other(let name): name
+            }
+        }
+
+        var pattern: HostPattern? {
+            if case .pattern(let pattern) = self { pattern } else { nil }
+        }
+
+        /// The key of a policy: its scope where it is one of Holdfast's, its name otherwise.
+        init(_ policy: any TrustPolicy) {
+            switch (policy as? any ScopedPolicy)?.scope {
+            case .hosts(let pattern)?: self = .pattern(pattern)
+            case .clients(let name)?, .nothing(let name)?: self = .other(name)
+            case nil: self.init(name: policy.hostName, allowingTopLevel: false)
+            }
+        }
+
+        /// The key that a name stands for. Where something is looked for, the name may be a pattern that only its
+        /// maker was allowed to make.
+        init(name: String, allowingTopLevel: Bool) {
+            self =
+                (try? HostPattern(publishedName: name, allowingTopLevel: allowingTopLevel)).map(Key.pattern)
+                ?? .other(name)
+        }
+    }
+
+    private var index = HostPatternIndex<any TrustPolicy>()
+    private var others: [String: any TrustPolicy] = [:]
+
+    subscript(_ key: Key) -> (any TrustPolicy)? {
+        get {
+            switch key {
+            case .pattern(let pattern): index[pattern]
+            case .other(let name): others[name]
+            }
+        }
+        set {
+            switch key {
+            case .pattern(let pattern): index[pattern] = newValue
+            case .other(let name): others[name] = newValue
+            }
+        }
+    }
+
+    /// The one policy that decides for a host.
+    func policy(for host: DialledHost) -> (any TrustPolicy)? { index.value(for: host) }
+
+    /// The policy that decides for the host of this name; for any other name the one that bears it.
+    func policy(named name: String) -> (any TrustPolicy)? {
+        if let host = try? DialledHost(publishedHostName: name), let policy = policy(for: host) { return policy }
+        return self[Key(name: name, allowingTopLevel: true)] ?? others[name]
+    }
+
+    /// Every policy with its key: in the order of precedence, then other names in theirs.
+    var entries: [(key: Key, policy: any TrustPolicy)] {
+        index.entries.map { (.pattern($0.pattern), $0.value) }
+            + others.sorted { $0.key < $1.key }.map { (.other($0.key), $0.value) }
+    }
+}

@@ -1,0 +1,57 @@
+public import struct Foundation.Date
+
+/// Trusts a server whose chain validates for the dialled host against the anchors of the trust.
+///
+/// ```swift
+/// let policy = StandardPolicy(host: try HostPattern("www.example.com"))
+/// let decision = policy.evaluate(trust, at: clock.now)
+/// ```
+/// A value; safe to use from any thread.
+public struct StandardPolicy: TrustPolicy {
+    let scope: PolicyScope
+    /// Whether the leaf must name the dialled host. Without, any server with a valid certificate for any host passes.
+    public let validatesHostName: Bool
+    /// The clock of the published calls that take no time.
+    public let clock: any WallClock
+
+    /// Makes a policy for servers.
+    /// - Parameters:
+    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
+    ///   - clock: the clock of the published calls that take no time.
+    public init(host: HostPattern, validatesHostName: Bool = true, clock: any WallClock = SystemWallClock()) {
+        scope = .hosts(host)
+        self.validatesHostName = validatesHostName
+        self.clock = clock
+    }
+
+    /// Makes a policy for the clients of a mutual TLS server: their chains must validate for client authentication.
+    /// - Parameters:
+    ///   - name: what decisions and logs call the policy; it is no host.
+    ///   - clock: the clock of the published calls that take no time.
+    public init(clients name: String, clock: any WallClock = SystemWallClock()) {
+        scope = .clients(name)
+        validatesHostName = false
+        self.clock = clock
+    }
+
+    /// The host or pattern in canonical form (A-labels, lower case), or the name of a policy for clients.
+    public var hostName: String { scope.name }
+
+    /// ``ValidationType/standard``.
+    public var validationType: ValidationType { .standard }
+
+    /// Judges a trust at a time; see ``TrustPolicy/evaluate(_:at:)``.
+    public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        var draft = DecisionDraft(hostName, validationType, trust, time)
+        do throws(TrustFailure) {
+            let subject = try scope.subject(of: trust)
+            draft.host = subject.host
+            return draft.standardDecision(for: subject.purpose(checkingHost: validatesHostName))
+        } catch {
+            return draft.rejected(error)
+        }
+    }
+}
+
+extension StandardPolicy: ScopedPolicy {}

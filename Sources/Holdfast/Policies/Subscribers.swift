@@ -1,0 +1,26 @@
+import Synchronization
+
+/// Who wants to be told, by token. Telling happens outside the lock, so a subscriber may do as it likes.
+final class Subscribers<Subscriber: Sendable>: Sendable {
+    private struct State {
+        var next: UInt64 = 0
+        var subscribers: [(token: UInt64, subscriber: Subscriber)] = []
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ subscriber: Subscriber) -> UInt64 {
+        state.withLock { state in
+            state.next += 1
+            state.subscribers.append((state.next, subscriber))
+            return state.next
+        }
+    }
+
+    func remove(_ token: UInt64) {
+        state.withLock { state in state.subscribers.removeAll { $0.token == token } }
+    }
+
+    /// In the order in which they came.
+    var all: [Subscriber] { state.withLock { $0.subscribers.map(\.subscriber) } }
+}

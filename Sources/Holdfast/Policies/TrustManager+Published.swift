@@ -1,0 +1,58 @@
+/// GCXTrustPolicy's spellings, newer generation.
+extension TrustManager {
+    /// Makes a policy; it is not added.
+    ///
+    /// It reads the certificates to pin, blocking on the file system. Where the configuration is in error the policy
+    /// rejects everything and says why; ``makePolicy(type:hostName:settings:)`` throws the same words.
+    /// - Parameters:
+    ///   - type: how it validates.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
+    ///   - settings: what else it is made from.
+    public func create(
+        type: ValidationType, hostName: String, settings: ValidationSettings = .defaultSettings
+    ) -> any TrustPolicy {
+        recipe(type, hostName, settings).create()
+    }
+
+    /// Makes a policy; it is not added.
+    ///
+    /// It reads the certificates to pin, blocking on the file system.
+    /// - Parameters:
+    ///   - type: how it validates.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
+    ///   - settings: what else it is made from.
+    /// - Throws: ``PolicyConfigurationError``.
+    public func makePolicy(
+        type: ValidationType, hostName: String, settings: ValidationSettings = .defaultSettings
+    ) throws(PolicyConfigurationError) -> any TrustPolicy {
+        try recipe(type, hostName, settings).make()
+    }
+
+    private func recipe(
+        _ type: ValidationType, _ hostName: String, _ settings: ValidationSettings
+    ) -> PublishedPolicy {
+        PublishedPolicy(
+            type: type, hostName: hostName, validatesHostName: settings.sslValidateHostName,
+            bundle: settings.certificateBundle, certificatePinOnly: settings.certificatePinOnly,
+            customValidation: settings.customValidation, clock: clock)
+    }
+}
+
+/// GCXTrustPolicy's spellings, older generation.
+extension TrustManager {
+    /// The manager of applications that need one only.
+    @available(*, deprecated, renamed: "shared")
+    public static var sharedInstance: TrustManager { shared }
+
+    /// Makes a manager with policies.
+    @available(*, deprecated, renamed: "init(policies:)")
+    public convenience init(trustPolicies: [any TrustPolicy]) { self.init(policies: trustPolicies) }
+
+    /// Makes a manager with policies.
+    @available(*, deprecated, renamed: "init(policies:)")
+    public convenience init(with policies: [any TrustPolicy]) { self.init(policies: policies) }
+
+    /// The policy that decides for a host; see ``policy(for:)-(String)``.
+    @available(*, deprecated, renamed: "policy(for:)")
+    public func policy(forHost host: String) -> (any TrustPolicy)? { policy(for: host) }
+}

@@ -1,0 +1,185 @@
+import Synchronization
+
+public import struct Foundation.Date
+
+/// Finds the policy of a host, and decides by it.
+///
+/// ```swift
+/// let manager = TrustManager(policies: [StandardPolicy(host: try HostPattern("**.example.com"))])
+/// let decision = manager.evaluate(trust)
+/// ```
+/// An exact name wins over a pattern, the longest pattern over shorter ones; one policy decides, never several. Names
+/// are kept in canonical form, so that `WWW.Example.com` and `www.example.com.` are one host; a name that is no host is
+/// found by equality. Safe to use from any thread; reading is a lock held for a few dictionary probes, and nothing of
+/// the application's is called while it is held.
+public final class TrustManager: Sendable {
+    /// The manager of applications that need one only.
+    public static let shared = TrustManager()
+
+    /// What the time is where a call takes none.
+    public let clock: any WallClock
+    private let table = Mutex(PolicyTable())
+    private let observers = Subscribers<@Sendable (TrustDecision) -> Void>()
+    private let watchers = Subscribers<AsyncStream<TrustPolicyChange>.Continuation>()
+
+    /// Makes a manager.
+    /// - Parameters:
+    ///   - policies: its first policies; of two for one host the later counts.
+    ///   - clock: what the time is where a call takes none.
+    public init(policies: [any TrustPolicy] = [], clock: any WallClock = SystemWallClock()) {
+        self.clock = clock
+        add(policies: policies)
+    }
+
+    // MARK: Policies
+
+    /// Adds a policy, in place of the one for the same host or pattern if there is one.
+    public func add(policy: any TrustPolicy) { add(policies: [policy]) }
+
+    /// Adds policies, all at once for whoever asks meanwhile; of two for one host the later counts.
+    public func add(policies: [any TrustPolicy]) {
+        guard !policies.isEmpty else { return }
+        let changes = table.withLock { table in
+            policies.map { policy in
+                let key = PolicyTable.Key(policy.unobserved)
+                let kind: TrustPolicyChange.Kind = table[key] == nil ? .added : .replaced
+                table[key] = observed(policy)
+                return TrustPolicyChange(kind: kind, hostName: key.name, pattern: key.pattern)
+            }
+        }
+        tell(changes)
+    }
+
+    /// The policy that decides for a host: the one of its name, else that of the longest pattern. A name that is no host
+    /// finds the policy that bears it, for example `*.example.com`.
+    ///
+    /// What the policy decides, this manager's observers learn.
+    /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
+    /// - Returns: nil when there is none, whatever happens to unknown hosts elsewhere.
+    public func policy(for name: String) -> (any TrustPolicy)? { table.withLock { $0.policy(named: name) } }
+
+    /// The policy that decides for a host; nil when there is none.
+    public func policy(for host: DialledHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
+
+    /// Removes the policy of this very name; a pattern that covers the name stays.
+    /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
+    /// - Returns: the policy that was removed; nil when there was none.
+    @discardableResult
+    public func removePolicy(name: String) -> (any TrustPolicy)? {
+        let removed = table.withLock { table -> (key: PolicyTable.Key, policy: any TrustPolicy)? in
+            for key in [PolicyTable.Key(name: name, allowingTopLevel: true), .other(name)] {
+                guard let policy = table[key] else { continue }
+                table[key] = nil
+                return (key, policy)
+            }
+            return nil
+        }
+        guard let removed else { return nil }
+        tell([TrustPolicyChange(kind: .removed, hostName: removed.key.name, pattern: removed.key.pattern)])
+        return removed.policy
+    }
+
+    /// Every policy by its name: the host or pattern in canonical form, any other name as given.
+    ///
+    /// Assigning replaces them all at once, each under the name that it is assigned to. To change one, add or remove it:
+    /// `policies[name] = policy` reads all, then writes all, and loses what others change in between.
+    public var policies: [String: any TrustPolicy] {
+        get {
+            let entries = table.withLock { $0.entries }
+            return Dictionary(entries.map { ($0.key.name, $0.policy) }) { first, _ in first }
+        }
+        set { replaceAll(with: newValue) }
+    }
+
+    /// Every policy, exact hosts first.
+    public var allPolicies: [any TrustPolicy] { table.withLock { $0.entries }.map(\.policy) }
+
+    /// The name of every policy: the host or pattern in canonical form, any other name as given.
+    public var allNames: [String] { table.withLock { $0.entries }.map(\.key.name) }
+
+    private func replaceAll(with policies: [String: any TrustPolicy]) {
+        var new = PolicyTable()
+        for (name, policy) in policies.sorted(by: { $0.key < $1.key }) {
+            new[PolicyTable.Key(name: name, allowingTopLevel: true)] = observed(policy)
+        }
+        let old = table.withLock { table in
+            let old = table
+            table = new
+            return old
+        }
+        let removed = old.entries.filter { new[$0.key] == nil }.map { ($0.key, TrustPolicyChange.Kind.removed) }
+        let present = new.entries.map { ($0.key, old[$0.key] == nil ? TrustPolicyChange.Kind.added : .replaced) }
+        tell((removed + present).map { TrustPolicyChange(kind: $1, hostName: $0.name, pattern: $0.pattern) })
+    }
+
+    private func observed(_ policy: any TrustPolicy) -> ObservedPolicy {
+        ObservedPolicy(base: policy.unobserved, observers: observers)
+    }
+
+    // MARK: Decisions
+
+    /// Judges a server by the policy of the host that was dialled.
+    /// - Parameters:
+    ///   - trust: what the handshake presented; without a host, and for a client, the answer is `hostUnknown`.
+    ///   - time: the time for which to decide; nil for the manager's clock.
+    ///   - unknownHosts: what happens to a host without a policy.
+    /// - Returns: the decision, of which every observer learns as well.
+    public func evaluate(
+        _ trust: ServerTrust, at time: Date? = nil, unknownHosts: UnknownHostRule = .reject
+    ) -> TrustDecision {
+        let time = time ?? clock.now
+        if let host = trust.host {
+            if let policy = policy(for: host) { return policy.evaluate(trust, at: time) }
+            switch unknownHosts {
+            case .standard:
+                return observers.tell(
+                    StandardPolicy(host: HostPattern(host), clock: clock).evaluate(trust, at: time))
+            case .reject:
+                let failure = TrustFailure(.noPolicyForHost, expected: "a policy for \(host.name)", found: "none")
+                return observers.tell(DecisionDraft(host.name, nil, trust, time).rejected(failure))
+            }
+        }
+        let failure =
+            trust.purpose == .client
+            ? TrustFailure(
+                .hostUnknown, expected: "a server", found: "a client",
+                remedy: "Judge clients by a policy of their own, given to the adapter.")
+            : .hostUnknown(expected: "the host that was dialled")
+        return observers.tell(DecisionDraft("", nil, trust, time).rejected(failure))
+    }
+
+    // MARK: Watching
+
+    /// What ends an observation.
+    public struct ObserverToken: Sendable, Hashable {
+        fileprivate let value: UInt64
+    }
+
+    /// Tells an observer of every decision that this manager, or a policy that came from it, makes from now on.
+    ///
+    /// It is called on the thread that decides, before the caller has the decision, with no lock held: it may call the
+    /// manager, and should not take long.
+    @discardableResult
+    public func addObserver(_ observer: @escaping @Sendable (TrustDecision) -> Void) -> ObserverToken {
+        ObserverToken(value: observers.add(observer))
+    }
+
+    /// Ends an observation; a decision under way may still be told.
+    public func removeObserver(_ token: ObserverToken) { observers.remove(token.value) }
+
+    /// Every change of policies from now on, for as many listeners as one likes, each with a stream of its own.
+    ///
+    /// A listener that does not listen costs memory, a few words a change; end the stream by ending its task.
+    public func changes() -> AsyncStream<TrustPolicyChange> {
+        let (stream, continuation) = AsyncStream.makeStream(of: TrustPolicyChange.self)
+        let token = watchers.add(continuation)
+        continuation.onTermination = { [weak watchers] _ in watchers?.remove(token) }
+        return stream
+    }
+
+    private func tell(_ changes: [TrustPolicyChange]) {
+        for watcher in watchers.all {
+            for change in changes { watcher.yield(change) }
+        }
+    }
+}
