@@ -46,11 +46,13 @@ let package = Package(
     targets: [
         .target(name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], swiftSettings: strict),
         .target(
-            name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioTLS, nioSSL, logging], swiftSettings: strict),
+            name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL, logging],
+            swiftSettings: strict),
         .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
         .target(
-            name: "HoldfastNIOTesting", dependencies: ["HoldfastTesting", nioCore, nioPosix, nioSSL],
+            name: "HoldfastNIOTesting",
+            dependencies: ["Holdfast", "HoldfastTesting", nioCore, nioPosix, nioTLS, nioHTTP1, nioSSL],
             swiftSettings: strict),
         .executableTarget(
             name: "holdfastctl",

@@ -1,0 +1,105 @@
+public import Holdfast
+public import NIOCore
+public import NIOSSL
+
+/// A TLS client for one host, whose server Holdfast decides about: makes the handlers for a channel's pipeline.
+///
+/// ```swift
+/// let client = try PinnedTLSClient(
+///     trust: .policy(policy), host: DialledHost("www.example.com"),
+///     validator: PathValidator(anchors: try await TrustAnchors.system()))
+/// let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+///     .connect(to: client) { try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: $0) }
+/// ```
+///
+/// The server is judged in every handshake, by the policy of that moment. Until it is trusted and the handshake is
+/// complete nothing is sent and nothing is delivered; when it is not, the `TrustFailure` is the channel's error and
+/// that of every write. One client makes any number of connections; it may be used from any thread.
+///
+/// NIOSSL's clients never resume a session (they have no way to set one), so a decision is never skipped, and a context
+/// remembers nothing of a server. It is this client's own all the same, and is not handed out.
+public final class PinnedTLSClient: Sendable {
+    /// How long a handshake may take when nothing else is said.
+    public static let defaultHandshakeTimeout: TimeAmount = .seconds(30)
+
+    /// The host that is dialled: the one that policy, server name indication and identity use.
+    public let host: DialledHost
+    /// How long a handshake may take, from the connection to the decision; nil for any time.
+    public let handshakeTimeout: TimeAmount?
+
+    let trust: TrustSource
+    let validator: any ChainValidator
+    let clock: any WallClock
+    let chainMaker = ValidatedChainMaker()
+    private let context: NIOSSLContext
+
+    /// Makes a client. No file is read but the client's own certificate, if the configuration names one.
+    ///
+    /// - Parameters:
+    ///   - trust: who judges the server.
+    ///   - host: what is dialled. Addresses are not named in the handshake (RFC 6066 3).
+    ///   - configuration: versions, ciphers, application protocols, the client's certificate. Who verifies is
+    ///     Holdfast's matter: `.noHostnameVerification` instead of `.fullVerification` changes nothing, renegotiation
+    ///     is always off, and what would weaken the decision is refused.
+    ///   - validator: validates chains, as a rule a `PathValidator` with the anchors to trust.
+    ///   - oldestVersion: the oldest version of TLS, whatever older one the configuration allows.
+    ///   - handshakeTimeout: how long a handshake may take; nil for any time.
+    ///   - clock: tells the time of each decision.
+    /// - Throws: ``TLSAdapterConfigurationError``.
+    public init(
+        trust: TrustSource, host: DialledHost, configuration: TLSConfiguration = .makeClientConfiguration(),
+        validator: any ChainValidator, oldestVersion: TLSVersion = .tlsv12,
+        handshakeTimeout: TimeAmount? = PinnedTLSClient.defaultHandshakeTimeout,
+        clock: any WallClock = SystemWallClock()
+    ) throws(TLSAdapterConfigurationError) {
+        let derived = try ClientTLSConfiguration.derived(from: configuration, oldestVersion: oldestVersion)
+        do {
+            context = try NIOSSLContext(configuration: derived)
+        } catch {
+            throw TLSAdapterConfigurationError(
+                .refusedByNIOSSL, expected: "settings that NIOSSL can use", found: "\(error)",
+                remedy: "Check that certificate and private key can be read and belong together.")
+        }
+        self.trust = trust
+        self.host = host
+        self.validator = validator
+        self.handshakeTimeout = handshakeTimeout
+        self.clock = clock
+    }
+
+    /// Adds TLS and Holdfast's gate behind it to a pipeline; the application's handlers go behind these. To be called
+    /// on the channel's event loop.
+    ///
+    /// - Returns: the decision. It is a trusted one only once the handshake is complete, since only then the server has
+    ///   proved to hold its key; it is a rejection as soon as the handshake failed over it. It fails, with NIOSSL's
+    ///   error or a ``TLSAdapterError``, when the handshake ended for another reason.
+    /// - Throws: NIO's errors for a pipeline that takes no handlers.
+    @discardableResult
+    public func addHandlers(
+        to pipeline: ChannelPipeline.SynchronousOperations,
+        position: ChannelPipeline.SynchronousOperations.Position = .last
+    ) throws -> EventLoopFuture<TrustDecision> {
+        let judge = PeerJudge(client: self)
+        let tls = try NIOSSLClientHandler(
+            context: context, serverHostname: host.serverNameIndication,
+            customVerificationCallbackWithMetadata: { certificates, promise in
+                promise.succeed(judge.judge(certificates))
+            })
+        let promise = pipeline.eventLoop.makePromise(of: TrustDecision.self)
+        let gate = TrustGateHandler(judge: judge, promise: promise, timeout: handshakeTimeout)
+        do {
+            // On a channel that is active already TLS begins when it is added, and the gate has to be there.
+            try pipeline.addHandler(gate, position: position)
+            try pipeline.addHandler(tls, position: .before(gate))
+        } catch {
+            promise.fail(error)
+            throw error
+        }
+        return promise.futureResult
+    }
+
+    /// Adds the handlers to a channel: fits `channelInitializer` of a bootstrap. From any thread.
+    public func configure(_ channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.submit { _ = try self.addHandlers(to: channel.pipeline.syncOperations) }
+    }
+}

@@ -1,0 +1,35 @@
+public import Holdfast
+
+/// Why a TLS configuration cannot be used: it would weaken Holdfast's decision, or it says something that Holdfast
+/// would have to ignore.
+public struct TLSAdapterConfigurationError: HoldfastError {
+    /// What is wrong with the configuration.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// Verification is off; NIOSSL then ignores a rejection. A configuration made for a server has it off too.
+        case verificationDisabled
+        /// Verification is optional; without a certificate NIOSSL asks nobody.
+        case verificationOptional
+        /// Keys shared in advance (PSK); a handshake with one has no certificate to judge.
+        case preSharedKey
+        /// Trust roots were given; Holdfast trusts the anchors of its validator alone.
+        case trustRootsGiven
+        /// A setting that only servers have.
+        case serverSetting
+        /// The newest version of TLS that is allowed is older than the oldest.
+        case noVersionLeft
+        /// NIOSSL cannot make a context of it.
+        case refusedByNIOSSL
+    }
+
+    public let code: Code
+    public let expected: String
+    public let found: String
+    public let remedy: String
+
+    init(_ code: Code, expected: String, found: String, remedy: String) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+    }
+}

@@ -1,0 +1,40 @@
+public import Holdfast
+
+/// Why a connection was ended without a decision about its peer.
+public struct TLSAdapterError: HoldfastError {
+    /// What happened.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// The handshake was completed and nobody had decided about this peer.
+        case noDecision
+        /// Bytes came through before there was a decision.
+        case bytesBeforeDecision
+        /// The peer did not complete the handshake in time.
+        case handshakeTimedOut
+        /// The connection or its pipeline ended before the handshake was completed.
+        case closedBeforeDecision
+    }
+
+    public let code: Code
+    public let expected: String
+    public let found: String
+    public let remedy: String
+
+    init(_ code: Code, expected: String, found: String, remedy: String) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+    }
+
+    static let noDecision = TLSAdapterError(
+        .noDecision, expected: "a decision about the peer before the handshake ends", found: "none",
+        remedy: "Add the handlers with PinnedTLSClient, and no other TLS handler in front of them.")
+
+    static let bytesBeforeDecision = TLSAdapterError(
+        .bytesBeforeDecision, expected: "no bytes before the handshake is complete", found: "some",
+        remedy: "Keep handlers that make up bytes out of the space between TLS and Holdfast.")
+
+    static let closedBeforeDecision = TLSAdapterError(
+        .closedBeforeDecision, expected: "a handshake", found: "the end of the connection",
+        remedy: "Check that a TLS server answers at this address and port.")
+}

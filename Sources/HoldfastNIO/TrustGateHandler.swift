@@ -1,0 +1,191 @@
+import Holdfast
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// Stands behind NIOSSL's handler and lets nothing through, in either direction, before the handshake is complete and
+/// the peer was judged to be trusted; makes the `TrustFailure` the channel's error where NIOSSL only says that the
+/// handshake failed.
+///
+/// It cannot be removed from the pipeline.
+final class TrustGateHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    private enum State {
+        /// No decision yet.
+        case shut
+        /// Trusted; what was held back is on its way.
+        case opening
+        case open
+        case refused(any Error)
+    }
+
+    private enum Held {
+        case write(NIOAny, EventLoopPromise<Void>?)
+        case flush
+        case closeOutput(EventLoopPromise<Void>?)
+    }
+
+    private let judge: PeerJudge
+    private let promise: EventLoopPromise<TrustDecision>
+    private let timeout: TimeAmount?
+    private var state = State.shut
+    private var held = CircularBuffer<Held>()
+    private var timer: Scheduled<Void>?
+
+    init(judge: PeerJudge, promise: EventLoopPromise<TrustDecision>, timeout: TimeAmount?) {
+        self.judge = judge
+        self.promise = promise
+        self.timeout = timeout
+    }
+
+    /// The decision, trusted only once the handshake is complete; fails if the handshake ends without one.
+    var decision: EventLoopFuture<TrustDecision> { promise.futureResult }
+
+    // MARK: Life
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { startTimer(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        startTimer(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        settle(judge.failure ?? TLSAdapterError.closedBeforeDecision)
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        settle(judge.failure ?? TLSAdapterError.closedBeforeDecision)
+    }
+
+    private func startTimer(_ context: ChannelHandlerContext) {
+        guard let timeout, timer == nil, case .shut = state else { return }
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) {
+            guard case .shut = self.state else { return }
+            let error = TLSAdapterError(
+                .handshakeTimedOut, expected: "a complete handshake within \(timeout)", found: "none",
+                remedy: "Check that a TLS server answers at this port, or give it more time.")
+            self.refuse(context, error)
+        }
+    }
+
+    // MARK: Inbound
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case .handshakeCompleted? = event as? TLSUserEvent, case .shut = state else {
+            context.fireUserInboundEventTriggered(event)
+            return
+        }
+        guard let decision = judge.decision, decision.isTrusted else {
+            refuse(context, judge.failure ?? TLSAdapterError.noDecision)
+            return
+        }
+        state = .opening
+        timer?.cancel()
+        // Whoever waits for the decision may put his handlers in place before the event and the bytes after it.
+        promise.succeed(decision)
+        context.fireUserInboundEventTriggered(event)
+        release(context)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch state {
+        case .open, .opening: context.fireChannelRead(data)
+        case .shut: refuse(context, judge.failure ?? TLSAdapterError.bytesBeforeDecision)
+        case .refused: break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let isFromTLS = error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
+        switch state {
+        case .shut where isFromTLS:
+            let reason: any Error = judge.failure ?? error
+            settle(reason)
+            context.fireErrorCaught(reason)
+        // What TLS has to say after a refusal is about its consequences.
+        case .refused where isFromTLS: break
+        case .shut, .opening, .open, .refused: context.fireErrorCaught(error)
+        }
+    }
+
+    // MARK: Outbound
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch state {
+        case .shut, .opening: held.append(.write(data, promise))
+        case .open: context.write(data, promise: promise)
+        case .refused(let error): promise?.fail(error)
+        }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        switch state {
+        case .shut, .opening: held.append(.flush)
+        case .open: context.flush()
+        case .refused: break
+        }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        switch (mode, state) {
+        case (.output, .shut), (.output, .opening):
+            held.append(.closeOutput(promise))
+        case _ where judge.isDeciding:
+            // BoringSSL is at work further down in this stack and must not be entered again.
+            let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            context.eventLoop.execute { loopBound.value.close(mode: mode, promise: promise) }
+        default:
+            context.close(mode: mode, promise: promise)
+        }
+    }
+
+    // MARK: The gate
+
+    private func release(_ context: ChannelHandlerContext) {
+        // A write may complete at once and lead to the next one, which has to wait its turn.
+        while case .opening = state {
+            switch held.popFirst() {
+            case .write(let data, let promise): context.write(data, promise: promise)
+            case .flush: context.flush()
+            case .closeOutput(let promise): context.close(mode: .output, promise: promise)
+            case nil: state = .open
+            }
+        }
+    }
+
+    private func refuse(_ context: ChannelHandlerContext, _ error: any Error) {
+        settle(error)
+        context.fireErrorCaught(error)
+        context.close(promise: nil)
+    }
+
+    /// Ends the wait for a decision; does nothing to what was let through.
+    private func settle(_ error: any Error) {
+        timer?.cancel()
+        timer = nil
+        switch state {
+        case .shut, .opening:
+            let wasShut = if case .shut = state { true } else { false }
+            state = .refused(error)
+            while let next = held.popFirst() {
+                switch next {
+                case .write(_, let promise), .closeOutput(let promise): promise?.fail(error)
+                case .flush: break
+                }
+            }
+            guard wasShut else { return }
+            if let decision = judge.decision, !decision.isTrusted {
+                promise.succeed(decision)
+            } else {
+                promise.fail(error)
+            }
+        case .open, .refused: break
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Holdfast
+import NIOSSL
+import Synchronization
+
+/// Turns validated paths into NIOSSL's certificates; those that the peer did not present, the anchors as a rule, are
+/// remembered, since BoringSSL takes a while to read one.
+final class ValidatedChainMaker: Sendable {
+    /// Few servers are seen under more anchors than this by one client; past it the memory starts anew.
+    private static let capacity = 16
+
+    private let known = Mutex<[X509Certificate: NIOSSLCertificate]>([:])
+
+    /// Nil when BoringSSL cannot read a certificate of the path.
+    func chain(
+        of path: ValidatedPath, presented: [NIOSSLCertificate], as chain: PresentedChain
+    ) -> ValidatedCertificateChain? {
+        var certificates: [NIOSSLCertificate] = []
+        for certificate in path.certificates {
+            let der = Array(certificate.der)
+            if let place = chain.certificates.firstIndex(of: der), place < presented.count {
+                certificates.append(presented[place])
+            } else if let known = remembered(certificate, der: der) {
+                certificates.append(known)
+            } else {
+                return nil
+            }
+        }
+        return certificates.isEmpty ? nil : ValidatedCertificateChain(certificates)
+    }
+
+    private func remembered(_ certificate: X509Certificate, der: [UInt8]) -> NIOSSLCertificate? {
+        if let one = known.withLock({ $0[certificate] }) { return one }
+        guard let made = try? NIOSSLCertificate(bytes: der, format: .der) else { return nil }
+        known.withLock { known in
+            if known.count >= Self.capacity { known.removeAll() }
+            known[certificate] = made
+        }
+        return made
+    }
+}
