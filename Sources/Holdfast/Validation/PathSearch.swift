@@ -75,13 +75,13 @@ struct PathSearch {
     private mutating func extend(_ path: inout [Int], intermediates: Int) -> Extent {
         guard let current = path.last else { return .deadEnd }
         if nodes[current].isDeadEnd { return .deadEnd }
-        if let violation = signatureAlgorithmViolation(of: current) {
+        if let violation = SignatureRule.algorithmViolation(of: nodes[current].certificate) {
             note(violation)
             return .deadEnd
         }
         var extent = Extent.deadEnd
         let candidates = candidates(for: current)
-        if candidates.isEmpty { note(unknownIssuer(of: nodes[current].certificate)) }
+        if candidates.isEmpty { note(Self.unknownIssuer(of: nodes[current].certificate)) }
         for candidate in candidates {
             guard effort.steps < limits.steps else { return overBudget("\(limits.steps) candidate issuers") }
             effort.steps += 1
@@ -122,14 +122,17 @@ struct PathSearch {
             return other.subject == issuer.subject && other.subjectPublicKeyInfo == issuer.subjectPublicKeyInfo
         }
         if repeats {
-            note(unknownIssuer(of: nodes[current].certificate))
+            note(Self.unknownIssuer(of: nodes[current].certificate))
             return .blocked
         }
         if let violation = issuerViolation(of: candidate) {
             note(violation)
             return .deadEnd
         }
-        if let violation = lengthViolation(of: candidate, intermediates: intermediates) {
+        let length = PathLengthRule(limits: limits)
+        if let violation = length.violation(
+            of: issuer, isAnchor: nodes[candidate].isAnchor, intermediates: intermediates)
+        {
             note(violation)
             return .blocked
         }
@@ -162,7 +165,7 @@ struct PathSearch {
         return .overBudget
     }
 
-    private func unknownIssuer(of certificate: X509Certificate) -> Violation {
+    static func unknownIssuer(of certificate: X509Certificate) -> Violation {
         Violation(.unknownIssuer, certificate) {
             (
                 "the issuer \(certificate.issuer) among the anchors or the presented certificates",
@@ -237,20 +240,6 @@ struct PathSearch {
         return violation
     }
 
-    /// RFC 5280 6.1.4 (l), (m): intermediates below a CA, self-issued ones not counted.
-    private func lengthViolation(of node: Int, intermediates: Int) -> Violation? {
-        let certificate = nodes[node].certificate
-        if let limit = (try? certificate.basicConstraints)?.pathLength, intermediates > limit {
-            return Violation(.pathLengthExceeded, certificate) {
-                ("at most \(limit) intermediates below \(certificate.subject)", "\(intermediates)")
-            }
-        }
-        let total = intermediates + (nodes[node].isAnchor || certificate.isSelfIssued ? 0 : 1)
-        let most = limits.intermediates
-        guard total > most else { return nil }
-        return Violation(.pathTooLong, certificate) { ("at most \(most) intermediates", "\(total)") }
-    }
-
     private mutating func nameConstraintOutcome(of issuer: Int, over path: [Int]) -> NameConstraintCheck.Outcome {
         guard let constraints = constraints(of: issuer) else { return .allowed }
         var check = NameConstraintCheck(
@@ -289,33 +278,15 @@ struct PathSearch {
 
     // MARK: Signatures
 
-    private func signatureAlgorithmViolation(of node: Int) -> Violation? {
-        let certificate = nodes[node].certificate
-        switch certificate.layout.signatureAlgorithm {
-        case .weak(let name):
-            return Violation(.weakSignatureAlgorithm, certificate) { ("a signature with SHA-256 or better", name) }
-        case .unsupported(let name):
-            return Violation(.unsupportedSignatureAlgorithm, certificate) { ("ECDSA, RSA or Ed25519", name) }
-        default:
-            return nil
-        }
-    }
-
     private mutating func verifySignature(of subject: Int, by issuer: Int) -> Extent {
         let edge = Edge(subject: subject, issuer: issuer)
         if let known = signatures[edge] { return known ? .accepted : .deadEnd }
         guard effort.signatures < limits.signatures else { return overBudget("\(limits.signatures) signatures") }
         effort.signatures += 1
-        let layout = nodes[subject].certificate.layout
-        let verified = (try? nodes[issuer].certificate.publicKey)?.verifies(
-            layout.der[layout.signature], over: layout.der[layout.toBeSigned], with: layout.signatureAlgorithm)
-        signatures[edge] = verified ?? false
-        if verified == true { return .accepted }
-        let (certificate, signer) = (nodes[subject].certificate, nodes[issuer].certificate)
-        note(
-            Violation(.invalidSignature, certificate) {
-                ("a signature by the key of \(signer.subject)", "one that does not verify under it")
-            })
+        let violation = SignatureRule.violation(of: nodes[subject].certificate, by: nodes[issuer].certificate)
+        signatures[edge] = violation == nil
+        guard let violation else { return .accepted }
+        note(violation)
         return .deadEnd
     }
 }

@@ -1,0 +1,21 @@
+/// How many intermediates a path may have: what each CA allows below it (RFC 5280 4.2.1.9, 6.1.4 (l), (m)), and what the
+/// validator's limits allow in all. Self-issued certificates do not count.
+struct PathLengthRule {
+    static let name = "path length"
+    static let reference = "RFC 5280 6.1.4 (m)"
+
+    let limits: ValidationLimits
+
+    /// - Parameter intermediates: those below `issuer` on the path.
+    func violation(of issuer: X509Certificate, isAnchor: Bool, intermediates: Int) -> Violation? {
+        if let limit = (try? issuer.basicConstraints)?.pathLength, intermediates > limit {
+            return Violation(.pathLengthExceeded, issuer) {
+                ("at most \(limit) intermediates below \(issuer.subject)", "\(intermediates)")
+            }
+        }
+        let total = intermediates + (isAnchor || issuer.isSelfIssued ? 0 : 1)
+        let most = limits.intermediates
+        guard total > most else { return nil }
+        return Violation(.pathTooLong, issuer) { ("at most \(most) intermediates", "\(total)") }
+    }
+}
