@@ -60,6 +60,8 @@ public struct ValidationOutcome: Sendable {
 public struct ValidationEffort: Sendable, Hashable {
     /// Signatures that were verified.
     public var signatures = 0
+    /// What they cost, in signatures of P-256; see ``ValidationLimits/signatureWork``.
+    public var signatureWork = 0
     /// Candidate issuers that were considered.
     public var steps = 0
     /// Names that were compared with name constraints.

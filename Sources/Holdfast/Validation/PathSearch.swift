@@ -282,7 +282,12 @@ struct PathSearch {
         let edge = Edge(subject: subject, issuer: issuer)
         if let known = signatures[edge] { return known ? .accepted : .deadEnd }
         guard effort.signatures < limits.signatures else { return overBudget("\(limits.signatures) signatures") }
+        let work = (try? nodes[issuer].certificate.publicKey.verificationWork) ?? 0
+        guard effort.signatureWork + work <= limits.signatureWork else {
+            return overBudget("signatures that cost as much as \(limits.signatureWork) of P-256")
+        }
         effort.signatures += 1
+        effort.signatureWork += work
         let violation = SignatureRule.violation(of: nodes[subject].certificate, by: nodes[issuer].certificate)
         signatures[edge] = violation == nil
         guard let violation else { return .accepted }

@@ -7,8 +7,11 @@ public struct ValidationLimits: Sendable, Hashable {
     /// The most intermediates between leaf and anchor, self-issued ones not counted (RFC 5280 6.1, max_path_length).
     /// The public web has one to three; eight leaves room for bridged authorities.
     public var intermediates = 8
-    /// Signatures verified; each costs tens to hundreds of microseconds.
+    /// Signatures verified.
     public var signatures = 100
+    /// What the signatures may cost together, where one of P-256, Ed25519 or RSA 2048 costs 1 (some 50 microseconds), one
+    /// of P-384 costs 10 and one of P-521 costs 20: enough for two dozen of P-384, and a dozen milliseconds at most.
+    public var signatureWork = 240
     /// Candidate issuers considered.
     public var steps = 1_000
     /// Names compared with name constraints.

@@ -38,7 +38,8 @@ public final class VerifiedPathCache: Sendable {
             add(Array(validator.profile.rawValue.utf8))
             let limits = validator.limits
             for limit in [
-                limits.intermediates, limits.signatures, limits.steps, limits.nameConstraintComparisons,
+                limits.intermediates, limits.signatures, limits.signatureWork, limits.steps,
+                limits.nameConstraintComparisons,
                 limits.presentedCertificates, limits.presentedBytes,
             ] { add(limit) }
             digest = hash.finalize()
