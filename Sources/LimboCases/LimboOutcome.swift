@@ -33,14 +33,18 @@ extension LimboCase {
     /// Puts the case to Holdfast's path validator.
     /// - Parameters:
     ///   - profile: the rules to keep.
+    ///   - publicSuffixes: the suffixes above which the strict profile allows no wildcard.
     ///   - defaultTime: the time of cases that name none.
     /// - Throws: ``LimboCaseError`` where the case itself cannot be read; an anchor or a leaf that is no certificate is
     ///   an answer, not an error.
-    public func run(profile: ValidationProfile = .standard, defaultTime: Date) throws -> LimboOutcome {
+    public func run(profile: ValidationProfile = .standard, publicSuffixes: PublicSuffixList? = nil, defaultTime: Date)
+        throws -> LimboOutcome
+    {
         var limits = ValidationLimits()
         if let maximumChainDepth { limits.intermediates = maximumChainDepth }
         let anchors = try trustedCertificates.map(Self.der).compactMap { try? X509Certificate(der: $0) }
-        let validator = PathValidator(anchors: TrustAnchors(anchors), profile: profile, limits: limits)
+        let validator = PathValidator(
+            anchors: TrustAnchors(anchors), profile: profile, limits: limits, publicSuffixes: publicSuffixes)
         let chain = PresentedChain(try ([peerCertificate] + untrustedIntermediates).map(Self.der))
         let time = try validationTime.map(Self.date) ?? defaultTime
         let purpose: ValidationPurpose

@@ -23,6 +23,9 @@ struct LimboRunner: ParsableCommand {
     @Option(help: "The time of cases that name none, as ISO 8601; the present by default.")
     var at: String?
 
+    @Option(help: "A public suffix list (publicsuffix.org); --profile strict allows no wildcard above a suffix.")
+    var publicSuffixes: String?
+
     @Option(help: "How many of the slowest cases to print.")
     var slowest = 5
 
@@ -31,6 +34,9 @@ struct LimboRunner: ParsableCommand {
 
     mutating func run() throws {
         let time = try at.map { try Date.ISO8601FormatStyle().parse($0) } ?? SystemWallClock().now
+        let suffixes = try publicSuffixes.map { path in
+            try PublicSuffixList(String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8))
+        }
         var totals: [LimboOutcome.Comparison: Int] = [:]
         var skipped = 0
         var times: [(id: String, duration: Duration, effort: ValidationEffort)] = []
@@ -49,7 +55,7 @@ struct LimboRunner: ParsableCommand {
                     for _ in 0..<3 {
                         let clock = ContinuousClock()
                         let start = clock.now
-                        outcome = try testcase.run(profile: profile, defaultTime: time)
+                        outcome = try testcase.run(profile: profile, publicSuffixes: suffixes, defaultTime: time)
                         fastest = min(fastest, start.duration(to: clock.now))
                     }
                 } catch {

@@ -60,6 +60,9 @@ public struct TrustFailure: HoldfastError {
         /// An empty issuer, or an issuer's empty subject.
         case emptyName
 
+        /// A certificate is not of the form that the strict profile asks for.
+        case profileViolation
+
         // Server identity, RFC 9525
         /// No subjectAltName of the leaf is the host that was dialled.
         case hostNameMismatch

@@ -38,7 +38,7 @@ extension TrustFailure.Code {
             "Have the issuer's name constraints restated as DNS, IP, e-mail, URI or directory names."
         case .unknownCriticalExtension:
             "Have the certificate issued without that extension, or with it not critical."
-        case .malformedExtension, .emptyName:
+        case .malformedExtension, .emptyName, .profileViolation:
             "Have the certificate issued anew in the form of RFC 5280."
         case .hostNameMismatch:
             "Dial a name that the certificate is for, or have it issued for this one."

@@ -29,6 +29,7 @@ struct PathSearch {
     private let chain: PresentedChain
     private let anchors: TrustAnchors
     private let limits: ValidationLimits
+    private let rules: [any PathRule]
     private let context: PathRuleContext
     private let accepting: (ValidatedPath) -> Bool
 
@@ -47,13 +48,16 @@ struct PathSearch {
     /// Valid paths that are kept for the report when the caller accepts none.
     private static let maximumReportedPaths = 8
 
+    /// - Parameter rules: what every issuer must keep.
     init(
-        _ chain: PresentedChain, anchors: TrustAnchors, limits: ValidationLimits, context: PathRuleContext,
+        _ chain: PresentedChain, anchors: TrustAnchors, limits: ValidationLimits, rules: [any PathRule],
+        context: PathRuleContext,
         accepting: @escaping (ValidatedPath) -> Bool
     ) {
         self.chain = chain
         self.anchors = anchors
         self.limits = limits
+        self.rules = rules
         self.context = context
         self.accepting = accepting
     }
@@ -233,9 +237,9 @@ struct PathSearch {
     private mutating func issuerViolation(of node: Int) -> Violation? {
         if let known = nodes[node].issuerOutcome { return known }
         let certificate = nodes[node].certificate
-        let violation = PathRules.issuer.lazy.compactMap { [context] in
-            $0.violation(of: certificate, in: context)
-        }.first
+        var context = context
+        context.isAnchor = nodes[node].isAnchor
+        let violation = rules.lazy.compactMap { $0.violation(of: certificate, in: context) }.first
         nodes[node].issuerOutcome = .some(violation)
         return violation
     }

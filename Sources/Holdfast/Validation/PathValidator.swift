@@ -13,6 +13,9 @@ public struct PathValidator: ChainValidator {
     public let limits: ValidationLimits
     /// Where verified paths are remembered; nil remembers none.
     public let cache: VerifiedPathCache?
+    /// The suffixes under which strangers register names; with `.strict` no wildcard may stand above one. nil leaves
+    /// that unchecked.
+    public let publicSuffixes: PublicSuffixList?
     private let checksValidity: Bool
 
     /// Makes a validator.
@@ -20,14 +23,16 @@ public struct PathValidator: ChainValidator {
     ///   - anchors: what is trusted to begin with; an empty set makes every validation fail with `noAnchors`.
     ///   - profile: which rules a path must keep.
     ///   - limits: the budget of one validation.
+    ///   - publicSuffixes: the suffixes above which `.strict` allows no wildcard.
     ///   - cache: where verified paths are remembered, shared between validators as one likes.
     public init(
         anchors: TrustAnchors, profile: ValidationProfile = .standard, limits: ValidationLimits = ValidationLimits(),
-        cache: VerifiedPathCache? = nil
+        publicSuffixes: PublicSuffixList? = nil, cache: VerifiedPathCache? = nil
     ) {
         self.anchors = anchors
         self.profile = profile
         self.limits = limits
+        self.publicSuffixes = publicSuffixes
         self.cache = cache
         checksValidity = true
     }
@@ -38,6 +43,7 @@ public struct PathValidator: ChainValidator {
         self.anchors = anchors
         self.profile = profile
         self.limits = limits
+        publicSuffixes = nil
         cache = nil
         checksValidity = false
     }
@@ -51,7 +57,9 @@ public struct PathValidator: ChainValidator {
         if let violation = sizeViolation(of: chain) {
             return ValidationOutcome(path: nil, failure: violation.failure(host: purpose.host, chain: chain))
         }
-        let key = cache.map { _ in VerifiedPathCache.Key(chain, for: purpose, by: self) }
+        // The key does not name a list of suffixes, so that what depends on one is not remembered.
+        let isRemembered = cache != nil && publicSuffixes == nil
+        let key = isRemembered ? VerifiedPathCache.Key(chain, for: purpose, by: self) : nil
         if let key, let path = cache?.path(for: key, at: seconds), accepting(path) {
             var effort = ValidationEffort()
             effort.usedCachedPath = true
@@ -75,7 +83,7 @@ public struct PathValidator: ChainValidator {
                 host: purpose.host, chain: chain)
             return ValidationOutcome(path: nil, failure: failure)
         }
-        let context = PathRuleContext(time: time, isServer: purpose != .client, checksValidity: checksValidity)
+        let context = context(for: purpose, at: time)
         if let violation = leafViolation(of: leaf, for: purpose, in: context) {
             return ValidationOutcome(path: nil, failure: violation.failure(host: purpose.host, chain: chain))
         }
@@ -85,7 +93,9 @@ public struct PathValidator: ChainValidator {
             return ValidationOutcome(path: nil, failure: failure)
         }
         return withoutActuallyEscaping(accepting) { accepting in
-            var search = PathSearch(chain, anchors: anchors, limits: limits, context: context, accepting: accepting)
+            var search = PathSearch(
+                chain, anchors: anchors, limits: limits, rules: PathRules.rules(of: profile).issuer, context: context,
+                accepting: accepting)
             let violation = search.run(from: leaf)
             var failure = violation?.failure(host: purpose.host, chain: chain)
             failure?.unusable = search.unusable
@@ -95,10 +105,15 @@ public struct PathValidator: ChainValidator {
         }
     }
 
+    func context(for purpose: ValidationPurpose, at time: Int64) -> PathRuleContext {
+        PathRuleContext(
+            time: time, isServer: purpose != .client, checksValidity: checksValidity, publicSuffixes: publicSuffixes)
+    }
+
     private func leafViolation(
         of leaf: X509Certificate, for purpose: ValidationPurpose, in context: PathRuleContext
     ) -> Violation? {
-        for rule in PathRules.leaf {
+        for rule in PathRules.rules(of: profile).leaf {
             if let violation = rule.violation(of: leaf, in: context) { return violation }
         }
         return purpose.host.flatMap { ServerIdentity.violation(of: leaf, for: $0) }

@@ -30,7 +30,8 @@ extension PathValidator {
         else { return [] }
         let valid = validate(chain, for: purpose, at: time) { _ in true }.path
         let path = valid?.certificates ?? nearestPath(from: leaf, in: chain)
-        let context = PathRuleContext(time: Self.wholeSeconds(time), isServer: purpose != .client)
+        let rules = PathRules.rules(of: profile)
+        var context = context(for: purpose, at: Self.wholeSeconds(time))
         var outcomes: [RuleOutcome] = []
         var intermediates = 0
         for (place, certificate) in path.enumerated() {
@@ -39,13 +40,14 @@ extension PathValidator {
                 outcomes.append(
                     RuleOutcome(rule: rule, reference: reference, certificate: certificate, failure: failure))
             }
-            for rule in place == 0 ? PathRules.leaf : PathRules.issuer {
+            let isAnchor = anchors.contains(certificate)
+            context.isAnchor = isAnchor && place > 0
+            for rule in place == 0 ? rules.leaf : rules.issuer {
                 add(rule.name, rule.reference, rule.violation(of: certificate, in: context))
             }
             if place == 0, let host = purpose.host {
                 add("server identity", "RFC 9525 6", ServerIdentity.violation(of: certificate, for: host))
             }
-            let isAnchor = anchors.contains(certificate)
             if place > 0 {
                 let length = PathLengthRule(limits: limits)
                 let violation = length.violation(of: certificate, isAnchor: isAnchor, intermediates: intermediates)

@@ -29,4 +29,7 @@ public struct ValidationLimits: Sendable, Hashable {
 public enum ValidationProfile: String, Sendable, Hashable, CaseIterable {
     /// Every rule that keeps an attacker out; what a plain private authority issues passes.
     case standard
+    /// The certificate profile of RFC 5280 and of the web PKI as well: for those who want to know that what they, or their
+    /// authority, issue conforms. It refuses certificates that are safe to trust.
+    case strict
 }

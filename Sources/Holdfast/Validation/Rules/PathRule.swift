@@ -16,20 +16,44 @@ struct PathRuleContext: Sendable {
     let isServer: Bool
     /// False only for policies whose pins alone decide about expiry.
     var checksValidity = true
+    /// The suffixes under which strangers register names, where a list was given.
+    var publicSuffixes: PublicSuffixList?
+    /// Whether the certificate at hand is an anchor.
+    var isAnchor = false
 }
 
-/// The rules of the `.standard` profile, the cheapest first.
-enum PathRules {
+/// The rules of each profile, the cheapest first. They are closed sets.
+struct PathRules: Sendable {
     /// For the certificate whose key the handshake proved.
-    static let leaf: [any PathRule] =
-        everyCertificate + [LeafKeyUsageRule(), ExtendedKeyUsageRule(), LeafNameConstraintsRule()]
-
+    let leaf: [any PathRule]
     /// For every certificate that signs another, the anchor included.
-    static let issuer: [any PathRule] =
-        everyCertificate
-        + [IssuerNameRule(), BasicConstraintsRule(), KeyCertSignRule(), ExtendedKeyUsageRule(), NameConstraintsRule()]
+    let issuer: [any PathRule]
+
+    static func rules(of profile: ValidationProfile) -> PathRules {
+        switch profile {
+        case .standard: standard
+        case .strict: strict
+        }
+    }
+
+    static let standard = PathRules(
+        leaf: everyCertificate + [LeafKeyUsageRule(), ExtendedKeyUsageRule(), LeafNameConstraintsRule()],
+        issuer: everyCertificate
+            + [
+                IssuerNameRule(), BasicConstraintsRule(), KeyCertSignRule(), ExtendedKeyUsageRule(),
+                NameConstraintsRule(),
+            ])
+
+    static let strict = PathRules(
+        leaf: standard.leaf + strictEveryCertificate + [AuthorityUsageRule(isLeaf: true), CommonNameRule()],
+        issuer: standard.issuer + strictEveryCertificate + [AuthorityUsageRule(isLeaf: false)])
 
     private static let everyCertificate: [any PathRule] = [
         VersionRule(), ValidityRule(), NamedIssuerRule(), CriticalExtensionsRule(), KeyStrengthRule(),
+    ]
+
+    private static let strictEveryCertificate: [any PathRule] = [
+        SerialNumberRule(), CriticalityRule(), KeyIdentifierRule(), KeyShapeRule(), NameSyntaxRule(),
+        AuthorityInformationAccessRule(),
     ]
 }
