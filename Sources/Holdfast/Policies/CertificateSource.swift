@@ -25,6 +25,7 @@ public struct CertificateSource: CustomStringConvertible {
     /// - Parameters:
     ///   - bundle: the bundle.
     ///   - endings: the endings of the files to read, without the dot.
+    /// - Returns: a source that has read nothing yet.
     public static func bundle(_ bundle: Bundle, endings: [String] = bundleEndings) -> CertificateSource {
         CertificateSource(origin: .bundle(bundle, endings: endings))
     }
@@ -33,6 +34,7 @@ public struct CertificateSource: CustomStringConvertible {
     /// - Parameters:
     ///   - folder: the folder.
     ///   - endings: the endings of the files to read, without the dot and in lower case.
+    /// - Returns: a source that has read nothing yet.
     public static func folder(_ folder: URL, endings: [String] = folderEndings) -> CertificateSource {
         CertificateSource(origin: .folder(folder, endings: endings))
     }
@@ -44,12 +46,14 @@ public struct CertificateSource: CustomStringConvertible {
 
     /// Certificates at hand.
     /// - Parameter certificates: DER, one certificate each.
+    /// - Returns: a source that has read nothing yet.
     public static func data(_ certificates: [Data]) -> CertificateSource {
         CertificateSource(origin: .certificates(certificates.map { Array($0) }))
     }
 
     /// Certificates at hand.
     /// - Parameter certificates: DER, one certificate each.
+    /// - Returns: a source that has read nothing yet.
     public static func der(_ certificates: [[UInt8]]) -> CertificateSource {
         CertificateSource(origin: .certificates(certificates))
     }

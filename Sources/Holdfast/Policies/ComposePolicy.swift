@@ -41,6 +41,7 @@ public final class ComposePolicy {
     public func create() -> any TrustPolicy { recipe.create() }
 
     /// Makes the policy. It reads the certificates to pin, blocking on the file system.
+    /// - Returns: the policy.
     /// - Throws: ``PolicyConfigurationError``.
     public func makePolicy() throws(PolicyConfigurationError) -> any TrustPolicy { try recipe.make() }
 

@@ -35,7 +35,7 @@ public struct DisabledPolicy: TrustPolicy {
         var draft = DecisionDraft(hostName, validationType, trust, time)
         do throws(TrustFailure) {
             draft.host = try scope.subject(of: trust).host
-        } catch where error.code != .hostUnknown {
+        } catch  where error.code != .hostUnknown {
             return draft.rejected(error)
         } catch {
             // Nothing depends on the host here, so a pattern may do without it.

@@ -198,7 +198,8 @@ extension PinnedPolicy {
     private func checkConfiguration() throws(PolicyConfigurationError) {
         if pins.enforcement == .reportOnly, certificatePinOnly {
             throw error(
-                .reportOnlyWithPinsOnly, expected: "enforced pins where pins alone decide", found: "pins in report-only",
+                .reportOnlyWithPinsOnly, expected: "enforced pins where pins alone decide",
+                found: "pins in report-only",
                 remedy: "Enforce the pins, or leave standard validation on.")
         }
         guard case .hosts = scope, !validatesHostName else { return }
@@ -218,7 +219,8 @@ extension PinnedPolicy {
         let known = Set(issuers.flatMap { [$0.publicKeyPin, $0.certificatePin] })
         if pins.all.allSatisfy(known.contains) {
             throw error(
-                .issuerPinWithoutHostCheck, expected: "the server's own certificate or key where the host is not checked",
+                .issuerPinWithoutHostCheck,
+                expected: "the server's own certificate or key where the host is not checked",
                 found: "issuers only: \(issuers.map(\.subject.description).joined(separator: "; "))",
                 remedy: "Check the host, or pin the server's own certificate.")
         }

@@ -32,8 +32,11 @@ public struct PolicyConfigurationError: HoldfastError {
     public let code: Code
     /// The name of the policy: its host or pattern.
     public let hostName: String
+    /// What would have been accepted.
     public let expected: String
+    /// What was there instead.
     public let found: String
+    /// What to do about it.
     public let remedy: String
 
     init(_ code: Code, hostName: String, expected: String, found: String, remedy: String) {

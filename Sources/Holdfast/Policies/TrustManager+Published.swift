@@ -8,6 +8,7 @@ extension TrustManager {
     ///   - type: how it validates.
     ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
     ///   - settings: what else it is made from.
+    /// - Returns: the policy, with the manager's clock.
     public func create(
         type: ValidationType, hostName: String, settings: ValidationSettings = .defaultSettings
     ) -> any TrustPolicy {
@@ -21,6 +22,7 @@ extension TrustManager {
     ///   - type: how it validates.
     ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
     ///   - settings: what else it is made from.
+    /// - Returns: the policy, with the manager's clock.
     /// - Throws: ``PolicyConfigurationError``.
     public func makePolicy(
         type: ValidationType, hostName: String, settings: ValidationSettings = .defaultSettings

@@ -3,8 +3,9 @@
 /// The published calls: they take no time and say no reason. ``TrustPolicy/evaluate(_:at:)`` does both.
 extension TrustPolicy {
     /// Whether a trust is trusted, at the time of the policy's clock.
-    /// - Parameter trust: what the handshake presented; where it is nil, the answer is no, unless the policy asks for
-    ///   nothing.
+    /// - Parameter trust: what the handshake presented; nil where there is nothing.
+    /// - Returns: the verdict of ``TrustPolicy/evaluate(_:at:)``, for nil that of
+    ///   ``TrustPolicy/decisionWithoutTrust(at:)``.
     public func validate(trust: SecTrust?) -> Bool {
         guard let trust else { return decisionWithoutTrust(at: clock.now).isTrusted }
         return evaluate(trust, at: clock.now).isTrusted

@@ -1,0 +1,164 @@
+public import struct Foundation.Date
+
+/// Asks several policies about one host: all of them must trust, or any of them.
+///
+/// ```swift
+/// let policy = try CompositePolicy(host: host, anyOf: [pinnedToNewKey, pinnedToOldAuthority])
+/// ```
+/// Each member judges for itself, by its own host or pattern: a member that does not cover the dialled host rejects.
+/// Any-of takes only members that prove something by Holdfast's own rules: one that is disabled, that asks the
+/// application or that only reports would decide for all the others. A trust without a host is rejected, since the
+/// members may be for different ones. A value; safe to use from any thread.
+public struct CompositePolicy: TrustPolicy {
+    /// How many members must trust.
+    public enum Rule: String, Sendable, Hashable, CaseIterable {
+        /// Every member; the first rejection is the answer.
+        case all
+        /// One member; the first that trusts is the answer.
+        case any
+    }
+
+    let scope: PolicyScope
+    /// How many members must trust.
+    public let rule: Rule
+    /// The members, in the order in which they are asked.
+    public let members: [any TrustPolicy]
+    /// The clock of the published calls that take no time.
+    public let clock: any WallClock
+
+    /// Makes a policy that trusts when every member does.
+    /// - Parameters:
+    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - members: at least one.
+    ///   - clock: the clock of the published calls that take no time.
+    /// - Throws: ``PolicyConfigurationError`` without members, and for a member whose own configuration is in error.
+    public init(
+        host: HostPattern, allOf members: [any TrustPolicy], clock: any WallClock = SystemWallClock()
+    ) throws(PolicyConfigurationError) {
+        try self.init(host, .all, members, clock)
+    }
+
+    /// Makes a policy that trusts when some member does.
+    /// - Parameters:
+    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - members: at least one; none, at any depth, that is disabled, custom or of another kind than Holdfast's, and
+    ///     none whose pins are only reported on.
+    ///   - clock: the clock of the published calls that take no time.
+    /// - Throws: ``PolicyConfigurationError`` without members, for a member that may not be one, and for one whose own
+    ///   configuration is in error.
+    public init(
+        host: HostPattern, anyOf members: [any TrustPolicy], clock: any WallClock = SystemWallClock()
+    ) throws(PolicyConfigurationError) {
+        try self.init(host, .any, members, clock)
+    }
+
+    private init(
+        _ host: HostPattern, _ rule: Rule, _ members: [any TrustPolicy], _ clock: any WallClock
+    ) throws(PolicyConfigurationError) {
+        scope = .hosts(host)
+        self.rule = rule
+        self.members = members.map(\.unobserved)
+        self.clock = clock
+        guard !members.isEmpty else {
+            throw PolicyConfigurationError(
+                .noMembers, hostName: host.description, expected: "at least one member", found: "none",
+                remedy: "Give the policies to combine.")
+        }
+        for member in self.members {
+            guard let objection = Self.objection(to: member, in: rule) else { continue }
+            throw PolicyConfigurationError(
+                .unacceptableMember, hostName: host.description,
+                expected: rule == .any
+                    ? "members that validate, each by itself" : "members whose configuration is sound",
+                found: "\(objection) for \(member.hostName.quoted)", remedy: "Leave the member out, or mend it.")
+        }
+    }
+
+    /// The host or pattern in canonical form: A-labels, lower case.
+    public var hostName: String { scope.name }
+
+    /// Asks the members; see ``TrustPolicy/evaluate(_:at:)``.
+    public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        let draft = DecisionDraft(hostName, nil, trust, time)
+        do throws(TrustFailure) {
+            if trust.purpose == .server(nil) {
+                throw .hostUnknown(expected: "the host that was dialled, for each member of the composite")
+            }
+            _ = try scope.subject(of: trust)
+        } catch {
+            return draft.rejected(error)
+        }
+        var decisions: [TrustDecision] = []
+        for member in members {
+            let decision = member.evaluate(trust, at: time)
+            decisions.append(decision)
+            if decision.isTrusted == (rule == .any) { break }
+        }
+        return combined(decisions, trust, time)
+    }
+
+    private func combined(_ decisions: [TrustDecision], _ trust: ServerTrust, _ time: Date) -> TrustDecision {
+        let failures = decisions.compactMap(\.failure)
+        let accepting = decisions.filter(\.isTrusted)
+        var draft = DecisionDraft(hostName, nil, trust, time)
+        draft.pins = Self.distinct(decisions.flatMap(\.configuredPins))
+        for decision in decisions { draft.effort += decision.effort }
+        // What a member that rejected would have let through is beside the point.
+        draft.notices = accepting.flatMap(\.notices)
+        switch rule {
+        case .all:
+            if let failure = failures.first { return draft.rejected(failure) }
+        case .any:
+            if accepting.isEmpty { return draft.rejected(Self.none(of: decisions)) }
+        }
+        guard let first = accepting.first else { return draft.rejected(DecisionDraft.unexplained) }
+        return draft.trusted(
+            path: accepting.lazy.compactMap(\.path).first ?? first.path,
+            matching: Self.distinct(accepting.flatMap(\.matchedPins)))
+    }
+
+    /// The reason of the first member, in the words of each.
+    private static func none(of decisions: [TrustDecision]) -> TrustFailure {
+        let failures = decisions.compactMap { decision in decision.failure.map { (decision.policyName, $0) } }
+        let reasons = failures.enumerated().map { position, one in
+            "(\(position + 1)) \(one.0): \(one.1.code.rawValue), expected \(one.1.expected), found \(one.1.found)"
+        }
+        guard let first = failures.first?.1 else { return DecisionDraft.unexplained }
+        var failure = TrustFailure(
+            first.code, expected: "one member of \(decisions.count) to trust", found: reasons.joined(separator: "; "),
+            remedy: first.remedy, certificate: first.certificate)
+        failure.paths = distinct(failures.flatMap(\.1.paths))
+        failure.unusable = first.unusable
+        return failure
+    }
+
+    private static func distinct<Element: Hashable>(_ elements: [Element]) -> [Element] {
+        var seen: Set<Element> = []
+        return elements.filter { seen.insert($0).inserted }
+    }
+
+    /// Why a policy may not be a member; nil when it may.
+    private static func objection(to member: any TrustPolicy, in rule: Rule) -> String? {
+        switch member.unobserved {
+        case let rejecting as RejectingPolicy:
+            return rejecting.failure.code == .invalidConfiguration
+                ? "a policy whose configuration is in error (\(rejecting.failure.found))" : nil
+        case let composite as CompositePolicy:
+            return composite.members.lazy.compactMap { objection(to: $0, in: rule) }.first
+        case _ where rule == .all:
+            return nil
+        case let pinned as PinnedPolicy:
+            return pinned.pins.enforcement == .reportOnly ? "pins that are only reported on" : nil
+        case is StandardPolicy:
+            return nil
+        case is DisabledPolicy:
+            return "a policy that validates nothing"
+        case is CustomPolicy:
+            return "a policy that asks the application"
+        default:
+            return "a policy of a kind that is not Holdfast's"
+        }
+    }
+}
+
+extension CompositePolicy: ScopedPolicy {}

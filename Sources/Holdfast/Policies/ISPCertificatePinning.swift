@@ -1,0 +1,92 @@
+public import Foundation
+import Logging
+
+/// Several pinned certificates per domain, kept on the file system, as ISPCertificatePinning (The SSL Conservatory)
+/// publishes it.
+///
+/// The certificates are stored once, and every verification reads them: that a domain has none, or that the file is
+/// missing or damaged, is a no. Verification is that of ``PinnedPolicy`` with certificate pins: standard validation for
+/// the domain, and a pinned certificate in a valid path, the anchor included. New code uses ``PinnedPolicy`` itself.
+/// Safe to use from any thread and by several processes: the file is always whole, the last writer counts.
+public enum ISPCertificatePinning {
+    /// Where the certificates are kept when nothing else is said: `SSLPins.plist` in the user's library on Apple's
+    /// platforms, elsewhere in `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
+    public static var defaultFile: URL {
+        #if canImport(Darwin)
+        URL.libraryDirectory.appending(path: "SSLPins.plist")
+        #else
+        defaultFile(environment: ProcessInfo.processInfo.environment, home: URL(fileURLWithPath: NSHomeDirectory()))
+        #endif
+    }
+
+    /// XDG Base Directory Specification: a relative path in the variable counts as none.
+    static func defaultFile(environment: [String: String], home: URL) -> URL {
+        let given = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
+        return (given ?? home.appending(path: ".local/share")).appending(path: "holdfast/SSLPins.plist")
+    }
+
+    /// Stores the certificates of every domain in place of all that were stored.
+    ///
+    /// It writes and synchronises a file, blocking; on any error nothing changes and the log says why.
+    /// - Parameters:
+    ///   - certificates: for each domain the DER of the certificates to pin.
+    ///   - file: where they are kept.
+    /// - Returns: whether they are stored; false for nil, for a domain that is no host name, for data that is no
+    ///   certificate, and when the file cannot be written.
+    @discardableResult
+    public static func setupSSLPins(
+        usingDictionnary certificates: [String: [Data]]?, file: URL = defaultFile
+    ) -> Bool {
+        guard let certificates else { return false }
+        do {
+            var canonical: [String: [Data]] = [:]
+            for (domain, pinned) in certificates {
+                canonical[try DialledHost(publishedHostName: domain).name, default: []] += pinned
+                _ = try CertificateSource.data(pinned).read()
+            }
+            try PinFile(url: file).replace(with: canonical)
+            return true
+        } catch {
+            PolicyLog.shared.logger.error(
+                "the pinned certificates were not stored", metadata: ["file": "\(file.path)", "error": "\(error)"])
+            return false
+        }
+    }
+
+    /// The policy of exactly this domain; nil when it has no certificates.
+    static func policy(for domain: String, file: URL) throws -> PinnedPolicy? {
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        let host = try DialledHost(publishedHostName: domain)
+        guard let certificates = try PinFile(url: file).read()[host.name], !certificates.isEmpty else { return nil }
+        return try PinnedPolicy(host: HostPattern(host), pinning: .certificate, of: .data(certificates))
+    }
+}
+
+// Apple's SecTrust is a type of its own; its overload comes with the Apple integration.
+#if !canImport(Security)
+extension ISPCertificatePinning {
+    /// Whether a trust validates for a domain and holds one of the certificates stored for exactly that domain.
+    ///
+    /// It reads the file, blocking.
+    /// - Parameters:
+    ///   - trust: what the handshake presented; one for another host than the domain is rejected.
+    ///   - domain: the domain that was dialled.
+    ///   - file: where the certificates are kept.
+    ///   - clock: says for which time to validate.
+    /// - Returns: false for nil, for a domain without certificates, and when the file is missing or damaged.
+    public static func verifyPinnedCertificate(
+        forTrust trust: SecTrust?, andDomain domain: String?, file: URL = defaultFile,
+        clock: any WallClock = SystemWallClock()
+    ) -> Bool {
+        guard let trust, let domain else { return false }
+        do {
+            return try policy(for: domain, file: file)?.evaluate(trust, at: clock.now).isTrusted ?? false
+        } catch {
+            PolicyLog.shared.logger.error(
+                "the pinned certificates cannot be used",
+                metadata: ["file": "\(file.path)", "domain": "\(domain.quoted)", "error": "\(error)"])
+            return false
+        }
+    }
+}
+#endif
