@@ -66,7 +66,7 @@ let package = Package(
         .executableTarget(
             name: "limbo-runner", dependencies: ["Holdfast", "LimboCases", argumentParser], swiftSettings: strict),
         .testTarget(
-            name: "HoldfastTests", dependencies: ["Holdfast", "HoldfastTesting", "LimboCases", crypto, asn1],
+            name: "HoldfastTests", dependencies: ["Holdfast", "HoldfastTesting", "LimboCases", crypto, asn1, logging],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastNIOTests",
@@ -74,6 +74,7 @@ let package = Package(
         .testTarget(
             name: "holdfastctlTests", dependencies: ["HoldfastTesting", "HoldfastNIOTesting"], swiftSettings: strict),
         .testTarget(
-            name: "PublishedUsageTests", dependencies: ["Holdfast", "HoldfastTesting"], swiftSettings: published),
+            name: "PublishedUsageTests", dependencies: ["Holdfast", "HoldfastTesting"], exclude: ["Corrections.md"],
+            swiftSettings: published),
     ]
 )
