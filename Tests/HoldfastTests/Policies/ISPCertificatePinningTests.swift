@@ -1,0 +1,127 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import Holdfast
+
+@Suite("ISPCertificatePinning")
+struct ISPCertificatePinningTests {
+    private func withFile<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+        try await withTemporaryFolder { try await body($0.appending(path: "deeper/SSLPins.plist")) }
+    }
+
+    @Test("A certificate of exactly that domain anywhere in a valid chain, the anchor included, is a yes")
+    func positions() async throws {
+        let fixture = try PolicyFixture()
+        try await withFile { file in
+            for certificate in [fixture.leaf, fixture.issuing.certificate, fixture.root.certificate] {
+                let stranger = try TestAuthority.root(clock: fixture.clock).der
+                let pins = ["WWW.Example.com": [Data(stranger), Data(certificate.der)], "a.example": [Data(stranger)]]
+                #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
+                func verify(_ domain: String?, _ trust: ServerTrust?) -> Bool {
+                    ISPCertificatePinning.verifyPinnedCertificate(
+                        forTrust: trust, andDomain: domain, file: file, clock: fixture.clock)
+                }
+                let trust = try fixture.trust()
+                #expect(verify(PolicyFixture.host, trust))
+                #expect(verify(PolicyFixture.host, try fixture.trust(host: nil)))
+                for domain in ["example.com", "a.www.example.com", "a.example", "b.example", "", "a b"] {
+                    #expect(!verify(domain, try fixture.trust(host: nil)))
+                }
+                #expect(!verify(nil, trust))
+                #expect(!verify(PolicyFixture.host, nil))
+                #expect(!verify("a.example", trust))
+                #expect(!verify(PolicyFixture.host, try fixture.untrusted()))
+                let impostor = try fixture.root.intermediate(name: "Another").impersonate(fixture.leaf)
+                let isRoot = certificate == fixture.root.certificate
+                #expect(verify(PolicyFixture.host, try fixture.trust(impostor.chain)) == isRoot)
+            }
+        }
+    }
+
+    @Test("No file, a damaged file and no pins for the domain are a no")
+    func damaged() async throws {
+        let fixture = try PolicyFixture()
+        try await withFile { file in
+            func verify() throws -> Bool {
+                ISPCertificatePinning.verifyPinnedCertificate(
+                    forTrust: try fixture.trust(), andDomain: PolicyFixture.host, file: file, clock: fixture.clock)
+            }
+            #expect(try !verify())
+            let pins = [PolicyFixture.host: [Data(fixture.leaf.der)]]
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
+            #expect(try verify())
+            let good = try Data(contentsOf: file)
+            for damaged in [Data(), good.dropLast(40), Data("text".utf8), Data(count: PinFile.maximumBytes + 1)] {
+                try damaged.write(to: file)
+                #expect(try !verify())
+            }
+            try good.write(to: file)
+            #expect(try verify())
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: [PolicyFixture.host: []], file: file))
+            #expect(try !verify())
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: [:], file: file))
+            #expect(try !verify())
+        }
+    }
+
+    @Test("What cannot be stored as a whole is not stored, and what was there stays")
+    func allOrNothing() async throws {
+        let fixture = try PolicyFixture()
+        try await withFile { file in
+            let pins = [PolicyFixture.host: [Data(fixture.leaf.der)]]
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
+            let before = try Data(contentsOf: file)
+            #expect(!ISPCertificatePinning.setupSSLPins(usingDictionnary: nil, file: file))
+            let broken = ["a.example": [Data(fixture.root.der), Data([1])]]
+            #expect(!ISPCertificatePinning.setupSSLPins(usingDictionnary: broken, file: file))
+            #expect(!ISPCertificatePinning.setupSSLPins(usingDictionnary: ["a b": []], file: file))
+            #expect(try Data(contentsOf: file) == before)
+            let folder = file.deletingLastPathComponent()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [file.lastPathComponent])
+            #expect(!ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: folder))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [file.lastPathComponent])
+        }
+    }
+
+    @Test("Whoever reads while others write finds a whole file")
+    func atomic() async throws {
+        let fixture = try PolicyFixture()
+        let trust = try fixture.trust()
+        try await withFile { file in
+            let pins = [PolicyFixture.host: [Data(fixture.leaf.der)]]
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
+            await withTaskGroup(of: Void.self) { group in
+                for writer in 0..<2 {
+                    group.addTask {
+                        for round in 0..<20 {
+                            var more = pins
+                            more["host\(writer)-\(round).example"] = [Data(fixture.root.der)]
+                            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: more, file: file))
+                        }
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<60 {
+                        #expect(
+                            ISPCertificatePinning.verifyPinnedCertificate(
+                                forTrust: trust, andDomain: PolicyFixture.host, file: file, clock: fixture.clock))
+                    }
+                }
+            }
+        }
+    }
+
+    #if !canImport(Darwin)
+    @Test("The file is in the user's data folder")
+    func place() {
+        let home = URL(fileURLWithPath: "/home/somebody")
+        func path(_ environment: [String: String]) -> String {
+            ISPCertificatePinning.defaultFile(environment: environment, home: home).path
+        }
+        #expect(path([:]) == "/home/somebody/.local/share/holdfast/SSLPins.plist")
+        #expect(path(["XDG_DATA_HOME": "/data"]) == "/data/holdfast/SSLPins.plist")
+        #expect(path(["XDG_DATA_HOME": "data"]) == "/home/somebody/.local/share/holdfast/SSLPins.plist")
+    }
+    #endif
+}

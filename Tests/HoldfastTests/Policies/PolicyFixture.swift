@@ -1,0 +1,51 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+
+/// A root, an issuing authority and a server, all by one clock that stands still.
+struct PolicyFixture {
+    static let host = "www.example.com"
+
+    let clock = ManualClock(now: Date(timeIntervalSince1970: 1_900_000_000))
+    let root: TestAuthority
+    let issuing: TestAuthority
+    let leaf: TestCertificate
+
+    init() throws {
+        root = try TestAuthority.root(clock: clock)
+        issuing = try root.intermediate()
+        leaf = try issuing.leaf(names: [.dns(Self.host)])
+    }
+
+    var now: Date { clock.now }
+
+    /// What a server for `host` presented, to a client that trusts the root unless said otherwise.
+    func trust(
+        _ chain: [[UInt8]]? = nil, host: String? = PolicyFixture.host, anchors: [[UInt8]]? = nil
+    ) throws -> ServerTrust {
+        ServerTrust(
+            certificates: chain ?? leaf.chain, host: try host.map { try DialledHost($0) },
+            anchors: try TrustAnchors(der: anchors ?? [root.root]))
+    }
+
+    /// The same server, to a client that trusts somebody else only.
+    func untrusted() throws -> ServerTrust {
+        try trust(anchors: [TestAuthority.root(name: "Somebody Else", clock: clock).root])
+    }
+
+    func keyPin(_ certificate: TestCertificate) throws -> Pin { try Pin.publicKey(of: certificate.der) }
+
+    func pinned(
+        _ pins: [Pin], host: String = PolicyFixture.host, validatesHostName: Bool = true, pinOnly: Bool = false,
+        enforcement: PinSet.Enforcement = .enforce, expires: Date? = nil, afterExpiry: PinSet.ExpiryAction = .reject
+    ) throws -> PinnedPolicy {
+        try PinnedPolicy(
+            host: HostPattern(host),
+            pins: PinSet(pins: pins, expires: expires, afterExpiry: afterExpiry, enforcement: enforcement),
+            validatesHostName: validatesHostName, certificatePinOnly: pinOnly, clock: clock)
+    }
+}
+
+extension TestAuthority {
+    var der: [UInt8] { certificate.der }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+/// A server with a certificate that is in a bundle, and what its clients are challenged with.
+final class PublishedServer {
+    let host = "www.published.example"
+    let folder: URL
+    let bundle: Bundle
+    let root: TestAuthority
+    let leaf: TestCertificate
+    private let impostor: TestCertificate
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        root = try TestAuthority.root()
+        leaf = try root.leaf(names: [.dns(host)])
+        impostor = try root.impersonate(leaf)
+        try Data(leaf.der).write(to: folder.appending(path: "pinned.cer"))
+        bundle = try #require(Bundle(path: folder.path))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func trust(_ chain: [[UInt8]], host: String) -> SecTrust {
+        ServerTrust(
+            certificates: chain, host: try? DialledHost(host),
+            anchors: (try? TrustAnchors(der: [root.root])) ?? TrustAnchors([]))
+    }
+
+    /// The server itself, without and with the host in the trust; somebody with another key; another host.
+    var protectionSpaces: [ProtectionSpace] {
+        let bare = ServerTrust(
+            chain: PresentedChain(leaf.chain), purpose: .server(nil),
+            validator: trust(leaf.chain, host: host).validator)
+        return [
+            ProtectionSpace(host: host, serverTrust: bare),
+            ProtectionSpace(host: host, serverTrust: trust(leaf.chain, host: host)),
+            ProtectionSpace(host: host, serverTrust: trust(impostor.chain, host: host)),
+            ProtectionSpace(host: "unknown.example", serverTrust: trust(leaf.chain, host: host)),
+        ]
+    }
+
+    var expectedAnswers: [AuthChallengeDisposition] {
+        [.useCredential, .useCredential, .cancelAuthenticationChallenge, .cancelAuthenticationChallenge]
+    }
+
+    /// A trust that validates for nobody.
+    static func invalidTrust() throws -> SecTrust {
+        ServerTrust(
+            certificates: try TestAuthority.root().leaf(names: ["a.example"]).chain, host: nil,
+            anchors: TrustAnchors([]))
+    }
+}
+
+/// What a delegate needs of URLAuthenticationChallenge, whose server trust is not available on Linux.
+struct AuthenticationChallenge {
+    let protectionSpace: ProtectionSpace
+}
+
+/// What a delegate needs of URLProtectionSpace.
+struct ProtectionSpace {
+    let host: String
+    let serverTrust: SecTrust?
+}
+
+/// What a delegate answers, as URLSession.AuthChallengeDisposition has it.
+enum AuthChallengeDisposition {
+    case useCredential
+    case cancelAuthenticationChallenge
+}
