@@ -18,6 +18,17 @@ public struct TrustSource: Sendable {
         TrustSource { trust, time in policy.evaluate(trust, at: time) }
     }
 
+    /// Asks a manager for the policy of the host that is dialled; its observers learn of every decision.
+    ///
+    /// Policies that are added, replaced or removed count from the next handshake on; connections that are open are the
+    /// application's to end, see `TrustManager.changes()`.
+    /// - Parameters:
+    ///   - manager: finds the policy. The time is that of the adapter's clock.
+    ///   - unknownHosts: what happens to a host without a policy.
+    public static func manager(_ manager: TrustManager, unknownHosts: UnknownHostRule = .reject) -> TrustSource {
+        TrustSource { trust, time in manager.evaluate(trust, at: time, unknownHosts: unknownHosts) }
+    }
+
     /// Judges a trust at a time.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { judge(trust, time) }
 }
