@@ -41,8 +41,7 @@ enum ClientTLSConfiguration {
 
     private static func refuseWeakVerification(_ given: TLSConfiguration) throws(TLSAdapterConfigurationError) {
         guard case .none(let options) = given.certificateVerification else { return }
-        let remedy = "Start from TLSConfiguration.makeClientConfiguration(); to accept every peer, give a policy that "
-            + "says so."
+        let remedy = "Start from makeClientConfiguration(); to accept every peer, give a policy that says so."
         if options.validatePresentedCertificates {
             throw TLSAdapterConfigurationError(
                 .verificationOptional, expected: "certificateVerification .fullVerification",

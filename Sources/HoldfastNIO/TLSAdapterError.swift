@@ -14,9 +14,13 @@ public struct TLSAdapterError: HoldfastError {
         case closedBeforeDecision
     }
 
+    /// What went wrong.
     public let code: Code
+    /// What would have been right.
     public let expected: String
+    /// What was there instead.
     public let found: String
+    /// What to do about it, in one sentence.
     public let remedy: String
 
     init(_ code: Code, expected: String, found: String, remedy: String) {

@@ -87,6 +87,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
         }
         state = .opening
         timer?.cancel()
+        timer = nil
         // Whoever waits for the decision may put his handlers in place before the event and the bytes after it.
         promise.succeed(decision)
         context.fireUserInboundEventTriggered(event)
@@ -166,12 +167,13 @@ final class TrustGateHandler: ChannelDuplexHandler {
     }
 
     /// Ends the wait for a decision; does nothing to what was let through.
-    private func settle(_ error: any Error) {
+    private func settle(_ reason: any Error) {
         timer?.cancel()
         timer = nil
         switch state {
         case .shut, .opening:
             let wasShut = if case .shut = state { true } else { false }
+            let error: any Error = wasShut ? reason : ChannelError.ioOnClosedChannel
             state = .refused(error)
             while let next = held.popFirst() {
                 switch next {

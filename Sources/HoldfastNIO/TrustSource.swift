@@ -1,4 +1,5 @@
 public import Holdfast
+
 public import struct Foundation.Date
 
 /// Who judges the peers of a connection: asked anew at every handshake, and never earlier, so that what counts is the
