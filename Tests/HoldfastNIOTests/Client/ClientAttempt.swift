@@ -1,0 +1,141 @@
+import Holdfast
+import HoldfastNIO
+import HoldfastNIOTesting
+import HoldfastTesting
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+import Synchronization
+
+/// One connection: it writes before there is a handshake, waits for an answer if it is trusted, and closes.
+struct ClientAttempt {
+    let decision: Result<TrustDecision, any Error>
+    /// What came of the write before the handshake; nil if it went out.
+    let writeError: (any Error)?
+    /// The errors that the application's handler saw, in order.
+    let errors: [any Error]
+    let received: String
+    /// What the application's handler saw of the handshake.
+    let sawHandshake: Bool
+    let negotiatedProtocol: String?
+    let version: TLSVersion?
+    let validatedChain: [[UInt8]]?
+
+    var isTrusted: Bool { (try? decision.get())?.isTrusted ?? false }
+    var failure: TrustFailure? { (try? decision.get())?.failure }
+    var failures: [TrustFailure] { errors.compactMap { $0 as? TrustFailure } }
+
+    static let greeting = "ping\n"
+
+    static func make(
+        _ client: PinnedTLSClient, at server: LoopbackTLSServer,
+        setUp: @escaping @Sendable (any Channel) throws -> EventLoopFuture<TrustDecision>? = { _ in nil }
+    ) async throws -> ClientAttempt {
+        try await make(client, address: server.address, port: server.port, setUp: setUp)
+    }
+
+    /// `setUp` may add other handlers than the client's own and return their decision.
+    static func make(
+        _ client: PinnedTLSClient, address: String, port: Int,
+        setUp: @escaping @Sendable (any Channel) throws -> EventLoopFuture<TrustDecision>? = { _ in nil }
+    ) async throws -> ClientAttempt {
+        let log = ConnectionLog()
+        let (channel, decision, written, answered) = try await ClientBootstrap(
+            group: .singletonMultiThreadedEventLoopGroup
+        )
+        .connect(to: try SocketAddress(ipAddress: address, port: port)) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let answered = channel.eventLoop.makePromise(of: Void.self)
+                let pipeline = channel.pipeline.syncOperations
+                let decision = try setUp(channel) ?? client.addHandlers(to: pipeline)
+                try pipeline.addHandler(ConnectionWitness(log: log, answered: answered))
+                let written = channel.writeAndFlush(ByteBuffer(string: greeting))
+                return (channel, decision, written, answered.futureResult)
+            }
+        }
+        let result = await decision.result
+        let writeResult = await written.result
+        var version: TLSVersion?
+        var chain: [[UInt8]]?
+        if case .success = writeResult {
+            try await answered.get()
+            version = try await channel.nioSSL_tlsVersion().get()
+            chain = try await channel.nioSSL_peerValidatedCertificateChain().get()?.map { try $0.toDERBytes() }
+            // The peer may have closed already.
+            try? await channel.close().get()
+        }
+        try await channel.closeFuture.get()
+        let seen = log.values
+        return ClientAttempt(
+            decision: result, writeError: writeResult.error, errors: seen.errors, received: seen.received,
+            sawHandshake: seen.sawHandshake, negotiatedProtocol: seen.negotiatedProtocol, version: version,
+            validatedChain: chain)
+    }
+}
+
+extension EventLoopFuture where Value: Sendable {
+    /// The value or the error, without throwing.
+    var result: Result<Value, any Error> {
+        get async {
+            do { return .success(try await get()) } catch { return .failure(error) }
+        }
+    }
+}
+
+extension Result {
+    var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
+
+/// What the application's handler of one connection saw.
+final class ConnectionLog: Sendable {
+    struct Values {
+        var errors: [any Error] = []
+        var received = ""
+        var sawHandshake = false
+        var negotiatedProtocol: String?
+    }
+
+    private let state = Mutex(Values())
+    var values: Values { state.withLock { $0 } }
+    func change(_ body: (inout Values) -> Void) { state.withLock { body(&$0) } }
+}
+
+/// The application's handler: keeps account, and closes on errors as applications do.
+private final class ConnectionWitness: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let log: ConnectionLog
+    private let answered: EventLoopPromise<Void>
+
+    init(log: ConnectionLog, answered: EventLoopPromise<Void>) {
+        self.log = log
+        self.answered = answered
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted(let name)? = event as? TLSUserEvent {
+            log.change { ($0.sawHandshake, $0.negotiatedProtocol) = (true, name) }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let text = String(buffer: unwrapInboundIn(data))
+        log.change { $0.received += text }
+        answered.succeed()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        log.change { $0.errors.append(error) }
+        answered.fail(error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        answered.fail(ChannelError.eof)
+        context.fireChannelInactive()
+    }
+}
