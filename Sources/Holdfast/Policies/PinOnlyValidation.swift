@@ -30,19 +30,22 @@ struct PinOnlyValidation {
         }
         let matched = matcher.pins(of: leaf)
         if !matched.isEmpty {
+            // The pinned leaf is its own anchor, and the handshake has proved its key: there is no more to a path of one.
             return draft.trusted(path: ValidatedPath(certificates: [leaf]), matching: matched)
         }
 
         let anchors = anchors(presentedIn: chain, &matcher)
         guard !anchors.isEmpty else { return draft.rejected(Self.mismatch(found: "neither the leaf nor an issuer")) }
-        guard !matcher.leafOnly else { return draft.rejected(PinMatcher.issuerWithoutHost) }
         let validator = PathValidator(
             ignoringValidityTo: TrustAnchors(anchors), profile: profile, limits: limits)
-        let outcome = validator.validate(chain, for: subject.purpose(checkingHost: true), at: draft.time) { _ in true }
+        let purpose = subject.purpose(checkingHost: !matcher.leafOnly)
+        let outcome = validator.validate(chain, for: purpose, at: draft.time) { _ in true }
         draft.effort += outcome.effort
         if let path = outcome.path {
             let matched = matcher.matches(in: path)
-            if !matched.isEmpty { return draft.trusted(path: path, matching: matched) }
+            // Every anchor is pinned, so what does not count here is the pin of an issuer, for want of a host.
+            guard !matched.isEmpty else { return draft.rejected(PinMatcher.issuerWithoutHost) }
+            return draft.trusted(path: path, matching: matched)
         }
         guard let failure = outcome.failure, failure.code != .unknownIssuer else {
             return draft.rejected(Self.mismatch(found: "pinned certificates that did not issue the leaf"))

@@ -160,6 +160,12 @@ struct PinOnlyTests {
             [fixture.keyPin(fixture.issuing.certificate)], validatesHostName: false, pinOnly: true)
         let decision = issuer.evaluate(try trust(fixture, chain), at: fixture.now)
         #expect(decision.failure?.code == .invalidConfiguration)
+        let known = try PinnedPolicy(
+            host: HostPattern(PolicyFixture.host), pinning: .certificate, of: .der([fixture.leaf.der]),
+            validatesHostName: false, certificatePinOnly: true)
+        let stranger = try TestAuthority.selfSigned(names: ["stranger.example"], clock: fixture.clock)
+        let refused = known.evaluate(try trust(fixture, stranger.chain), at: fixture.now)
+        #expect(refused.failure?.code == .pinMismatch)
     }
 
     @Test("A self-signed server certificate that its maker marked as a CA passes without host checking")
