@@ -70,7 +70,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastNIOTests",
-            dependencies: ["HoldfastNIO", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL], swiftSettings: strict),
+            dependencies: [
+                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "holdfastctlTests", dependencies: ["HoldfastTesting", "HoldfastNIOTesting"], swiftSettings: strict),
         .testTarget(
