@@ -1,12 +1,11 @@
 #if os(macOS) || os(Linux)
 package import Foundation
-import Synchronization
 
 /// The `openssl` command of this machine, as a judge that shares no code with us.
 package enum OpenSSLProgram {
     /// What a finished command left.
     package struct Output: Sendable {
-        /// The exit status; that of a killed command is its signal.
+        /// The exit status, or the number of the signal that ended it.
         package let status: Int32
         /// Standard output and standard error, in the order in which they were written.
         package let text: String
@@ -18,19 +17,23 @@ package enum OpenSSLProgram {
     /// Whether commands can be run.
     package static var isAvailable: Bool { url != nil }
 
-    /// Runs a command to its end, and kills it after `limit` seconds. It waits on a thread of its own.
+    /// Runs a command to its end, and kills it after `limit`.
     ///
     /// Throws `programMissing` or `programFailed` when it could not be started; its exit status is the caller's matter.
     package static func run(
-        _ arguments: [String], in directory: URL? = nil, limit: Int = 60
+        _ arguments: [String], in directory: URL? = nil, limit: Duration = .seconds(60)
     ) async throws(TestKitError) -> Output {
         guard let url else { throw missing }
-        let result: Result<Output, TestKitError> = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: execute(url, arguments, in: directory, limit: limit))
-            }
+        let process: GuardedProcess
+        do {
+            process = try GuardedProcess(url, arguments, in: directory, limit: limit)
+        } catch {
+            throw TestKitError(
+                .programFailed, expected: "openssl \(arguments.joined(separator: " "))", found: "\(error)",
+                remedy: "Run the command by hand to see what is wrong with it.")
         }
-        return try result.get()
+        let status = await process.waitForEnd()
+        return Output(status: status, text: process.output)
     }
 
     /// The error for a machine without OpenSSL 3.
@@ -45,43 +48,28 @@ package enum OpenSSLProgram {
         for folder in path.split(separator: ":") {
             let url = URL(filePath: String(folder)).appending(path: "openssl")
             guard FileManager.default.isExecutableFile(atPath: url.path) else { continue }
-            guard case .success(let output) = execute(url, ["version"], in: nil, limit: 10) else { continue }
-            let words = output.text.split(separator: " ")
-            if words.count > 1, words[0] == "OpenSSL",
-                let major = words[1].split(separator: ".").first.flatMap({ Int($0) }),
-                major >= 3
-            {
-                return url
-            }
+            let words = version(of: url).split(separator: " ")
+            guard words.count > 1, words[0] == "OpenSSL" else { continue }
+            if let major = words[1].split(separator: ".").first.flatMap({ Int($0) }), major >= 3 { return url }
         }
         return nil
     }
 
-    private static func execute(
-        _ url: URL, _ arguments: [String], in directory: URL?, limit: Int
-    ) -> Result<Output, TestKitError> {
+    private static func version(of program: URL) -> String {
         let process = Process()
         let pipe = Pipe()
-        process.executableURL = url
-        process.arguments = arguments
-        process.currentDirectoryURL = directory
+        process.executableURL = program
+        process.arguments = ["version"]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
-        process.standardError = pipe
+        process.standardError = FileHandle.nullDevice
         do {
             try process.run()
-            let timer = DispatchWorkItem { [process] in process.terminate() }
-            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(limit), execute: timer)
             let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
             process.waitUntilExit()
-            timer.cancel()
-            return .success(
-                Output(status: process.terminationStatus, text: String(decoding: data, as: UTF8.self)))
+            return String(decoding: data, as: UTF8.self)
         } catch {
-            return .failure(
-                TestKitError(
-                    .programFailed, expected: "openssl \(arguments.joined(separator: " "))", found: "\(error)",
-                    remedy: "Run the command by hand to see what is wrong with it."))
+            return ""
         }
     }
 }
