@@ -1,0 +1,111 @@
+#if os(macOS) || os(Linux)
+import Foundation
+import Holdfast
+public import HoldfastTesting
+
+/// `openssl s_server` on this machine's loopback address: a peer that shares no code with ours.
+///
+/// It ends with `stop()`, when the object goes away, when the test process ends, however that ends, or after its time
+/// limit. Needs OpenSSL 3 as `openssl` on the search path; LibreSSL does not do. Everything may be called from any
+/// thread.
+public final class OpenSSLServer: Sendable {
+    /// What the server does with a connection.
+    public enum Behaviour: String, Sendable, Hashable {
+        /// Sends every line back with its characters in reverse.
+        case reverse = "-rev"
+        /// Answers `GET /` with a page of status and closes.
+        case statusPage = "-www"
+    }
+
+    /// The versions of TLS that it can be bound to.
+    public enum Version: String, Sendable, Hashable {
+        /// TLS 1.2 alone.
+        case tls12 = "-tls1_2"
+        /// TLS 1.3 alone.
+        case tls13 = "-tls1_3"
+    }
+
+    /// Whether there is an OpenSSL that can be started.
+    public static var isAvailable: Bool { OpenSSLProgram.isAvailable }
+
+    /// The port that the system gave it.
+    public let port: Int
+    /// The address that it listens on.
+    public let address: String
+    private let process: GuardedProcess
+
+    private init(address: String, port: Int, process: GuardedProcess) {
+        self.address = address
+        self.port = port
+        self.process = process
+    }
+
+    deinit { process.end() }
+
+    /// Starts a server that presents the chain of a certificate, without its root. See the other `start`.
+    public static func start(
+        serving certificate: TestCertificate, version: Version? = nil, behaviour: Behaviour = .reverse,
+        address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(120)
+    ) async throws(TestKitError) -> OpenSSLServer {
+        try await start(
+            chain: certificate.chain, key: certificate.key, version: version, behaviour: behaviour, address: address,
+            arguments: arguments, limit: limit)
+    }
+
+    /// Starts a server that presents these certificates (DER), leaf first, and returns once it listens.
+    ///
+    /// - Parameters:
+    ///   - chain: the leaf, which must belong to the key, and what to send after it, unchecked.
+    ///   - key: the private key of the leaf.
+    ///   - version: the one version of TLS to speak; nil for all that OpenSSL speaks by default.
+    ///   - behaviour: what it does with a connection.
+    ///   - address: `127.0.0.1` or `::1`.
+    ///   - arguments: more arguments for `openssl s_server`.
+    ///   - limit: after this time it is ended, whatever happens.
+    ///
+    /// Throws `programMissing`, or `serverFailed` with what openssl said.
+    public static func start(
+        chain: [[UInt8]], key: TestKey, version: Version? = nil, behaviour: Behaviour = .reverse,
+        address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(120)
+    ) async throws(TestKitError) -> OpenSSLServer {
+        guard let program = OpenSSLProgram.url else { throw OpenSSLProgram.missing }
+        do {
+            // Once it listens it has read its files.
+            return try await withTemporaryFolder { folder in
+                func write(_ name: String, _ text: String) throws {
+                    try Data(text.utf8).write(to: folder.appending(path: name))
+                }
+                try write("leaf.pem", chain.prefix(1).map(TestCertificate.pem).joined())
+                try write("others.pem", chain.dropFirst().map(TestCertificate.pem).joined())
+                try write("key.pem", key.privateKeyPEM)
+                let host = address.contains(":") ? "[\(address)]" : address
+                var all = [
+                    "s_server", "-accept", "\(host):0", "-cert", "leaf.pem", "-key", "key.pem", behaviour.rawValue,
+                    "-no-CAfile", "-no-CApath", "-no-CAstore",
+                ]
+                if chain.count > 1 { all += ["-cert_chain", "others.pem"] }
+                if let version { all.append(version.rawValue) }
+                let process = try GuardedProcess(program, all + arguments, in: folder, limit: limit)
+                let line = try await process.firstLine(startingWith: "ACCEPT ")
+                guard let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
+                    throw GuardedProcess.Failure(output: line)
+                }
+                return OpenSSLServer(address: address, port: port, process: process)
+            }
+        } catch {
+            throw TestKitError(
+                .serverFailed, expected: "openssl s_server listening on \(address)", found: "\(error)",
+                remedy: "Check that OpenSSL can read the chain and the key.")
+        }
+    }
+
+    /// What the server has written so far: its account of connections and errors.
+    public var output: String { process.output }
+
+    /// Ends the server and returns when it is gone. May be called twice.
+    public func stop() async {
+        process.end()
+        await process.waitUntilGone()
+    }
+}
+#endif
