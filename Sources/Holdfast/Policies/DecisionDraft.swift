@@ -66,6 +66,7 @@ struct DecisionDraft {
 extension ValidationEffort {
     static func += (left: inout ValidationEffort, right: ValidationEffort) {
         left.signatures += right.signatures
+        left.signatureWork += right.signatureWork
         left.steps += right.steps
         left.nameConstraintComparisons += right.nameConstraintComparisons
         left.usedCachedPath = left.usedCachedPath || right.usedCachedPath
