@@ -1,10 +1,9 @@
-/// Finds the pins of a set in validated paths; each certificate is hashed once, and only as the set asks.
+/// Finds the pins of a set in validated paths; certificates are hashed only as the set asks.
 struct PinMatcher {
     let pins: PinSet
     /// Whether a pin counts only for the leaf: where the host is not checked, everybody's leaf would do under a pinned
     /// issuer.
     let leafOnly: Bool
-    private var known: [X509Certificate: [Pin]] = [:]
 
     init(_ pins: PinSet, leafOnly: Bool) {
         self.pins = pins
@@ -12,11 +11,11 @@ struct PinMatcher {
     }
 
     /// The pins that count, in the order of the path, each once.
-    mutating func matches(in path: ValidatedPath) -> [Pin] {
+    func matches(in path: ValidatedPath) -> [Pin] {
         matches(in: path.certificates.prefix(leafOnly ? 1 : path.certificates.count))
     }
 
-    mutating func matches(in certificates: some Sequence<X509Certificate>) -> [Pin] {
+    func matches(in certificates: some Sequence<X509Certificate>) -> [Pin] {
         var found: [Pin] = []
         for certificate in certificates {
             for pin in pins(of: certificate) where !found.contains(pin) { found.append(pin) }
@@ -25,8 +24,7 @@ struct PinMatcher {
     }
 
     /// The pins of the set that a certificate satisfies.
-    mutating func pins(of certificate: X509Certificate) -> [Pin] {
-        if let pins = known[certificate] { return pins }
+    func pins(of certificate: X509Certificate) -> [Pin] {
         var found: [Pin] = []
         if pins.hasPublicKeyPins {
             let pin = certificate.publicKeyPin
@@ -36,12 +34,11 @@ struct PinMatcher {
             let pin = certificate.certificatePin
             if pins.contains(pin) { found.append(pin) }
         }
-        known[certificate] = found
         return found
     }
 
     /// Why valid paths do not satisfy the set.
-    mutating func mismatch(in paths: [ValidatedPath]) -> TrustFailure {
+    func mismatch(in paths: [ValidatedPath]) -> TrustFailure {
         if leafOnly, paths.contains(where: { !matches(in: $0.certificates).isEmpty }) { return Self.issuerWithoutHost }
         let count = paths.count
         return TrustFailure(

@@ -12,7 +12,6 @@ struct PinOnlyValidation {
     }
 
     func decide(_ draft: inout DecisionDraft) -> TrustDecision {
-        var matcher = matcher
         let chain = draft.trust.chain
         let own = draft.trust.validator as? PathValidator
         let profile = own?.profile ?? .standard
@@ -34,7 +33,7 @@ struct PinOnlyValidation {
             return draft.trusted(path: ValidatedPath(certificates: [leaf]), matching: matched)
         }
 
-        let anchors = anchors(presentedIn: chain, &matcher)
+        let anchors = anchors(presentedIn: chain)
         guard !anchors.isEmpty else { return draft.rejected(Self.mismatch(found: "neither the leaf nor an issuer")) }
         let validator = PathValidator(
             ignoringValidityTo: TrustAnchors(anchors), profile: profile, limits: limits)
@@ -55,7 +54,7 @@ struct PinOnlyValidation {
 
     /// Whatever is pinned above the leaf: of what was presented, and of what is known. Nothing is trusted for being
     /// presented; a path to one of them must still keep every rule for issuers.
-    private func anchors(presentedIn chain: PresentedChain, _ matcher: inout PinMatcher) -> [X509Certificate] {
+    private func anchors(presentedIn chain: PresentedChain) -> [X509Certificate] {
         let presented = chain.certificates.dropFirst().compactMap { try? X509Certificate(der: $0) }
         return presented.filter { !matcher.pins(of: $0).isEmpty } + certificates
     }

@@ -170,16 +170,17 @@ public struct PinnedPolicy: TrustPolicy {
     private func pinned(
         _ purpose: ValidationPurpose, _ matcher: PinMatcher, _ draft: inout DecisionDraft
     ) -> TrustDecision {
-        var matcher = matcher
         let trust = draft.trust
-        let outcome = trust.validator.validate(trust.chain, for: purpose, at: draft.time) {
-            !matcher.matches(in: $0).isEmpty
+        var accepted: (path: ValidatedPath, pins: [Pin])?
+        let outcome = trust.validator.validate(trust.chain, for: purpose, at: draft.time) { path in
+            let pins = matcher.matches(in: path)
+            if !pins.isEmpty { accepted = (path, pins) }
+            return !pins.isEmpty
         }
         draft.effort += outcome.effort
-        // Asked again of the path itself, so that nothing rests on how a validator uses the closure.
-        if let path = outcome.path {
-            let matched = matcher.matches(in: path)
-            if !matched.isEmpty { return draft.trusted(path: path, matching: matched) }
+        // Only the path that was shown to hold a pin counts, however a validator uses the closure.
+        if let path = outcome.path, let accepted, accepted.path == path {
+            return draft.trusted(path: path, matching: accepted.pins)
         }
         let validPaths = [outcome.path].compactMap(\.self) + outcome.otherPaths
         guard let first = validPaths.first else { return draft.rejected(outcome.failure ?? DecisionDraft.unexplained) }

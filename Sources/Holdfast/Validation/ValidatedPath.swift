@@ -15,23 +15,6 @@ public struct ValidatedPath: Sendable, Hashable {
     public var leaf: X509Certificate? { certificates.first }
     /// The anchor that the path ends in.
     public var anchor: X509Certificate? { certificates.last }
-
-    /// The pins of the set that this path holds, in the order of the path, each once.
-    public func matches(_ pins: Set<Pin>, publicKeys: Bool = true, certificates wholeCertificates: Bool = true) -> [Pin]
-    {
-        var found: [Pin] = []
-        for certificate in certificates {
-            if publicKeys {
-                let pin = certificate.publicKeyPin
-                if pins.contains(pin), !found.contains(pin) { found.append(pin) }
-            }
-            if wholeCertificates {
-                let pin = certificate.certificatePin
-                if pins.contains(pin), !found.contains(pin) { found.append(pin) }
-            }
-        }
-        return found
-    }
 }
 
 extension ValidatedPath: CustomStringConvertible {
