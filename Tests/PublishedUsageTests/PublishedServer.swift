@@ -5,7 +5,8 @@ import Testing
 
 /// A server with a certificate that is in a bundle, and what its clients are challenged with.
 final class PublishedServer {
-    let host = "www.published.example"
+    /// One for each server: the tests share one manager, as applications do, and run side by side.
+    let host = "\(UUID().uuidString.lowercased()).published.example"
     let folder: URL
     let bundle: Bundle
     let root: TestAuthority
