@@ -43,8 +43,10 @@ extension LimboCase {
         var limits = ValidationLimits()
         if let maximumChainDepth { limits.intermediates = maximumChainDepth }
         let anchors = try trustedCertificates.map(Self.der).compactMap { try? X509Certificate(der: $0) }
+        let lists = try revocationLists.map { try CertificateRevocationList(der: Self.der($0)) }
         let validator = PathValidator(
-            anchors: TrustAnchors(anchors), profile: profile, limits: limits, publicSuffixes: publicSuffixes)
+            anchors: TrustAnchors(anchors), profile: profile, limits: limits,
+            revocation: lists.isEmpty ? .none : .crls(lists), publicSuffixes: publicSuffixes)
         let chain = PresentedChain(try ([peerCertificate] + untrustedIntermediates).map(Self.der))
         let time = try validationTime.map(Self.date) ?? defaultTime
         let purpose: ValidationPurpose

@@ -60,6 +60,8 @@ public struct LimboCase: Decodable, Sendable {
     public let expectedResult: Result
     /// The server's name; nil where the case has none.
     public let expectedPeerName: PeerName?
+    /// PEM of the revocation lists to check.
+    public let revocationLists: [String]
     /// The most intermediates that a path may have; nil where the case does not say.
     public let maximumChainDepth: Int?
 
@@ -72,6 +74,7 @@ public struct LimboCase: Decodable, Sendable {
         case validationTime = "validation_time"
         case expectedResult = "expected_result"
         case expectedPeerName = "expected_peer_name"
+        case revocationLists = "crls"
         case maximumChainDepth = "max_chain_depth"
     }
 }

@@ -52,7 +52,7 @@ struct CertificateExtension: Sendable {
         return found
     }
 
-    private static func read(_ fields: consuming DERReader) throws(DERError) -> CertificateExtension {
+    static func read(_ fields: consuming DERReader) throws(DERError) -> CertificateExtension {
         let identifier = try fields.next(DERTag.objectIdentifier).content
         let bytes = fields.bytes
         var isCritical = false

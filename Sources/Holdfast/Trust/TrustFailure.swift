@@ -60,6 +60,10 @@ public struct TrustFailure: HoldfastError {
         /// An empty issuer, or an issuer's empty subject.
         case emptyName
 
+        /// A certificate is on its issuer's revocation list.
+        case revoked
+        /// None of the revocation lists of an issuer can be used.
+        case revocationUnknown
         /// A certificate is not of the form that the strict profile asks for.
         case profileViolation
 

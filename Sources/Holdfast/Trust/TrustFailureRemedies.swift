@@ -36,6 +36,10 @@ extension TrustFailure.Code {
             "Do not trust this peer: the issuer may not issue for this name (RFC 5280 4.2.1.10)."
         case .unsupportedNameConstraint:
             "Have the issuer's name constraints restated as DNS, IP, e-mail, URI or directory names."
+        case .revoked:
+            "Do not trust this peer: its certificate was withdrawn; its owner needs a new one."
+        case .revocationUnknown:
+            "Give a current revocation list of the issuer, signed by it."
         case .unknownCriticalExtension:
             "Have the certificate issued without that extension, or with it not critical."
         case .malformedExtension, .emptyName, .profileViolation:

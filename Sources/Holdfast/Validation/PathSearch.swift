@@ -21,6 +21,11 @@ struct PathSearch {
         case blocked
     }
 
+    private struct SignedList: Hashable {
+        let signature: ArraySlice<UInt8>
+        let issuer: Int
+    }
+
     private struct Edge: Hashable {
         let subject: Int
         let issuer: Int
@@ -30,6 +35,7 @@ struct PathSearch {
     private let anchors: TrustAnchors
     private let limits: ValidationLimits
     private let rules: [any PathRule]
+    private let revocation: Revocation
     private let context: PathRuleContext
     private let accepting: (ValidatedPath) -> Bool
 
@@ -38,6 +44,7 @@ struct PathSearch {
     private var presented: [ArraySlice<UInt8>: [Int]]?
     private var anchorNodes: [X509Certificate: Int] = [:]
     private var signatures: [Edge: Bool] = [:]
+    private var lists: [SignedList: Bool] = [:]
     private var worst: Violation?
 
     private(set) var effort = ValidationEffort()
@@ -51,13 +58,14 @@ struct PathSearch {
     /// - Parameter rules: what every issuer must keep.
     init(
         _ chain: PresentedChain, anchors: TrustAnchors, limits: ValidationLimits, rules: [any PathRule],
-        context: PathRuleContext,
+        revocation: Revocation, context: PathRuleContext,
         accepting: @escaping (ValidatedPath) -> Bool
     ) {
         self.chain = chain
         self.anchors = anchors
         self.limits = limits
         self.rules = rules
+        self.revocation = revocation
         self.context = context
         self.accepting = accepting
     }
@@ -147,7 +155,8 @@ struct PathSearch {
             note(Violation(code, issuer) { (expected, found) })
             return .blocked
         }
-        return verifySignature(of: current, by: candidate)
+        let signed = verifySignature(of: current, by: candidate)
+        return signed == .accepted ? checkRevocation(of: current, by: candidate) : signed
     }
 
     private mutating func offer(_ path: [Int]) -> Bool {
@@ -285,17 +294,50 @@ struct PathSearch {
     private mutating func verifySignature(of subject: Int, by issuer: Int) -> Extent {
         let edge = Edge(subject: subject, issuer: issuer)
         if let known = signatures[edge] { return known ? .accepted : .deadEnd }
-        guard effort.signatures < limits.signatures else { return overBudget("\(limits.signatures) signatures") }
-        let work = (try? nodes[issuer].certificate.publicKey.verificationWork) ?? 0
-        guard effort.signatureWork + work <= limits.signatureWork else {
-            return overBudget("signatures that cost as much as \(limits.signatureWork) of P-256")
+        guard spendSignature(under: issuer) else {
+            return overBudget("the limits for signatures")
         }
-        effort.signatures += 1
-        effort.signatureWork += work
         let violation = SignatureRule.violation(of: nodes[subject].certificate, by: nodes[issuer].certificate)
         signatures[edge] = violation == nil
         guard let violation else { return .accepted }
         note(violation)
         return .deadEnd
+    }
+
+    private mutating func spendSignature(under issuer: Int) -> Bool {
+        let work = (try? nodes[issuer].certificate.publicKey.verificationWork) ?? 0
+        guard effort.signatures < limits.signatures, effort.signatureWork + work <= limits.signatureWork else {
+            return false
+        }
+        effort.signatures += 1
+        effort.signatureWork += work
+        return true
+    }
+
+    // MARK: Revocation
+
+    private mutating func checkRevocation(of subject: Int, by issuer: Int) -> Extent {
+        guard revocation.isChecked else { return .accepted }
+        let (certificate, signer) = (nodes[subject].certificate, nodes[issuer].certificate)
+        let check = RevocationCheck(revocation: revocation, time: context.time)
+        switch check.outcome(of: certificate, issuedBy: signer, verify: { verify($0, by: issuer) }) {
+        case .good: return .accepted
+        case .overBudget: return overBudget("the limits for signatures")
+        case .violation(let violation):
+            note(violation)
+            return .deadEnd
+        }
+    }
+
+    /// nil when the budget is spent.
+    private mutating func verify(_ list: CertificateRevocationList, by issuer: Int) -> Bool? {
+        let key = SignedList(signature: list.der[list.signature], issuer: issuer)
+        if let known = lists[key] { return known }
+        guard spendSignature(under: issuer) else { return nil }
+        let isSigned = SignatureRule.verifies(
+            list.der[list.signature], over: list.der[list.toBeSigned], with: list.signatureAlgorithm,
+            by: nodes[issuer].certificate)
+        lists[key] = isSigned
+        return isSigned
     }
 }

@@ -16,6 +16,8 @@ public struct PathValidator: ChainValidator {
     /// The suffixes under which strangers register names; with `.strict` no wildcard may stand above one. nil leaves
     /// that unchecked.
     public let publicSuffixes: PublicSuffixList?
+    /// Whether and how revocation is checked.
+    public let revocation: Revocation
     private let checksValidity: Bool
 
     /// Makes a validator.
@@ -23,15 +25,17 @@ public struct PathValidator: ChainValidator {
     ///   - anchors: what is trusted to begin with; an empty set makes every validation fail with `noAnchors`.
     ///   - profile: which rules a path must keep.
     ///   - limits: the budget of one validation.
+    ///   - revocation: whether and how revocation is checked; by default it is not.
     ///   - publicSuffixes: the suffixes above which `.strict` allows no wildcard.
     ///   - cache: where verified paths are remembered, shared between validators as one likes.
     public init(
         anchors: TrustAnchors, profile: ValidationProfile = .standard, limits: ValidationLimits = ValidationLimits(),
-        publicSuffixes: PublicSuffixList? = nil, cache: VerifiedPathCache? = nil
+        revocation: Revocation = .none, publicSuffixes: PublicSuffixList? = nil, cache: VerifiedPathCache? = nil
     ) {
         self.anchors = anchors
         self.profile = profile
         self.limits = limits
+        self.revocation = revocation
         self.publicSuffixes = publicSuffixes
         self.cache = cache
         checksValidity = true
@@ -43,6 +47,7 @@ public struct PathValidator: ChainValidator {
         self.anchors = anchors
         self.profile = profile
         self.limits = limits
+        revocation = .none
         publicSuffixes = nil
         cache = nil
         checksValidity = false
@@ -94,8 +99,8 @@ public struct PathValidator: ChainValidator {
         }
         return withoutActuallyEscaping(accepting) { accepting in
             var search = PathSearch(
-                chain, anchors: anchors, limits: limits, rules: PathRules.rules(of: profile).issuer, context: context,
-                accepting: accepting)
+                chain, anchors: anchors, limits: limits, rules: PathRules.rules(of: profile).issuer,
+                revocation: revocation, context: context, accepting: accepting)
             let violation = search.run(from: leaf)
             var failure = violation?.failure(host: purpose.host, chain: chain)
             failure?.unusable = search.unusable

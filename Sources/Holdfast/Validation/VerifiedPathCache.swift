@@ -35,6 +35,7 @@ public final class VerifiedPathCache: Sendable {
                 add(2)
                 add(Array(identity.name.utf8))
             }
+            add(validator.revocation.digest)
             add(Array(validator.profile.rawValue.utf8))
             let limits = validator.limits
             for limit in [

@@ -11,18 +11,25 @@ struct LimboTests {
 
     private static let skip: Comment = "Skipped: no limbo/limbo.json in HOLDFAST_INTEROP_DATA or ../shared/data"
 
-    private func outcomes() throws -> [LimboOutcome] {
+    /// The registries' suffixes among the names of the cases.
+    private static let suffixes = "com\nco.uk\n"
+
+    private func outcomes(_ profile: ValidationProfile) throws -> [LimboOutcome] {
         let file = try #require(InteropData.file(Self.path), Self.skip)
-        return try LimboSuite(contentsOf: file).testcases.map { try $0.run(defaultTime: Self.made) }
+        let suffixes = try PublicSuffixList(Self.suffixes)
+        return try LimboSuite(contentsOf: file).testcases.map {
+            try $0.run(profile: profile, publicSuffixes: suffixes, defaultTime: Self.made)
+        }
     }
 
     @Test(
         "Every case is answered as expected, but for the differences on the list",
-        .enabled(if: InteropData.isAvailable(path), skip))
-    func everyCaseIsAnsweredAsExpected() throws {
-        let listed = Dictionary(grouping: LimboDifference.standard, by: \.id)
+        .enabled(if: InteropData.isAvailable(path), skip),
+        arguments: [(ValidationProfile.standard, LimboDifference.standard), (.strict, LimboDifference.strict)])
+    func everyCaseIsAnsweredAsExpected(profile: ValidationProfile, differences: [LimboDifference]) throws {
+        let listed = Dictionary(grouping: differences, by: \.id)
         #expect(listed.values.allSatisfy { $0.count == 1 })
-        let outcomes = try outcomes()
+        let outcomes = try outcomes(profile)
         #expect(outcomes.count { $0.testcase.validationKind == .server } >= 198)
         for outcome in outcomes {
             switch (outcome.comparison, listed[outcome.testcase.id] != nil) {
@@ -37,9 +44,11 @@ struct LimboTests {
         #expect(listed.keys.allSatisfy(ids.contains), "the list names a case that does not exist")
     }
 
-    @Test("No case costs more than its budget", .enabled(if: InteropData.isAvailable(path), skip))
-    func noCaseCostsMoreThanItsBudget() throws {
-        for outcome in try outcomes() {
+    @Test(
+        "No case costs more than its budget", .enabled(if: InteropData.isAvailable(path), skip),
+        arguments: ValidationProfile.allCases)
+    func noCaseCostsMoreThanItsBudget(profile: ValidationProfile) throws {
+        for outcome in try outcomes(profile) {
             #expect(outcome.effort.signatures <= 100, "\(outcome.testcase.id)")
             #expect(outcome.effort.steps <= 1_000, "\(outcome.testcase.id)")
             #expect(outcome.effort.nameConstraintComparisons <= 250_000, "\(outcome.testcase.id)")

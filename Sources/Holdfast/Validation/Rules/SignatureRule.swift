@@ -18,11 +18,19 @@ enum SignatureRule {
     /// Verifies the signature; the one costly step of a validation.
     static func violation(of certificate: X509Certificate, by issuer: X509Certificate) -> Violation? {
         let layout = certificate.layout
-        let verified = (try? issuer.publicKey)?.verifies(
-            layout.der[layout.signature], over: layout.der[layout.toBeSigned], with: layout.signatureAlgorithm)
-        guard verified != true else { return nil }
+        let isSigned = verifies(
+            layout.der[layout.signature], over: layout.der[layout.toBeSigned], with: layout.signatureAlgorithm,
+            by: issuer)
+        guard !isSigned else { return nil }
         return Violation(.invalidSignature, certificate) {
             ("a signature by the key of \(issuer.subject)", "one that does not verify under it")
         }
+    }
+
+    static func verifies(
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: SignatureAlgorithm,
+        by issuer: X509Certificate
+    ) -> Bool {
+        (try? issuer.publicKey)?.verifies(signature, over: message, with: algorithm) ?? false
     }
 }
