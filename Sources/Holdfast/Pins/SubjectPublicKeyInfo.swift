@@ -41,6 +41,11 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
     /// The pin of this key: the SHA-256 of ``der``.
     public var sha256Pin: Pin { Pin(subject: .publicKey, hashing: der) }
 
+    /// What kind of key it is, for people, for example `P-256`; nil when it cannot be read.
+    package var keyDescription: String? {
+        (try? CertificatePublicKey(0..<der.count, of: Array(der)))?.kind.description
+    }
+
     /// Where the SubjectPublicKeyInfo of a certificate stands.
     ///
     /// Reads the headers of at most nine elements and the content of none.

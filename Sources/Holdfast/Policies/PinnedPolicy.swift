@@ -240,7 +240,7 @@ extension PinnedPolicy {
 extension X509Certificate {
     /// A CA's certificate that is no server's own, as far as it shows. A self-signed one may be both: common tools make a
     /// CA's certificate where a server's was asked for.
-    var isIssuerOnly: Bool {
+    package var isIssuerOnly: Bool {
         guard (try? basicConstraints)?.isCertificateAuthority == true else { return false }
         if let usage = try? keyUsage, usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) {
             return true

@@ -1,0 +1,65 @@
+/// A certification request (PKCS #10, RFC 2986), read as far as the key that it asks a certificate for: the key of a
+/// backup pin often exists as a request long before there is a certificate.
+///
+/// A cheap value; safe to use from any thread.
+package struct CertificateRequest: Sendable {
+    /// Whose certificate it is to be.
+    package let subject: DistinguishedName
+    /// The key that the certificate will hold.
+    package let subjectPublicKeyInfo: SubjectPublicKeyInfo
+    /// Whether the request is signed with the key that it is for; nil where the algorithm is not one that is verified.
+    package let isSignedWithItsKey: Bool?
+
+    /// Reads a request.
+    /// - Parameter der: DER, one request and nothing behind it.
+    /// - Throws: ``CertificateError`` naming the field that cannot be read.
+    package init(der: [UInt8]) throws(CertificateError) {
+        guard der.count <= CertificateLimits.maximumBytes else {
+            throw CertificateError(
+                .tooLarge, field: "certificationRequest", expected: "at most \(CertificateLimits.maximumBytes) bytes",
+                found: "\(der.count) bytes")
+        }
+        var field = "certificationRequest"
+        do throws(DERError) {
+            var outer = DERReader(der)
+            var request = outer.inside(try outer.next(DERTag.sequence))
+            try outer.finish()
+            field = "certificationRequestInfo"
+            let info = try request.next(DERTag.sequence)
+            var fields = request.inside(info)
+            field = "version"
+            _ = try fields.next(DERTag.integer)
+            field = "subject"
+            subject = DistinguishedName(der: der[try fields.next(DERTag.sequence).encoded])
+            field = "subjectPKInfo"
+            let keyInfo = try fields.next(DERTag.sequence).encoded
+            let key = try CertificatePublicKey(keyInfo, of: der)
+            field = "attributes"
+            // RFC 2986 has them always there, some tools leave them out.
+            _ = try fields.nextIfPresent(DERTag.contextConstructed(0))
+            try fields.finish()
+            field = "signatureAlgorithm"
+            let algorithm = try SignatureAlgorithm(try request.next(DERTag.sequence).content, of: der)
+            field = "signature"
+            let bits = try request.next(DERTag.bitString).content
+            guard let unused = der[bits].first, unused == 0 else {
+                throw DERError(.invalidValue("a signature with unused bits"), at: bits.lowerBound)
+            }
+            try request.finish()
+            isSignedWithItsKey = key.verifies(
+                der[bits.lowerBound + 1..<bits.upperBound], over: der[info.encoded], with: algorithm)
+            field = "subjectPKInfo"
+            subjectPublicKeyInfo = try Self.standingAlone(der[keyInfo])
+        } catch {
+            throw CertificateError(error, in: field)
+        }
+    }
+
+    private static func standingAlone(_ der: ArraySlice<UInt8>) throws(DERError) -> SubjectPublicKeyInfo {
+        do throws(CertificateError) {
+            return try SubjectPublicKeyInfo(der: Array(der))
+        } catch {
+            throw DERError(.invalidValue(error.found), at: der.startIndex)
+        }
+    }
+}
