@@ -59,7 +59,7 @@ let package = Package(
             name: "holdfastctl",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
-                argumentParser,
+                crypto, cryptoExtras, asn1, argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),
@@ -75,7 +75,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "holdfastctlTests", dependencies: ["HoldfastTesting", "HoldfastNIOTesting"], swiftSettings: strict),
+            name: "holdfastctlTests",
+            dependencies: ["holdfastctl", "Holdfast", "HoldfastTesting", "HoldfastNIOTesting"], swiftSettings: strict),
         .testTarget(
             name: "PublishedUsageTests", dependencies: ["Holdfast", "HoldfastTesting"], exclude: ["Corrections.md"],
             swiftSettings: published),

@@ -1,0 +1,99 @@
+import Foundation
+import Holdfast
+
+/// What there is to say about one certificate, for people and for JSON.
+///
+/// The names of the fields are those of the JSON objects that `check` and `pin` print.
+struct CertificateReport: Encodable {
+    /// Place in the chain as presented, the leaf being 0; absent for an anchor that was not sent.
+    var position: Int?
+    /// Whether it is part of the valid path; absent where nothing was validated.
+    var inValidPath: Bool?
+    var subject: String?
+    var issuer: String?
+    /// ISO 8601, UTC.
+    var notBefore: String?
+    var notAfter: String?
+    /// Whole days until `notAfter`; negative after it.
+    var daysLeft: Int?
+    /// Kind of the public key.
+    var key: String?
+    /// How it is signed.
+    var signature: String?
+    /// The entries of subjectAltName.
+    var names: [String]?
+    /// The pin of the key, `sha256/BASE64`.
+    var keyPin: String?
+    /// The pin of the certificate, `cert-sha256/HEX`.
+    var certificatePin: String
+    /// Why it cannot be read; the other fields but the pin are absent then.
+    var unreadable: String?
+
+    init(der: [UInt8], position: Int?, inValidPath: ((X509Certificate) -> Bool)? = nil, now: Date) {
+        self.position = position
+        certificatePin = Pin.certificate(der).description
+        do throws(CertificateError) {
+            let certificate = try X509Certificate(der: der)
+            self.inValidPath = inValidPath?(certificate)
+            subject = certificate.subject.description
+            issuer = certificate.issuer.description
+            notBefore = certificate.notBefore.formatted(.iso8601)
+            notAfter = certificate.notAfter.formatted(.iso8601)
+            daysLeft = Self.days(until: certificate.notAfter, from: now)
+            key = certificate.publicKeyDescription
+            signature = certificate.signatureAlgorithmDescription
+            names = certificate.subjectAlternativeNamesDescription
+            keyPin = certificate.publicKeyPin.description
+        } catch {
+            unreadable = "\(error.field): \(error.found)"
+        }
+    }
+
+    /// Whole days, rounded down; both times are those of certificates and clocks, which fit by far.
+    private static func days(until end: Date, from now: Date) -> Int {
+        let days = (end.timeIntervalSince(now) / 86_400).rounded(.down)
+        return days.isFinite && abs(days) < 1e9 ? Int(days) : 0
+    }
+
+    /// More names than these are counted only, in what people read.
+    private static let shownNames = 12
+
+    func print(to output: Output) {
+        let place = position.map { "\($0)" } ?? "-"
+        var remark = ""
+        if position == nil {
+            remark = "  (anchor, not sent)"
+        } else if inValidPath == false {
+            remark = "  (not in the valid path)"
+        }
+        output.line(
+            .init("  \(place.padded(to: 3))"), .init(subject ?? "unreadable", .heading), .init(remark, .faint))
+        func field(_ name: String, _ value: String, _ style: Output.Style = .plain) {
+            output.line(.init("     \(name.padded(to: 11))", .faint), .init(value, style))
+        }
+        if let unreadable { field("error", unreadable, .bad) }
+        if let issuer { field("issuer", issuer) }
+        if let notBefore, let notAfter, let daysLeft {
+            field("valid", "\(notBefore) to \(notAfter), \(Self.remaining(daysLeft))", daysLeft < 0 ? .bad : .plain)
+        }
+        if let key { field("key", key) }
+        if let signature { field("signature", signature) }
+        if let names, !names.isEmpty {
+            let shown = names.prefix(Self.shownNames).joined(separator: ", ")
+            let rest = names.count - Self.shownNames
+            field("names", rest > 0 ? "\(shown) and \(rest) more" : shown)
+        }
+        if let keyPin { field("key pin", keyPin) }
+        field("cert pin", certificatePin)
+    }
+
+    private static func remaining(_ days: Int) -> String {
+        switch days {
+        case ..<(-1): "ended \(-days) days ago"
+        case -1: "ended within the last day"
+        case 0: "ends today"
+        case 1: "1 day left"
+        default: "\(days) days left"
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Holdfast
+
+/// Everything that `check` found out; its fields are those of the JSON object.
+struct CheckReport: Encodable {
+    enum Outcome: String, Encodable {
+        case trusted, untrusted
+        /// Nothing was found out; `error` says why.
+        case unknown
+    }
+
+    struct Rule: Encodable {
+        let rule: String
+        let reference: String
+        let subject: String
+        let position: Int?
+        let kept: Bool
+        var expected: String?
+        var found: String?
+    }
+
+    struct SuggestedPin: Encodable {
+        let pin: String
+        let subject: String
+        let inValidPath: Bool
+    }
+
+    struct Failure: Encodable {
+        let code: String
+        let expected: String
+        let found: String
+        let remedy: String
+        /// All of it, as an app would log it.
+        let text: String
+
+        init(_ failure: TrustFailure) {
+            code = failure.code.rawValue
+            expected = failure.expected
+            found = failure.found
+            remedy = failure.remedy
+            text = failure.description
+        }
+    }
+
+    struct Failing: Encodable {
+        let code: String
+        let message: String
+    }
+
+    var outcome = Outcome.unknown
+    let host: String
+    let port: Int?
+    /// The address that answered.
+    var address: String?
+    var tls: String?
+    /// The time for which was decided, ISO 8601.
+    var time: String
+    var chain: [CertificateReport]?
+    /// The anchor of the valid path, if the server did not send it.
+    var anchor: CertificateReport?
+    var rules: [Rule]?
+    var configuredPins: [String]
+    var matchedPins: [String]?
+    var suggestedPins: [SuggestedPin]?
+    var failure: Failure?
+    var error: Failing?
+
+    init(host: DialledHost, time: Date, pins: [Pin]) {
+        self.host = host.name
+        port = host.port
+        self.time = time.formatted(.iso8601)
+        configuredPins = pins.map(\.description)
+    }
+
+    mutating func take(_ answer: ServerProbe.Answer, validator: PathValidator) {
+        let decision = answer.decision
+        let presented = decision.chain ?? PresentedChain([])
+        // Where only the pins were missing there is a valid path all the same.
+        let path = decision.path ?? decision.failure?.paths.first
+        outcome = decision.isTrusted ? .trusted : .untrusted
+        address = answer.address
+        tls = answer.version
+        time = decision.time.formatted(.iso8601)
+        failure = decision.failure.map(Failure.init)
+        matchedPins = decision.matchedPins.map(\.description)
+
+        let inPath: ((X509Certificate) -> Bool)? = path.map { path in { path.certificates.contains($0) } }
+        chain = presented.certificates.enumerated().map { position, der in
+            CertificateReport(der: der, position: position, inValidPath: inPath, now: decision.time)
+        }
+        if let der = path?.anchor?.der, !presented.certificates.contains(der) {
+            anchor = CertificateReport(der: der, position: nil, inValidPath: inPath, now: decision.time)
+        }
+        let purpose = ValidationPurpose.server(identity: decision.host)
+        rules = validator.outcomes(of: presented, for: purpose, at: decision.time).map { outcome in
+            Rule(
+                rule: outcome.rule, reference: outcome.reference, subject: outcome.certificate.subject.description,
+                position: presented.certificates.firstIndex(of: outcome.certificate.der),
+                kept: outcome.failure == nil, expected: outcome.failure?.expected, found: outcome.failure?.found)
+        }
+        guard !(decision.isTrusted && !decision.configuredPins.isEmpty) else { return }
+        let pinned = path?.certificates ?? presented.certificates.compactMap { try? X509Certificate(der: $0) }
+        suggestedPins = pinned.map { certificate in
+            SuggestedPin(
+                pin: certificate.publicKeyPin.description, subject: certificate.subject.description,
+                inValidPath: path != nil)
+        }
+    }
+}
+
+extension CheckReport {
+    func print(to output: Output) {
+        let server = [address.map { "at \($0)" }, tls].compactMap(\.self).joined(separator: ", ")
+        output.line(.init("\(host):\(port ?? ServerAddress.defaultPort)", .heading), .init(" \(server)"))
+        output.line()
+        output.heading("Chain as presented")
+        for certificate in chain ?? [] { certificate.print(to: output) }
+        anchor?.print(to: output)
+        if chain?.isEmpty ?? true { output.line("  none") }
+        printRules(to: output)
+        printVerdict(to: output)
+        printPins(to: output)
+    }
+
+    private func printRules(to output: Output) {
+        guard let rules, !rules.isEmpty else { return }
+        output.line()
+        output.heading("Rules")
+        var subject: String?
+        var position: Int??
+        for rule in rules {
+            if subject != rule.subject || position != .some(rule.position) {
+                output.line("  \((rule.position.map { "\($0)" } ?? "-").padded(to: 3))\(rule.subject)")
+                (subject, position) = (rule.subject, rule.position)
+            }
+            let facts = rule.kept ? "" : ": expected \(rule.expected ?? ""), found \(rule.found ?? "")"
+            output.line(
+                .init("     "), .init((rule.kept ? "ok" : "BROKEN").padded(to: 8), rule.kept ? .good : .bad),
+                .init(rule.reference.padded(to: 21), .faint), .init(rule.rule + facts))
+        }
+    }
+
+    private func printVerdict(to output: Output) {
+        output.line()
+        guard let failure else {
+            output.line(.init("Trusted", .good), .init(": \(reason)"))
+            return
+        }
+        output.line("Not trusted", .bad)
+        for line in failure.text.split(separator: "\n") { output.line("  \(line)") }
+    }
+
+    private var reason: String {
+        let name = "the chain is valid for \(host)"
+        guard let matchedPins, !matchedPins.isEmpty else { return "\(name)." }
+        return "\(name) and holds \(matchedPins.joined(separator: ", "))."
+    }
+
+    private func printPins(to output: Output) {
+        guard let suggestedPins, !suggestedPins.isEmpty else { return }
+        output.line()
+        if suggestedPins.allSatisfy(\.inValidPath) {
+            output.heading("Pins of the valid path, ready to paste (the first is the server's own key)")
+        } else {
+            output.heading("Pins of the chain as presented")
+            output.line("  The chain is not valid: make sure by another way whose keys these are.", .bad)
+        }
+        for pin in suggestedPins {
+            output.line(.init("  \(pin.pin)  "), .init(pin.subject, .faint))
+        }
+        output.line("Add the pin of a backup key that is kept elsewhere: holdfastctl pin backup.pem", .faint)
+    }
+}

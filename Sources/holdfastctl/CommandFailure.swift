@@ -1,0 +1,35 @@
+/// Why a command ends without success, with what to say on standard error.
+struct CommandFailure: Error {
+    /// The exit codes that scripts may rely on.
+    enum Status: Int32 {
+        case negativeAnswer = 1
+        case wrongUsage = 2
+        case couldNotFindOut = 3
+    }
+
+    /// What could not be done; stable, for machine-readable output.
+    enum Code: String {
+        case notTrusted, wrongUsage, resolveFailed, connectFailed, timedOut, handshakeFailed, noAnchors, unreadableFile
+    }
+
+    let code: Code
+    let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    var status: Status {
+        switch code {
+        case .notTrusted: .negativeAnswer
+        case .wrongUsage: .wrongUsage
+        case .resolveFailed, .connectFailed, .timedOut, .handshakeFailed, .noAnchors, .unreadableFile: .couldNotFindOut
+        }
+    }
+}
+
+/// Ends a command that has said all there is to say, with the exit code of a negative answer or worse.
+struct NegativeAnswer: Error {
+    var status = CommandFailure.Status.negativeAnswer
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+
+/// `holdfastctl demo`
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Watch Holdfast decide about real TLS connections on loopback.",
+        discussion: """
+            Makes an authority and a dozen servers on the spot, none of them reachable from outside, connects to each \
+            and compares every verdict with the one that is due. Needs no network and changes nothing on this machine. \
+            Takes a few seconds.
+
+            EXAMPLES
+              holdfastctl demo
+              holdfastctl demo --verbose   every refusal in full, as an app would log it
+
+            Exit codes: 0 every verdict as expected, 1 one was not, 3 the servers could not be started.
+            """)
+
+    @Flag(name: .shortAndLong, help: "Print every refusal in full.")
+    var verbose = false
+
+    func run() async throws {
+        let output = Output.standard
+        let clock = ContinuousClock()
+        let start = clock.now
+        let stage: DemoStage
+        do {
+            stage = try DemoStage()
+        } catch {
+            throw CommandFailure(.connectFailed, "the demo's certificates cannot be made: \(error)")
+        }
+        output.heading("Real TLS connections to \(stage.host), on loopback, under an authority made just now.")
+        let count = DemoConnection.request.utf8.count
+        output.line("Each client writes a request of \(count) bytes before its server is judged.")
+        output.line()
+        var results: [DemoResult] = []
+        output.heading(DemoTable.title)
+        for step in stage.steps {
+            let result: DemoResult
+            do {
+                result = try await DemoConnection(stage: stage, step: step).run()
+            } catch {
+                throw CommandFailure(.connectFailed, "'\(step.server)' could not be tried: \(error)")
+            }
+            results.append(result)
+            DemoTable.print(result, at: stage.clock.now, to: output)
+            if verbose, let failure = result.decision.failure {
+                for line in failure.description.split(separator: "\n") { output.line("        \(line)", .faint) }
+            }
+        }
+        try summarise(results, duration: start.duration(to: clock.now), output)
+    }
+
+    private func summarise(_ results: [DemoResult], duration: Duration, _ output: Output) throws {
+        let wrong = results.filter { !$0.isAsExpected }
+        let refused = results.filter { !$0.decision.isTrusted }
+        let leaked = refused.reduce(0) { $0 + $1.bytesAtServer }
+        let seconds = String(format: "%.1f s", duration / .seconds(1))
+        output.line()
+        output.line("\(results.count - refused.count) accepted: each request arrived whole and was answered.")
+        output.line(
+            leaked == 0
+                ? .init("\(refused.count) refused: not one byte of a request reached a server.")
+                : .init("\(refused.count) refused, but \(leaked) bytes reached a server.", .bad))
+        if wrong.isEmpty {
+            output.line(
+                .init("All \(results.count) verdicts as expected", .good), .init(", in \(seconds)."))
+        } else {
+            output.line(.init("\(wrong.count) of \(results.count) not as expected.", .bad))
+            throw NegativeAnswer()
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Holdfast
+import HoldfastTesting
+import NIOSSL
+
+/// How a step of the demo judges its server.
+enum DemoPolicy {
+    case standard, keyPin, certificatePin
+
+    var name: String {
+        switch self {
+        case .standard: "standard"
+        case .keyPin: "key pin"
+        case .certificatePin: "cert pin"
+        }
+    }
+}
+
+/// One connection of the demo: which server, how it is judged, and what has to come out.
+struct DemoStep {
+    enum Expectation: Equatable {
+        case accepted
+        case refused(TrustFailure.Code)
+    }
+
+    /// What the server is, for people.
+    let server: String
+    let policy: DemoPolicy
+    let version: TLSVersion
+    /// What it presents, leaf first, and the key of the leaf.
+    let chain: [[UInt8]]
+    let key: TestKey
+    let expected: Expectation
+}
+
+/// The authority, the certificates and the pins of the demo, all made when it starts.
+struct DemoStage {
+    let host: DialledHost
+    let clock = SystemWallClock()
+    let anchors: TrustAnchors
+    let steps: [DemoStep]
+    private let original: TestCertificate
+
+    init() throws {
+        let name = "api.example.com"
+        host = try DialledHost(name)
+        let root = try TestAuthority.root(name: "Demo Root")
+        let issuing = try root.intermediate(name: "Demo Issuing CA")
+        anchors = try TrustAnchors(der: [root.certificate.der])
+        let server = try issuing.leaf(names: [.dns(name)])
+        original = server
+        let impostor = try issuing.impersonate(server)
+        let expired = try issuing.leaf(names: [.dns(name)]) { certificate in
+            certificate.notBefore = .days(-91)
+            certificate.notAfter = .hours(-1)
+        }
+        let renewed = try issuing.renew(server)
+        let other = try issuing.leaf(names: ["www.example.net"])
+        let selfSigned = try TestAuthority.selfSigned(names: [.dns(name)])
+        let stranger = try TestAuthority.root(name: "Stranger's Root").intermediate(name: "Stranger's CA")
+            .leaf(names: [.dns(name)])
+
+        func step(
+            _ what: String, _ policy: DemoPolicy, _ version: TLSVersion, _ certificate: TestCertificate,
+            appending appended: [[UInt8]] = [], _ expected: DemoStep.Expectation
+        ) -> DemoStep {
+            DemoStep(
+                server: what, policy: policy, version: version, chain: certificate.chain + appended,
+                key: certificate.key, expected: expected)
+        }
+        steps = [
+            step("the trusted server", .standard, .tlsv13, server, .accepted),
+            step("the trusted server", .standard, .tlsv12, server, .accepted),
+            step("the trusted server", .keyPin, .tlsv13, server, .accepted),
+            step("machine in the middle, same authority", .standard, .tlsv13, impostor, .accepted),
+            step("machine in the middle, same authority", .keyPin, .tlsv13, impostor, .refused(.pinMismatch)),
+            step("machine in the middle, same authority", .keyPin, .tlsv12, impostor, .refused(.pinMismatch)),
+            step("expired certificate", .standard, .tlsv13, expired, .refused(.expired)),
+            step("certificate for another name", .standard, .tlsv12, other, .refused(.hostNameMismatch)),
+            step("self-signed certificate", .standard, .tlsv13, selfSigned, .refused(.unknownIssuer)),
+            step("renewed certificate, same key", .keyPin, .tlsv13, renewed, .accepted),
+            step("renewed certificate, same key", .certificatePin, .tlsv13, renewed, .refused(.pinMismatch)),
+            step(
+                "pinned cert appended to the middle's", .keyPin, .tlsv13, impostor, appending: [server.der],
+                .refused(.pinMismatch)),
+            step(
+                "pinned cert appended to a stranger's", .keyPin, .tlsv12, stranger, appending: [server.der],
+                .refused(.unknownIssuer)),
+        ]
+    }
+
+    /// The pins are those of the trusted server's own certificate.
+    func policy(_ kind: DemoPolicy) throws -> any TrustPolicy {
+        let pattern = HostPattern(host)
+        switch kind {
+        case .standard: return StandardPolicy(host: pattern, clock: clock)
+        case .keyPin:
+            return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.publicKey(of: original.der)]), clock: clock)
+        case .certificatePin:
+            return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.certificate(original.der)]), clock: clock)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Holdfast
+import NIOSSL
+
+/// The rows of the demo.
+enum DemoTable {
+    static let title = row("", "server", "judged by", "TLS", "verdict", "reason").map(\.text).joined()
+
+    static func print(_ result: DemoResult, at now: Date, to output: Output) {
+        let pieces = row(
+            result.isAsExpected ? "ok" : "WRONG", result.step.server, result.step.policy.name,
+            result.step.version == .tlsv12 ? "1.2" : "1.3", result.decision.isTrusted ? "accepted" : "refused",
+            reason(of: result, at: now))
+        var line = output.rendered([Output.Piece(pieces[0].text, result.isAsExpected ? .good : .bad)])
+        line += output.rendered(Array(pieces.dropFirst()))
+        output.printAsIs(line)
+    }
+
+    private static func row(
+        _ mark: String, _ server: String, _ policy: String, _ version: String, _ verdict: String, _ reason: String
+    ) -> [Output.Piece] {
+        [
+            Output.Piece(mark.padded(to: 6)), Output.Piece(server.padded(to: 39)), Output.Piece(policy.padded(to: 11)),
+            Output.Piece(version.padded(to: 5)), Output.Piece(verdict.padded(to: 10)), Output.Piece(reason),
+        ]
+    }
+
+    private static func reason(of result: DemoResult, at now: Date) -> String {
+        guard let failure = result.decision.failure else {
+            guard result.bytesAnswered > 0 else { return "but no answer came" }
+            return switch result.step.policy {
+            case .standard: "valid path, right name"
+            case .keyPin: "the pinned key is in a valid path"
+            case .certificatePin: "the pinned certificate is in a valid path"
+            }
+        }
+        let facts: String
+        switch failure.code {
+        case .expired:
+            let minutes = (failure.certificate?.notAfter).map { now.timeIntervalSince($0) / 60 } ?? 0
+            facts = "ended \(Int(minutes.rounded())) minutes ago"
+        case .hostNameMismatch: facts = "it is for \(failure.found)"
+        case .pinMismatch: facts = "a valid path without the pin"
+        case .unknownIssuer: facts = "no path to a trusted root"
+        default: facts = failure.found
+        }
+        guard result.bytesAtServer == 0 else {
+            return "\(failure.code.rawValue), but \(result.bytesAtServer) bytes arrived"
+        }
+        return "\(failure.code.rawValue): \(facts)"
+    }
+}

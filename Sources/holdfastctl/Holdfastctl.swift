@@ -1,0 +1,27 @@
+import ArgumentParser
+
+/// The command without a verb.
+struct Holdfastctl: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "holdfastctl",
+        abstract: "Decide about TLS servers as Holdfast does: try it, examine a server, make pins.",
+        discussion: """
+            Exit codes: 0 success or trusted, 1 a negative answer (not trusted, not as expected), 2 wrong usage, \
+            3 could not find out (network, file). Errors go to standard error.
+
+            EXAMPLES
+              holdfastctl demo
+              holdfastctl check www.example.com
+              holdfastctl pin www.example.com
+              holdfastctl pin backup.pem --format okhttp --host www.example.com
+
+            Completion for your shell:
+              holdfastctl --generate-completion-script bash > holdfastctl.bash
+            """,
+        version: "0.1.0",
+        subcommands: [DemoCommand.self, CheckCommand.self, PinCommand.self])
+
+    func run() async throws {
+        throw ValidationError("Say what to do: demo, check or pin.")
+    }
+}

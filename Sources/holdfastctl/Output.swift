@@ -1,0 +1,80 @@
+import Foundation
+
+/// Standard output and standard error, the only way by which anything is printed.
+///
+/// Whatever is printed is made safe for a terminal first; colours are added after that, and only where they are wanted.
+struct Output: Sendable {
+    /// What a piece of a line means.
+    enum Style: Sendable {
+        case plain, heading, good, bad, faint
+
+        fileprivate var code: String? {
+            switch self {
+            case .plain: nil
+            case .heading: "1"
+            case .good: "32"
+            case .bad: "1;31"
+            case .faint: "2"
+            }
+        }
+    }
+
+    /// A piece of a line.
+    struct Piece: Sendable {
+        let text: String
+        let style: Style
+
+        init(_ text: String, _ style: Style = .plain) {
+            self.text = text
+            self.style = style
+        }
+    }
+
+    static let standard = Output(
+        usesColour: wantsColour(
+            isTerminal: isatty(STDOUT_FILENO) == 1, environment: ProcessInfo.processInfo.environment))
+
+    let usesColour: Bool
+
+    /// Colours are for terminals that can show them, and for people who have not said no (https://no-color.org).
+    static func wantsColour(isTerminal: Bool, environment: [String: String]) -> Bool {
+        isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
+
+    func rendered(_ pieces: [Piece]) -> String {
+        pieces.map { piece in
+            let text = SafeText.escaped(piece.text)
+            guard usesColour, let code = piece.style.code, !text.isEmpty else { return text }
+            return "\u{1B}[\(code)m\(text)\u{1B}[0m"
+        }.joined()
+    }
+
+    func line(_ first: Piece, _ rest: Piece...) { print(rendered([first] + rest)) }
+
+    func line(_ text: String = "", _ style: Style = .plain) { print(rendered([Piece(text, style)])) }
+
+    func heading(_ text: String) { line(text, .heading) }
+
+    /// One JSON object, keys in order, on standard output.
+    func json(_ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        print(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
+    }
+
+    /// Text of the program's own.
+    func printAsIs(_ text: String) { print(text) }
+
+    /// An error or a warning, on standard error.
+    func complain(_ message: String) { complainAsIs("holdfastctl: " + message) }
+
+    /// On standard error, without the name of the program.
+    func complainAsIs(_ message: String) {
+        FileHandle.standardError.write(Data((SafeText.escaped(message) + "\n").utf8))
+    }
+}
+
+extension String {
+    /// Filled up with spaces; a longer text stays whole.
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Holdfast
+
+/// One certificate or key whose pins are printed; its fields are those of the JSON objects.
+struct PinEntry: Encodable {
+    /// What the pin was made from.
+    enum Kind: String, Encodable {
+        case certificate, privateKey, publicKey, certificateRequest
+    }
+
+    /// Where it was found: `leaf`, `issuer 1`, `anchor, not sent`, or a file.
+    let place: String
+    let kind: Kind
+    /// The subject of a certificate or request.
+    let subject: String?
+    /// Kind of the key, for example `P-256`.
+    let key: String
+    let keyPin: String
+    /// Absent for what is no certificate.
+    let certificatePin: String?
+    /// ISO 8601.
+    let notAfter: String?
+    /// Whether it is part of a valid path; absent for files.
+    var inValidPath: Bool?
+    /// Whether it is the certificate of an authority, whose key signs those of servers.
+    let isIssuer: Bool
+    /// What is to be known about it, for example that a signature was not checked.
+    var remark: String?
+
+    init(_ certificate: X509Certificate, place: String, isIssuer: Bool, inValidPath: Bool? = nil) {
+        self.place = place
+        kind = .certificate
+        subject = certificate.subject.description
+        key = certificate.publicKeyDescription
+        keyPin = certificate.publicKeyPin.description
+        certificatePin = certificate.certificatePin.description
+        notAfter = certificate.notAfter.formatted(.iso8601)
+        self.inValidPath = inValidPath
+        self.isIssuer = isIssuer
+        remark = inValidPath == false ? "NOT in a valid path" : nil
+    }
+
+    init(key: SubjectPublicKeyInfo, kind: Kind, subject: String? = nil, place: String) {
+        self.place = place
+        self.kind = kind
+        self.subject = subject
+        self.key = key.keyDescription ?? "a key of an unknown kind"
+        keyPin = key.sha256Pin.description
+        certificatePin = nil
+        notAfter = nil
+        isIssuer = false
+    }
+
+    /// Keys that are in no certificate yet are what backup pins are made of.
+    var isBackup: Bool { kind != .certificate }
+
+    /// The Base64 of the key's pin.
+    var keyHash: String { String(keyPin.dropFirst("sha256/".count)) }
+
+    /// One line that says what it is.
+    var title: String {
+        let what: String? =
+            switch kind {
+            case .certificate: nil
+            case .privateKey: "private key"
+            case .publicKey: "public key"
+            case .certificateRequest: "certificate request"
+            }
+        let end = notAfter.map { "until \($0.prefix(10))" }
+        let facts = [place, what, subject, key, end, remark].compactMap(\.self)
+        return SafeText.escapedLine(facts.joined(separator: ", "))
+    }
+}

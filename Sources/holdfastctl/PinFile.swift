@@ -1,0 +1,136 @@
+import Foundation
+import Holdfast
+import SwiftASN1
+
+/// Reads whatever has a public key from a file, PEM or DER.
+struct PinFile {
+    struct Content {
+        var entries: [PinEntry] = []
+        /// What was left out, and why that does no harm.
+        var notes: [String] = []
+    }
+
+    private let path: String
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    func read() throws(CommandFailure) -> Content {
+        let data = try data()
+        guard data.range(of: Data("-----BEGIN ".utf8)) != nil, data.first != 0x30 else {
+            return Content(entries: [try entry(ofDER: Array(data))])
+        }
+        // Legacy encryption of OpenSSL, by headers inside the block (RFC 1421 4.6.1.1).
+        if data.range(of: Data("Proc-Type: 4,ENCRYPTED".utf8)) != nil { throw encrypted }
+        let blocks: [PEMDocument]
+        do {
+            blocks = try PEMDocument.parseMultiple(pemString: String(decoding: data, as: UTF8.self))
+        } catch {
+            throw failure("cannot be read as PEM: \(error)")
+        }
+        var content = Content()
+        for (index, block) in blocks.enumerated() {
+            let place = blocks.count == 1 ? path : "\(path) #\(index + 1)"
+            if let entry = try entry(of: block, place: place) {
+                content.entries.append(entry)
+            } else {
+                content.notes.append("skipped a block of \(block.discriminator), which has no public key")
+            }
+        }
+        guard !content.entries.isEmpty else { throw failure("holds no certificate, key or certificate request") }
+        return content
+    }
+
+    private func data() throws(CommandFailure) -> Data {
+        do {
+            let url = URL(fileURLWithPath: path)
+            let size = try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+            guard size <= CertificateFile.maximumBytes else {
+                throw failure("has \(size) bytes, more than any file of certificates")
+            }
+            return try Data(contentsOf: url)
+        } catch let error as CommandFailure {
+            throw error
+        } catch {
+            throw failure("cannot be read: \(error.localizedDescription)")
+        }
+    }
+
+    private func entry(of block: PEMDocument, place: String) throws(CommandFailure) -> PinEntry? {
+        switch block.discriminator {
+        case "CERTIFICATE", "X509 CERTIFICATE":
+            do throws(CertificateError) {
+                return try certificate(block.derBytes, place: place)
+            } catch {
+                throw failure("has a certificate that cannot be read: \(error)")
+            }
+        case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
+            do throws(CertificateError) {
+                return try request(block.derBytes, place: place)
+            } catch {
+                throw failure("has a certificate request that cannot be read: \(error)")
+            }
+        case "PUBLIC KEY":
+            do throws(CertificateError) {
+                return try publicKey(block.derBytes, place: place)
+            } catch {
+                throw failure("has a public key that cannot be read: \(error)")
+            }
+        case "ENCRYPTED PRIVATE KEY":
+            throw encrypted
+        case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
+            return try privateKey(block.derBytes, place: place)
+        default:
+            return nil
+        }
+    }
+
+    /// DER does not say what it is: each kind is tried, and no two can be mistaken for one another.
+    private func entry(ofDER der: [UInt8]) throws(CommandFailure) -> PinEntry {
+        if let entry = try? certificate(der, place: path) { return entry }
+        if let entry = try? request(der, place: path) { return entry }
+        if let entry = try? publicKey(der, place: path) { return entry }
+        if PrivateKeyReader.isEncrypted(der) { throw encrypted }
+        if let entry = try? privateKey(der, place: path) { return entry }
+        throw failure("is neither PEM nor the DER of a certificate, a key or a certificate request")
+    }
+
+    private func certificate(_ der: [UInt8], place: String) throws(CertificateError) -> PinEntry {
+        let certificate = try X509Certificate(der: der)
+        return PinEntry(certificate, place: place, isIssuer: certificate.isIssuerOnly)
+    }
+
+    private func publicKey(_ der: [UInt8], place: String) throws(CertificateError) -> PinEntry {
+        PinEntry(key: try SubjectPublicKeyInfo(der: der), kind: .publicKey, place: place)
+    }
+
+    private func request(_ der: [UInt8], place: String) throws(CertificateError) -> PinEntry {
+        let request = try CertificateRequest(der: der)
+        var entry = PinEntry(
+            key: request.subjectPublicKeyInfo, kind: .certificateRequest, subject: request.subject.description,
+            place: place)
+        switch request.isSignedWithItsKey {
+        case true?: break
+        case false?: entry.remark = "its signature does NOT verify"
+        case nil: entry.remark = "its signature was not checked"
+        }
+        return entry
+    }
+
+    private func privateKey(_ der: [UInt8], place: String) throws(CommandFailure) -> PinEntry {
+        do throws(PrivateKeyReader.Failure) {
+            return PinEntry(key: try PrivateKeyReader(der: der).publicKey, kind: .privateKey, place: place)
+        } catch {
+            throw failure("has a private key that cannot be used: \(error.reason)")
+        }
+    }
+
+    private var encrypted: CommandFailure {
+        failure(
+            "has an encrypted private key; make the pin from its public key: "
+                + "openssl pkey -in FILE -pubout -out public.pem")
+    }
+
+    private func failure(_ what: String) -> CommandFailure { CommandFailure(.unreadableFile, "\(path) \(what)") }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Holdfast
+
+/// Reads `HOST[:PORT]` as people type it.
+enum ServerAddress {
+    static let defaultPort = 443
+
+    /// A host with a port: the one that is stated, or 443. A URL means its host and port.
+    static func host(_ text: String) throws -> DialledHost {
+        let host = try hostWithOptionalPort(text)
+        return host.port == nil ? try DialledHost(host.name, port: defaultPort) : host
+    }
+
+    /// A host, with a port only where one is stated.
+    static func hostWithOptionalPort(_ text: String) throws -> DialledHost {
+        if text.contains("://") {
+            guard let url = URL(string: text) else { throw invalid(text) }
+            return try DialledHost(url: url)
+        }
+        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+            let rest = text[text.index(after: end)...]
+            guard !rest.isEmpty else { return try DialledHost(text) }
+            guard rest.first == ":" else { throw invalid(text) }
+            return try DialledHost(String(text[...end]), port: try port(rest.dropFirst(), in: text))
+        }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        // More than one colon is an IPv6 address, which without brackets has no port.
+        guard parts.count == 2 else { return try DialledHost(text) }
+        return try DialledHost(String(parts[0]), port: try port(parts[1], in: text))
+    }
+
+    private static func port(_ digits: Substring, in text: String) throws -> Int {
+        guard digits.count <= 5, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(digits) else {
+            throw invalid(text)
+        }
+        return port
+    }
+
+    private static func invalid(_ text: String) -> CommandFailure {
+        CommandFailure(
+            .wrongUsage,
+            "expected HOST or HOST:PORT, for example www.example.com:8443 or [2001:db8::1]:443, found '\(text)'")
+    }
+}
+
+extension CommandFailure: CustomStringConvertible {
+    var description: String { message }
+}

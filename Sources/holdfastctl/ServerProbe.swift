@@ -1,0 +1,104 @@
+import Holdfast
+import HoldfastNIO
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// One handshake with a server, under a real policy: what the server presented is in the decision, whatever it is.
+struct ServerProbe {
+    struct Answer {
+        let decision: TrustDecision
+        /// The address that answered, with its port.
+        let address: String?
+        /// For people, for example `TLS 1.3`; nil where the handshake ended before it was known.
+        let version: String?
+    }
+
+    /// The host that is judged, with its port.
+    let host: DialledHost
+    /// Where to connect instead.
+    let connectTo: DialledHost?
+    let validator: PathValidator
+    let timeout: TimeAmount
+
+    init(host: DialledHost, options: ConnectionOptions, validator: PathValidator) {
+        self.host = host
+        connectTo = options.connectTo
+        self.validator = validator
+        timeout = .seconds(Int64(options.timeout))
+    }
+
+    /// Throws for everything that leaves the question of trust open.
+    func ask(_ policy: any TrustPolicy) async throws(CommandFailure) -> Answer {
+        let name = (connectTo ?? host).name
+        let port = connectTo?.port ?? host.port ?? ServerAddress.defaultPort
+        let channel: any Channel
+        let decision: EventLoopFuture<TrustDecision>
+        do {
+            let client = try PinnedTLSClient(
+                trust: .policy(policy), host: host, validator: validator, handshakeTimeout: timeout)
+            (channel, decision) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .connectTimeout(timeout)
+                .connect(host: name, port: port) { channel in
+                    channel.eventLoop.submit {
+                        (channel, try client.addHandlers(to: channel.pipeline.syncOperations))
+                    }
+                }
+        } catch {
+            throw Self.failure(ofConnecting: error, to: name, port: port, within: timeout)
+        }
+        let address = channel.remoteAddress.flatMap(Self.text)
+        do {
+            let answer = try await decision.get()
+            let version = answer.isTrusted ? try? await channel.nioSSL_tlsVersion().get() : nil
+            channel.close(promise: nil)
+            return Answer(decision: answer, address: address, version: version.flatMap(\.self).map(Self.text))
+        } catch {
+            channel.close(promise: nil)
+            throw Self.failure(ofHandshake: error, with: "\(name):\(port)")
+        }
+    }
+
+    private static func text(_ address: SocketAddress) -> String? {
+        guard let ip = address.ipAddress, let port = address.port else { return nil }
+        return ip.contains(":") ? "[\(ip)]:\(port)" : "\(ip):\(port)"
+    }
+
+    private static func text(_ version: TLSVersion) -> String {
+        switch version {
+        case .tlsv1: "TLS 1.0"
+        case .tlsv11: "TLS 1.1"
+        case .tlsv12: "TLS 1.2"
+        case .tlsv13: "TLS 1.3"
+        }
+    }
+
+    private static func failure(
+        ofConnecting error: any Error, to name: String, port: Int, within timeout: TimeAmount
+    ) -> CommandFailure {
+        let seconds = timeout.nanoseconds / 1_000_000_000
+        switch error {
+        case ChannelError.connectTimeout:
+            return CommandFailure(.timedOut, "\(name):\(port) did not answer within \(seconds) s")
+        case let error as NIOConnectionError where error.connectionErrors.isEmpty:
+            return CommandFailure(.resolveFailed, "no address was found for \(name)")
+        case let error as NIOConnectionError:
+            let reasons = error.connectionErrors.map { reason in
+                if case ChannelError.connectTimeout = reason.error { return "no answer within \(seconds) s" }
+                return "\(reason.error)"
+            }
+            return CommandFailure(
+                .connectFailed, "cannot connect to \(name):\(port): \(reasons.joined(separator: "; "))")
+        default:
+            return CommandFailure(.connectFailed, "cannot connect to \(name):\(port): \(error)")
+        }
+    }
+
+    private static func failure(ofHandshake error: any Error, with server: String) -> CommandFailure {
+        if let error = error as? TLSAdapterError {
+            let code: CommandFailure.Code = error.code == .handshakeTimedOut ? .timedOut : .handshakeFailed
+            return CommandFailure(code, "no TLS handshake with \(server): \(error)")
+        }
+        return CommandFailure(.handshakeFailed, "no TLS handshake with \(server): \(error)")
+    }
+}
