@@ -1,0 +1,82 @@
+import Foundation
+import Holdfast
+import HoldfastNIO
+import HoldfastNIOTesting
+import HoldfastTesting
+import NIOCore
+import NIOPosix
+import Testing
+
+/// The README's examples, line by line: they compile because they stand here, and stand in the README because a test
+/// compares.
+enum ReadmeExamples {
+    static func app(
+        keyInUse: String, keyKeptOffline: String, chain: [[UInt8]], anchors: TrustAnchors, log: (String) -> Void
+    ) throws -> TrustDecision {
+        let pins = try PinSet(pins: [Pin(keyInUse)], backups: [Pin(keyKeptOffline)])
+        let manager = TrustManager(policies: [
+            try PinnedPolicy(host: HostPattern("**.example.com"), pins: pins),
+            StandardPolicy(host: try HostPattern("cdn.example.net")),
+        ])
+        let host = try DialledHost("api.example.com")
+        let decision = manager.evaluate(ServerTrust(certificates: chain, host: host, anchors: anchors))
+        if let failure = decision.failure { log(failure.description) }
+        return decision
+    }
+
+    static func client(_ manager: TrustManager) async throws {
+        let host = try DialledHost("api.example.com", port: 443)
+        let validator = PathValidator(anchors: try await TrustAnchors.system(), cache: VerifiedPathCache())
+        let client = try PinnedTLSClient(trust: .manager(manager), host: host, validator: validator)
+        let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        let connection = try await bootstrap.connect(to: client) { channel in
+            try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+        }
+        try await connection.channel.close()
+    }
+}
+
+@Suite("The README")
+struct ReadmeTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+
+    @Test("Every line of its Swift examples stands in code that compiles")
+    func everyLineStandsInCodeThatCompiles() throws {
+        let readme = try String(
+            contentsOf: Self.folder.appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
+        let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
+        let compiled = Set(source.split(separator: "\n").map(Self.code))
+        let blocks = readme.components(separatedBy: "```swift\n").dropFirst().compactMap {
+            $0.components(separatedBy: "```").first
+        }
+        #expect(blocks.count >= 2)
+        for line in blocks.flatMap({ $0.split(separator: "\n") }) {
+            #expect(compiled.contains(Self.code(line)), "not compiled: \(line)")
+        }
+    }
+
+    /// A line without its indentation and the comment behind it.
+    private static func code(_ line: some StringProtocol) -> String {
+        let code = line.components(separatedBy: "  // ").first ?? ""
+        return code.trimmingCharacters(in: .whitespaces)
+    }
+
+    @Test("Its example for an app trusts the pinned server and explains a refusal")
+    func appExample() throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: ["api.example.com"])
+        let anchors = try TrustAnchors(der: [root.root])
+        let pin = try Pin.publicKey(of: leaf.der).description
+        let backup = try Pin.publicKey(spkiDER: TestKey().subjectPublicKeyInfoDER).description
+        let trusted = try ReadmeExamples.app(
+            keyInUse: pin, keyKeptOffline: backup, chain: leaf.chain, anchors: anchors
+        ) { _ in }
+        #expect(trusted.isTrusted)
+        var log = ""
+        let refused = try ReadmeExamples.app(
+            keyInUse: pin, keyKeptOffline: backup, chain: root.impersonate(leaf).chain, anchors: anchors
+        ) { log += $0 }
+        #expect(refused.failure?.code == .pinMismatch)
+        #expect(log.contains(pin))
+    }
+}
