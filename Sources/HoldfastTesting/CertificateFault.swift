@@ -2,7 +2,7 @@
 /// is signed, the signature, the whole.
 public enum CertificateFault: Sendable {
     /// Change the list of extensions: remove, repeat, reorder, put other content into one.
-    case extensions(@Sendable (inout [CertificateExtension]) -> Void)
+    case extensions(@Sendable (inout [TestExtension]) -> Void)
     /// Put other octets into every extension of this kind.
     case extensionContent(TestObjectIdentifier, [UInt8])
     /// Write every extension of this kind twice.

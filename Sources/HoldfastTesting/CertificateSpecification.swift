@@ -47,7 +47,7 @@ public struct CertificateSpecification: Sendable {
     /// if that has none, nothing if the certificate signs itself.
     public var authorityKeyIdentifier = KeyIdentifier.automatic
     /// Extensions to add after those above, duplicates allowed.
-    public var extensions: [CertificateExtension] = []
+    public var extensions: [TestExtension] = []
     /// What is to be wrong with it.
     public var faults: [CertificateFault] = []
 

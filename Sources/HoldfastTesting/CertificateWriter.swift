@@ -62,7 +62,7 @@ struct CertificateWriter {
             ] + (extensions.isEmpty ? [] : [list]))
     }
 
-    private func extensions() -> [CertificateExtension] {
+    private func extensions() -> [TestExtension] {
         let authority: [UInt8]? =
             switch specification.authorityKeyIdentifier {
             case .automatic: signerKeyIdentifier

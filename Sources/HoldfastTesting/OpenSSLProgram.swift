@@ -14,8 +14,11 @@ package enum OpenSSLProgram {
     /// Where `openssl` is on the search path, if it is there and is OpenSSL 3 or newer; LibreSSL is not enough.
     package static let url: URL? = find()
 
-    /// Whether commands can be run.
-    package static var isAvailable: Bool { url != nil }
+    /// Whether tests with it should run: it is there, or `HOLDFAST_REQUIRE_FOREIGN_PEERS` is 1 and a test that finds it
+    /// missing is to fail rather than to be skipped.
+    package static var isAvailable: Bool {
+        url != nil || ProcessInfo.processInfo.environment["HOLDFAST_REQUIRE_FOREIGN_PEERS"] == "1"
+    }
 
     /// Runs a command to its end, and kills it after `limit`.
     ///

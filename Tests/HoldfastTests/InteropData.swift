@@ -15,7 +15,9 @@ enum InteropData {
 
     /// A file of the folder; nil where the folder or the file is not there.
     static func file(_ path: String) -> URL? {
-        guard let url = folder?.appending(path: path), FileManager.default.fileExists(atPath: url.path) else { return nil }
+        guard let url = folder?.appending(path: path), FileManager.default.fileExists(atPath: url.path) else {
+            return nil
+        }
         return url
     }
 

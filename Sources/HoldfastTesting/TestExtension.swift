@@ -1,5 +1,5 @@
 /// An extension as it is encoded (RFC 5280 4.1.2.9).
-public struct CertificateExtension: Sendable, Hashable {
+public struct TestExtension: Sendable, Hashable {
     /// Which extension it is.
     public var identifier: TestObjectIdentifier
     /// Whether who does not understand it must reject the certificate.
@@ -25,10 +25,10 @@ extension CertificateSpecification {
     /// The extensions of the specification in the order in which they are written.
     func encodedExtensions(
         subjectKeyIdentifier own: [UInt8]?, signerKeyIdentifier: [UInt8]?
-    ) -> [CertificateExtension] {
-        var list: [CertificateExtension] = []
+    ) -> [TestExtension] {
+        var list: [TestExtension] = []
         func add(_ identifier: TestObjectIdentifier, _ isCritical: Bool, _ value: [UInt8]) {
-            list.append(CertificateExtension(identifier, isCritical: isCritical, value: value))
+            list.append(TestExtension(identifier, isCritical: isCritical, value: value))
         }
         if let own { add(.subjectKeyIdentifier, false, TestDER.octetString(own)) }
         if let signerKeyIdentifier {
