@@ -76,7 +76,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "holdfastctlTests",
-            dependencies: ["holdfastctl", "Holdfast", "HoldfastTesting", "HoldfastNIOTesting"], swiftSettings: strict),
+            dependencies: ["holdfastctl", "Holdfast", "HoldfastTesting", "HoldfastNIOTesting", nioSSL],
+            swiftSettings: strict),
         .testTarget(
             name: "PublishedUsageTests", dependencies: ["Holdfast", "HoldfastTesting"], exclude: ["Corrections.md"],
             swiftSettings: published),

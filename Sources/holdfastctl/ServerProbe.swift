@@ -1,3 +1,4 @@
+import Foundation
 import Holdfast
 import HoldfastNIO
 import NIOCore
@@ -83,14 +84,23 @@ struct ServerProbe {
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             return CommandFailure(.resolveFailed, "no address was found for \(name)")
         case let error as NIOConnectionError:
-            let reasons = error.connectionErrors.map { reason in
-                if case ChannelError.connectTimeout = reason.error { return "no answer within \(seconds) s" }
-                return "\(reason.error)"
-            }
+            let reasons = error.connectionErrors.map { Self.reason($0.error, within: seconds) }
             return CommandFailure(
                 .connectFailed, "cannot connect to \(name):\(port): \(reasons.joined(separator: "; "))")
         default:
             return CommandFailure(.connectFailed, "cannot connect to \(name):\(port): \(error)")
+        }
+    }
+
+    private static func reason(_ error: any Error, within seconds: Int64) -> String {
+        if case ChannelError.connectTimeout = error { return "no answer within \(seconds) s" }
+        return switch (error as? IOError)?.errnoCode {
+        case ECONNREFUSED: "connection refused"
+        case ECONNRESET: "connection reset"
+        case EHOSTUNREACH: "no route to the host"
+        case ENETUNREACH: "no route to the network"
+        case ETIMEDOUT: "no answer"
+        default: "\(error)"
         }
     }
 
@@ -99,6 +109,17 @@ struct ServerProbe {
             let code: CommandFailure.Code = error.code == .handshakeTimedOut ? .timedOut : .handshakeFailed
             return CommandFailure(code, "no TLS handshake with \(server): \(error)")
         }
-        return CommandFailure(.handshakeFailed, "no TLS handshake with \(server): \(error)")
+        var reason = "\(error)"
+        if case NIOSSLError.handshakeFailed(.sslError(let stack)) = error {
+            // Of BoringSSL's line only the name says something to people.
+            reason = stack.map { error in
+                let text = "\(error)".replacing("Error: ", with: "").trimmingCharacters(in: .whitespaces)
+                return text.firstMatch(of: /OPENSSL_internal:(\w+)/).map { String($0.1) } ?? text
+            }.joined(separator: "; ")
+        }
+        return CommandFailure(
+            .handshakeFailed,
+            "no TLS handshake with \(server): \(reason). Check that a TLS server of version 1.2 or 1.3 answers there, "
+                + "and that it asks for no client certificate.")
     }
 }

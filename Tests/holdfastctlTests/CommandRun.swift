@@ -1,0 +1,61 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+/// What a program that ran to its end left behind.
+struct CommandRun {
+    let status: Int32
+    /// Standard output alone.
+    let output: String
+    /// Standard error alone.
+    let errors: String
+
+    var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
+
+    /// Whether anything in it would act on a terminal.
+    var actsOnTerminal: Bool {
+        (output + errors).unicodeScalars.contains { scalar in
+            scalar != "\n" && [.control, .format].contains(scalar.properties.generalCategory)
+        }
+    }
+
+    func json<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(output.utf8))
+    }
+
+    /// Runs the command as it was built beside the tests; of what it heeds in the environment only what is given is there.
+    static func holdfastctl(
+        _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil
+    ) async throws -> CommandRun {
+        try await run(try #require(program), arguments, environment: environment, in: folder)
+    }
+
+    static func run(
+        _ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil
+    ) async throws -> CommandRun {
+        try await withTemporaryFolder { scratch in
+            let errors = scratch.appending(path: "errors")
+            let settings = ["TERM": "xterm-256color", "LC_ALL": "C"].merging(environment) { $1 }
+            let process = try GuardedProcess(
+                URL(filePath: "/bin/sh"),
+                ["-c", "exec \"$@\" 2>\"$0\"", errors.path, "/usr/bin/env"]
+                    + ["NO_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR"].flatMap { ["-u", $0] }
+                    + settings.map { "\($0)=\($1)" } + [program.path] + arguments,
+                in: folder, limit: .seconds(120))
+            let status = await process.waitForEnd()
+            return CommandRun(
+                status: status, output: process.output,
+                errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+        }
+    }
+
+    private static let program: URL? = {
+        let places = [Bundle.main] + Bundle.allBundles
+        return places.flatMap { [$0.bundleURL, $0.bundleURL.deletingLastPathComponent()] }
+            .map { $0.appending(path: "holdfastctl") }
+            .first { url in
+                let isFolder = try? url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory
+                return isFolder == false && FileManager.default.isExecutableFile(atPath: url.path)
+            }
+    }()
+}

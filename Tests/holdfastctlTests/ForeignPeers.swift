@@ -1,0 +1,15 @@
+import Foundation
+import HoldfastTesting
+
+/// Programs of others that agree with us or not.
+enum ForeignPeers {
+    /// Where they must be there, their absence is a failure and not a reason to skip.
+    static let areRequired = ProcessInfo.processInfo.environment["HOLDFAST_REQUIRE_FOREIGN_PEERS"] == "1"
+
+    static let curl: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        .map { URL(filePath: String($0)).appending(path: "curl") }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+
+    static let runsOpenSSL = OpenSSLProgram.isAvailable || areRequired
+    static let runsCurl = curl != nil || areRequired
+}

@@ -1,0 +1,209 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastTesting
+import Testing
+
+@Suite("holdfastctl pin HOST")
+struct PinHostTests {
+    struct Report: Decodable {
+        struct Entry: Decodable {
+            let place: String
+            let kind: String
+            let subject: String?
+            let key: String
+            let keyPin: String
+            let certificatePin: String?
+            let inValidPath: Bool?
+            let isIssuer: Bool
+            let remark: String?
+        }
+        let host: String?
+        let validated: Bool?
+        let pins: [Entry]
+    }
+
+    @Test("Every certificate from the leaf to the anchor is printed with both pins, which read back")
+    func everyCertificate() async throws {
+        let site = try TestSite()
+        let (run, server) = try await site.run("pin")
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        #expect(server.plaintextBytesReceived == 0)
+        let pins = try run.lines.filter { !$0.hasPrefix("#") }.map { try Pin(String($0)) }
+        #expect(pins == (try site.path.flatMap { [try Pin.publicKey(of: $0), Pin.certificate($0)] }))
+        let titles = run.lines.filter { $0.hasPrefix("#") }
+        #expect(titles.map { $0.prefix { $0 != "," } } == ["# leaf", "# issuer 1", "# anchor"])
+        #expect(titles[2].contains("not sent, CN=Test Root"))
+    }
+
+    @Test("JSON says where each pin stands")
+    func json() async throws {
+        let site = try TestSite()
+        let stranger = try TestSite()
+        let (run, _) = try await site.run(
+            "pin", ["--format", "json"], serving: site.leaf.chain + [stranger.leaf.der])
+        let report = try run.json(Report.self)
+        #expect(report.host == TestSite.name)
+        #expect(report.validated == true)
+        #expect(report.pins.map(\.place) == ["leaf", "issuer 1", "issuer 2", "anchor, not sent"])
+        #expect(report.pins.map(\.inValidPath) == [true, true, false, true])
+        #expect(report.pins[2].remark == "NOT in a valid path")
+    }
+
+    @Test("The pins of a chain that is not valid are not printed unless that is asked for")
+    func notValid() async throws {
+        let site = try TestSite()
+        let (run, _) = try await site.run("pin", trustingRoot: false)
+        #expect(run.status == 1)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.contains("unknownIssuer"))
+        #expect(run.errors.contains("--insecure"))
+        #expect(!run.errors.contains("sha256/"))
+
+        let (forced, _) = try await site.run("pin", ["--insecure"], trustingRoot: false)
+        #expect(forced.status == 0)
+        #expect(forced.lines.first?.contains("NOT VALIDATED (unknownIssuer)") == true)
+        #expect(forced.output.contains(try site.keyPins()[0]))
+        #expect(forced.errors.contains("is not valid: unknownIssuer"))
+        for format in ["swift", "okhttp", "android", "trustkit", "ats"] {
+            let (run, _) = try await site.run("pin", ["--insecure", "--format", format], trustingRoot: false)
+            #expect(run.status == 0)
+            #expect(run.lines.first?.contains("NOT VALIDATED") == true)
+        }
+    }
+
+    @Test("Configurations have the server's own key, and more only when asked for")
+    func selection() async throws {
+        let site = try TestSite()
+        let pins = try site.keyPins()
+        let (leaf, _) = try await site.run("pin", ["--format", "okhttp"])
+        #expect(leaf.output.contains("    .add(\"api.example.com\", \"\(pins[0])\")  // leaf, CN=api.example.com"))
+        #expect(!leaf.output.contains(pins[1]))
+        let (issuers, _) = try await site.run("pin", ["--format", "okhttp", "--certificates", "issuers"])
+        #expect(!issuers.output.contains(pins[0]))
+        #expect(issuers.output.contains(pins[1]) && issuers.output.contains(pins[2]))
+        let (curl, _) = try await site.run("pin", ["--format", "curl", "--certificates", "all"])
+        #expect(curl.output == pins[0].replacing("sha256/", with: "sha256//", maxReplacements: 1) + "\n")
+    }
+
+    private struct TrustKitList: Decodable {
+        struct Configuration: Decodable {
+            let TSKPinnedDomains: [String: Domain]
+        }
+        struct Domain: Decodable {
+            let TSKPublicKeyHashes: [String]
+            let TSKIncludeSubdomains: Bool?
+        }
+        let TSKConfiguration: Configuration
+    }
+
+    private struct TransportSecurityList: Decodable {
+        struct Settings: Decodable {
+            let NSPinnedDomains: [String: Domain]
+        }
+        struct Domain: Decodable {
+            let NSIncludesSubdomains: Bool?
+            let NSPinnedLeafIdentities: [[String: String]]?
+            let NSPinnedCAIdentities: [[String: String]]?
+        }
+        let NSAppTransportSecurity: Settings
+    }
+
+    @Test("Property lists can be read and hold the pins, whatever the certificate says")
+    func propertyLists() async throws {
+        let site = try TestSite { $0.subject = .commonName("--> <evil/> <!-- -\n-->") }
+        let pins = try site.keyPins().map { String($0.dropFirst("sha256/".count)) }
+
+        func list<List: Decodable>(_ type: List.Type, _ arguments: [String]) async throws -> List {
+            let (run, _) = try await site.run("pin", arguments + ["--certificates", "all"])
+            #expect(run.status == 0)
+            let text = "<plist version=\"1.0\"><dict>\(run.output)</dict></plist>"
+            return try PropertyListDecoder().decode(type, from: Data(text.utf8))
+        }
+
+        let trustKit = try await list(TrustKitList.self, ["--format", "trustkit", "--host", "**.example.com"])
+        let domain = try #require(trustKit.TSKConfiguration.TSKPinnedDomains["example.com"])
+        #expect(domain.TSKPublicKeyHashes == pins)
+        #expect(domain.TSKIncludeSubdomains == true)
+
+        let ats = try await list(TransportSecurityList.self, ["--format", "ats"])
+        let settings = try #require(ats.NSAppTransportSecurity.NSPinnedDomains[TestSite.name])
+        #expect(settings.NSIncludesSubdomains == nil)
+        #expect(settings.NSPinnedLeafIdentities?.map { $0["SPKI-SHA256-BASE64"] } == [pins[0]])
+        #expect(settings.NSPinnedCAIdentities?.map { $0["SPKI-SHA256-BASE64"] } == [pins[1], pins[2]])
+    }
+
+    @Test("Generated code has each certificate's text in one line of comment")
+    func comments() async throws {
+        let site = try TestSite { $0.subject = .commonName("a\n.add(\"evil\")\u{2028}b") }
+        for format in ["swift", "okhttp"] {
+            let (run, _) = try await site.run("pin", ["--format", format])
+            #expect(run.status == 0)
+            #expect(!run.actsOnTerminal)
+            let code = run.lines.map { $0.split(separator: "//  ").first ?? "" }
+            #expect(!code.contains { $0.hasPrefix(".add(\"evil") })
+            #expect(run.lines.filter { $0.contains("evil") }.count == 1)
+        }
+    }
+
+    @Test("Android's configuration names the domain and the pin")
+    func android() async throws {
+        let site = try TestSite()
+        let (run, _) = try await site.run("pin", ["--format", "android", "--host", "**.example.com"])
+        let pin = try site.keyPins()[0].dropFirst("sha256/".count)
+        #expect(run.output.contains("<domain includeSubdomains=\"true\">example.com</domain>"))
+        #expect(run.output.contains("<pin digest=\"SHA-256\">\(pin)</pin>"))
+    }
+
+    @Test("A host that cannot be reached exits with 3")
+    func unreachable() async throws {
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            try Data(try TestAuthority.root().certificate.pem.utf8).write(to: ca)
+            let run = try await CommandRun.holdfastctl(["pin", "127.0.0.1:1", "--ca", ca.path])
+            #expect(run.status == 3)
+            #expect(run.output.isEmpty)
+        }
+    }
+
+    @Test(
+        "curl accepts a server by the pin that is printed and no other",
+        .enabled(if: ForeignPeers.runsCurl, "needs curl"))
+    func curl() async throws {
+        let curl = try #require(ForeignPeers.curl, "curl is required and not there")
+        let site = try TestSite()
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            try Data(site.root.certificate.pem.utf8).write(to: ca)
+            try await withLoopbackTLSServerOfHTTP(site) { port in
+                func value(of site: TestSite) async throws -> String {
+                    let file = folder.appending(path: "leaf.pem")
+                    try Data(site.leaf.chainPEM.utf8).write(to: file)
+                    let run = try await CommandRun.holdfastctl(["pin", file.path, "--format", "curl"])
+                    return run.output.trimmingCharacters(in: .newlines)
+                }
+                func fetch(pinning value: String) async throws -> CommandRun {
+                    try await CommandRun.run(
+                        curl,
+                        [
+                            "-q", "--silent", "--show-error", "--noproxy", "*", "--cacert", ca.path, "--pinnedpubkey",
+                            value, "--connect-to", "\(TestSite.name):443:127.0.0.1:\(port)",
+                            "https://\(TestSite.name)/",
+                        ])
+                }
+                let ofHost = try await CommandRun.holdfastctl([
+                    "pin", TestSite.name, "--ca", ca.path, "--connect-to", "127.0.0.1:\(port)", "--format", "curl",
+                ])
+                let own = ofHost.output.trimmingCharacters(in: .newlines)
+                #expect(own == (try await value(of: site)))
+                let accepted = try await fetch(pinning: own)
+                #expect(accepted.status == 0)
+                #expect(accepted.output.contains("Hello"))
+                let refused = try await fetch(pinning: try await value(of: TestSite()))
+                #expect(refused.status == 90)
+                #expect(refused.output.isEmpty)
+            }
+        }
+    }
+}

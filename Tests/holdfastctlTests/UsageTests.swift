@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@Suite("Arguments of holdfastctl")
+struct UsageTests {
+    @Test(
+        "Wrong, missing and surplus arguments say so on standard error and exit with 2",
+        arguments: [
+            ([], "Say what to do"),
+            (["nosuch"], "nosuch"),
+            (["demo", "surplus"], "surplus"),
+            (["demo", "--nosuch"], "--nosuch"),
+            (["check"], "Missing expected argument"),
+            (["check", "one.example", "two.example"], "two.example"),
+            (["check", "127.1"], "numericName"),
+            (["check", "www.example.com:"], "HOST:PORT"),
+            (["check", "www.example.com:0"], "invalidPort"),
+            (["check", "www.example.com:https"], "HOST:PORT"),
+            (["check", "www.example.com:99999999999999999999"], "HOST:PORT"),
+            (["check", "[::1]443"], "HOST:PORT"),
+            (["check", "www.example.com", "--pin", "sha256/short"], "notBase64"),
+            (["check", "www.example.com", "--pin"], "--pin"),
+            (["check", "www.example.com", "--timeout", "0"], "timeout"),
+            (["check", "www.example.com", "--timeout", "soon"], "soon"),
+            (["check", "www.example.com", "--connect-to", "127.0.0.1:x"], "--connect-to"),
+            (["pin"], "Missing expected argument"),
+            (["pin", "no host"], "neither a file nor a host"),
+            (["pin", "www.example.com", "--format", "nosuch"], "nosuch"),
+            (["pin", "www.example.com", "--format", "ats", "--host", "*.example.com"], "ats"),
+            (["pin", "www.example.com", "--host", "*.com"], "--host"),
+            (["pin", "backup.pem", "--format", "okhttp"], "--host"),
+            (["pin", "backup.pem", "--ca", "root.pem"], "--ca"),
+            (["pin", "backup.pem", "--insecure"], "--insecure"),
+        ] as [([String], String)])
+    func wrong(arguments: [String], hint: String) async throws {
+        let run = try await CommandRun.holdfastctl(arguments)
+        #expect(run.status == 2)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.contains(hint), "\(run.errors)")
+        #expect(run.errors.contains("Usage: "))
+    }
+
+    @Test("The same pin twice is wrong usage")
+    func duplicatePin() async throws {
+        let pin = "sha256/" + Data(count: 32).base64EncodedString()
+        let run = try await CommandRun.holdfastctl(["check", "www.example.com", "--pin", pin, "--pin", pin])
+        #expect(run.status == 2)
+        #expect(run.errors.contains("duplicatePin"))
+    }
+
+    @Test("What a user typed cannot act on the terminal")
+    func hostileArgument() async throws {
+        let run = try await CommandRun.holdfastctl(["check", "a\u{1B}[2Jb\u{202E}c"])
+        #expect(run.status == 2)
+        #expect(!run.actsOnTerminal)
+    }
+
+    @Test("Help is on standard output, with examples", arguments: ["demo", "check", "pin"])
+    func help(verb: String) async throws {
+        for arguments in [[verb, "--help"], ["help", verb]] {
+            let run = try await CommandRun.holdfastctl(arguments)
+            #expect(run.status == 0)
+            #expect(run.errors.isEmpty)
+            #expect(run.output.contains("EXAMPLES\n  holdfastctl \(verb)"))
+            #expect(run.output.contains("Exit codes"))
+        }
+    }
+
+    @Test("The command without a verb has help and a version")
+    func rootHelp() async throws {
+        let help = try await CommandRun.holdfastctl(["--help"])
+        #expect(help.status == 0)
+        #expect(help.output.contains("EXAMPLES"))
+        let version = try await CommandRun.holdfastctl(["--version"])
+        #expect(version.status == 0)
+        #expect(version.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+    }
+
+    @Test("There are completion scripts", arguments: ["bash", "zsh", "fish"])
+    func completion(shell: String) async throws {
+        let run = try await CommandRun.holdfastctl(["--generate-completion-script", shell])
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        #expect(run.output.contains("connect-to"))
+    }
+}
