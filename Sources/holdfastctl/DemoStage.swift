@@ -20,6 +20,13 @@ struct DemoStep {
     enum Expectation: Equatable {
         case accepted
         case refused(TrustFailure.Code)
+
+        var text: String {
+            switch self {
+            case .accepted: "accepted"
+            case .refused(let code): "refused, \(code.rawValue)"
+            }
+        }
     }
 
     /// What the server is, for people.

@@ -10,7 +10,9 @@ enum DemoTable {
         let pieces = row(
             result.isAsExpected ? "ok" : "WRONG", result.step.server, result.step.policy.name,
             result.step.version == .tlsv12 ? "1.2" : "1.3", result.decision.isTrusted ? "accepted" : "refused",
-            reason(of: result, at: now))
+            result.isAsExpected
+                ? reason(of: result, at: now)
+                : "\(reason(of: result, at: now)) (expected: \(result.step.expected.text))")
         var line = output.rendered([Output.Piece(pieces[0].text, result.isAsExpected ? .good : .bad)])
         line += output.rendered(Array(pieces.dropFirst()))
         output.printAsIs(line)
