@@ -149,7 +149,8 @@ struct CertificatePublicKey: Sendable {
         }
     }
 
-    /// The magnitude of a positive INTEGER, without the octet that only carries its sign.
+    /// The magnitude of a positive INTEGER, without the octet that only carries its sign. Any other leading zero is not
+    /// DER (X.690 8.3.2), and would make a short modulus a long one.
     private static func magnitude(
         _ element: DERReader.Element, of bytes: [UInt8]
     ) throws(DERError) -> ArraySlice<UInt8> {
@@ -157,7 +158,12 @@ struct CertificatePublicKey: Sendable {
         guard let first = content.first, first < 0x80 else {
             throw DERError(.invalidValue("an RSA number that is not positive"), at: element.encoded.lowerBound)
         }
-        return first == 0 ? content.dropFirst() : content
+        guard first == 0 else { return content }
+        let magnitude = content.dropFirst()
+        guard let next = magnitude.first, next >= 0x80 else {
+            throw DERError(.invalidValue("an RSA number that is zero or padded"), at: element.encoded.lowerBound)
+        }
+        return magnitude
     }
 
     /// 1.2.840.113549.1.1.1
