@@ -36,9 +36,23 @@ public struct DistinguishedName: Sendable, Hashable {
         /// The same attribute in a form that compares by RFC 5280 section 7.1.
         var normalized: Attribute {
             guard let text = Self.text(tag: tag, value: value) else { return self }
-            let folded = text.precomposedStringWithCompatibilityMapping.lowercased()
+            var mapped = String.UnicodeScalarView()
+            for scalar in text.unicodeScalars where !Self.isMappedToNothing(scalar) { mapped.append(scalar) }
+            let folded = String(mapped).precomposedStringWithCompatibilityMapping.lowercased()
                 .split(whereSeparator: \.isWhitespace).joined(separator: " ")
             return Attribute(type: type, tag: 0x0C, value: Array(folded.utf8))
+        }
+
+        /// What stringprep leaves out of a comparison (RFC 4518 2.2): soft hyphens, what has no width, controls that are
+        /// no spaces, variation selectors.
+        private static func isMappedToNothing(_ scalar: Unicode.Scalar) -> Bool {
+            switch scalar.value {
+            case 0x20..<0x7F, 0x09...0x0D, 0x85: return false
+            case 0x34F, 0x1806, 0x180B...0x180D, 0xFE00...0xFE0F, 0xFFFC: return true
+            default: break
+            }
+            let category = scalar.properties.generalCategory
+            return category == .control || category == .format
         }
 
         static func text(tag: UInt8, value: [UInt8]) -> String? {
@@ -97,13 +111,12 @@ public struct DistinguishedName: Sendable, Hashable {
     var comparableOctets: [UInt8]? {
         guard der.count <= Self.maximumComparableBytes, let names = relativeNames else { return nil }
         var octets: [UInt8] = []
+        func add(_ count: Int) { octets += [UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF)] }
         for name in names {
-            let attributes = name.map(\.normalized).map { $0.type + [0xFF, $0.tag] + $0.value }
-            for attribute in attributes.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-                octets += attribute
-                octets.append(0xFE)
-            }
-            octets.append(0xFD)
+            // Counts and lengths, since a value may hold any octet that could stand between two.
+            let attributes = name.map(\.normalized).map { Array(encoding: [$0.type, [$0.tag], $0.value]) }
+            add(attributes.count)
+            for attribute in attributes.sorted(by: { $0.lexicographicallyPrecedes($1) }) { octets += attribute }
         }
         return octets
     }
@@ -114,25 +127,36 @@ extension DistinguishedName: CustomStringConvertible {
     public var description: String {
         guard let names = relativeNames else { return "(unreadable name)" }
         guard !names.isEmpty else { return "(empty name)" }
-        return names.map { set in
-            set.map { attribute in
+        let text = names.prefix(Self.maximumPrintedNames).map { set in
+            set.prefix(Self.maximumPrintedNames).map { attribute in
                 let value = Attribute.text(tag: attribute.tag, value: attribute.value).map(Self.escaped)
                 return "\(Self.shortName(attribute.type))=\(value ?? "#…")"
             }.joined(separator: "+")
         }.joined(separator: ", ")
+        let isWhole = names.count <= Self.maximumPrintedNames && text.unicodeScalars.count <= Self.maximumPrintedScalars
+        return isWhole ? text : String(text.unicodeScalars.prefix(Self.maximumPrintedScalars)) + "…"
     }
 
-    /// The value of the last common name, for printing only: it identifies nobody (RFC 9525 section 2).
-    public var commonName: String? {
+    /// The value of the last common name, for printing only: it identifies nobody (RFC 9525 section 2). Escaped and
+    /// shortened like the description.
+    public var commonName: String? { lastCommonName.map(Self.escaped) }
+
+    /// The value of the last common name as it stands there.
+    var lastCommonName: String? {
         let attributes = (relativeNames ?? []).joined()
         return attributes.last { $0.type == [0x55, 0x04, 0x03] }
             .flatMap { Attribute.text(tag: $0.tag, value: $0.value) }
     }
 
+    /// A report of a hostile chain holds many names; authorities' names have at most 300 characters.
+    private static let maximumPrintedScalars = 1_024
+    private static let maximumPrintedNames = 32
+
     /// Names come from whoever made the certificate: control characters must not reach a terminal or a log line.
     private static func escaped(_ text: String) -> String {
         var result = ""
-        for scalar in text.unicodeScalars {
+        let scalars = text.unicodeScalars
+        for scalar in scalars.prefix(maximumPrintedScalars) {
             switch scalar {
             case ",", "+", "=", "\"", "\\", "<", ">", ";": result += "\\\(scalar)"
             default:
@@ -143,7 +167,7 @@ extension DistinguishedName: CustomStringConvertible {
                 }
             }
         }
-        return result
+        return scalars.count > maximumPrintedScalars ? result + "…" : result
     }
 
     private static func shortName(_ type: [UInt8]) -> String {
@@ -164,6 +188,19 @@ extension DistinguishedName: CustomStringConvertible {
         case "0.9.2342.19200300.100.1.25": return "DC"
         case "1.2.840.113549.1.9.1": return "emailAddress"
         default: return text
+        }
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Each part behind its length.
+    fileprivate init(encoding parts: [[UInt8]]) {
+        self = []
+        for part in parts {
+            // Two octets do: longer names are not compared.
+            append(UInt8(part.count >> 8 & 0xFF))
+            append(UInt8(part.count & 0xFF))
+            append(contentsOf: part)
         }
     }
 }

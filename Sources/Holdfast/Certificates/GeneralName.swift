@@ -83,8 +83,13 @@ enum GeneralName: Sendable, Equatable {
         return content
     }
 
+    /// No DNS name is longer (RFC 1035 2.3.4); what is, is not worth more of a line.
+    private static let maximumPrintedOctets = 253
+
     private static func printable(_ octets: ArraySlice<UInt8>) -> String {
-        String(octets.map { (0x20..<0x7F).contains($0) ? Character(Unicode.Scalar($0)) : "\u{FFFD}" })
+        let shown = octets.prefix(maximumPrintedOctets)
+        let text = String(shown.map { (0x20..<0x7F).contains($0) ? Character(Unicode.Scalar($0)) : "\u{FFFD}" })
+        return shown.count < octets.count ? text + "…" : text
     }
 
     private static func addressText(_ octets: ArraySlice<UInt8>) -> String {

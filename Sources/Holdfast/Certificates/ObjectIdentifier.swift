@@ -1,7 +1,13 @@
 /// Object identifiers, compared as their DER content octets; the dotted text is for people.
 enum ObjectIdentifier {
-    /// The dotted form, for example `1.3.6.1.5.5.7.3.1`; arcs above 63 bits and broken encodings print as hexadecimal.
+    /// Longer ones than any that was ever registered print in part.
+    private static let maximumPrintedOctets = 48
+
+    /// The dotted form, for example `1.3.6.1.5.5.7.3.1`; arcs above 56 bits and broken encodings print as hexadecimal.
     static func text(_ content: ArraySlice<UInt8>) -> String {
+        guard content.count <= maximumPrintedOctets else {
+            return hexadecimal(content.prefix(maximumPrintedOctets)) + "…"
+        }
         var arcs: [UInt64] = []
         var value: UInt64 = 0
         for (offset, byte) in content.enumerated() {

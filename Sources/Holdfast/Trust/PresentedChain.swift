@@ -17,15 +17,21 @@ public struct PresentedChain: Sendable, Hashable {
 }
 
 extension PresentedChain: CustomStringConvertible {
-    /// One line a certificate: the `sha256/…` of its key and its subject, or why it cannot be read.
+    /// Certificates that a description shows: more than any honest chain has.
+    private static let maximumShown = 16
+
+    /// One line a certificate: the `sha256/…` of its key and its subject, or why it cannot be read; a last line says how
+    /// many more there are beyond the first sixteen.
     public var description: String {
-        certificates.map { der in
+        let lines = certificates.prefix(Self.maximumShown).map { der in
             do throws(CertificateError) {
                 let certificate = try X509Certificate(der: der)
                 return "\(certificate.publicKeyPin): \(certificate.subject)"
             } catch {
                 return "unreadable (\(der.count) bytes): \(error.found)"
             }
-        }.joined(separator: "\n")
+        }
+        let more = certificates.count - lines.count
+        return (more > 0 ? lines + ["and \(more) more"] : lines).joined(separator: "\n")
     }
 }

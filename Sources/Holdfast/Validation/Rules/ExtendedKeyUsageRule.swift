@@ -4,6 +4,9 @@ struct ExtendedKeyUsageRule: PathRule {
     let name = "extendedKeyUsage"
     let reference = "RFC 5280 4.2.1.12"
 
+    /// Purposes that a failure names.
+    private static let maximumShown = 10
+
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         do throws(DERError) {
             guard let usage = try certificate.extendedKeyUsage else { return nil }
@@ -12,7 +15,8 @@ struct ExtendedKeyUsageRule: PathRule {
             return Violation(.wrongExtendedKeyUsage, certificate) {
                 (
                     context.isServer ? "serverAuth" : "clientAuth",
-                    usage.identifiers.map { ObjectIdentifier.text(der[$0]) }.joined(separator: ", ")
+                    usage.identifiers.prefix(Self.maximumShown).map { ObjectIdentifier.text(der[$0]) }
+                        .joined(separator: ", ") + (usage.identifiers.count > Self.maximumShown ? ", …" : "")
                 )
             }
         } catch {

@@ -9,7 +9,7 @@ struct CommonNameRule: PathRule {
     let reference = "CA/B BR 7.1.4.3"
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        guard let common = certificate.subject.commonName, !common.isEmpty,
+        guard let common = certificate.subject.lastCommonName, !common.isEmpty,
             let names = try? certificate.subjectAlternativeNames
         else { return nil }
         let texts = names.compactMap { name -> String? in
