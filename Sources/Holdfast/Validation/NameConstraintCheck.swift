@@ -32,11 +32,12 @@ struct NameConstraintCheck {
 
     mutating func check(_ names: [GeneralName]) -> Outcome {
         for name in names {
-            var isConstrained = false
-            var isPermitted = false
-            for base in constraints.permitted where base.form == name.form {
+            comparisons += 1
+            guard comparisons <= limit else { return .overBudget }
+            let permitted = constraints.permittedByForm[name.form] ?? []
+            var isPermitted = permitted.isEmpty
+            for base in permitted {
                 guard spend(on: base, and: name) else { return .overBudget }
-                isConstrained = true
                 switch Subtree(base).permits(name) {
                 case true?: isPermitted = true
                 case false?: break
@@ -44,12 +45,12 @@ struct NameConstraintCheck {
                 }
                 if isPermitted { break }
             }
-            if isConstrained, !isPermitted {
+            if !isPermitted {
                 return .violation(
                     .nameConstraintViolated, expected: "a name within the permitted subtrees of the issuer",
                     found: name.text)
             }
-            for base in constraints.excluded where base.form == name.form {
+            for base in constraints.excludedByForm[name.form] ?? [] {
                 guard spend(on: base, and: name) else { return .overBudget }
                 switch Subtree(base).reaches(name) {
                 case false?: break
@@ -75,8 +76,12 @@ struct NameConstraintCheck {
         // Folding two names for comparison costs about as much as fifty comparisons, and more the longer they are.
         case (.directoryName(let left), .directoryName(let right)):
             comparisons += 64 + (left.der.count + right.der.count) / 2
-        case (.dNSName(let octets), _), (.rfc822Name(let octets), _), (.uniformResourceIdentifier(let octets), _):
-            comparisons += 1 + octets.count / 16
+        case (.dNSName(let base), _):
+            comparisons += 1 + base.count / 16
+        // These are searched for their host, from end to end.
+        case (.rfc822Name(let base), .rfc822Name(let octets)),
+            (.uniformResourceIdentifier(let base), .uniformResourceIdentifier(let octets)):
+            comparisons += 1 + (base.count + octets.count) / 16
         default:
             comparisons += 1
         }
@@ -101,7 +106,7 @@ struct Subtree {
                 // A name with an empty first label is none, and so lies in no subtree.
                 if name.first == UInt8(ascii: ".") { return false }
                 // What stands for every label below X lies in a subtree when X does.
-                if let parent = Self.wildcardParent(name) { return DNSOctets.isWithin(parent, below) }
+                if let parent = Self.wildcardParent(name) { return Self.isWithin(parent, below, strictly: false) }
                 return Self.isWithin(name, below, strictly: strictly)
             }
         default:
@@ -117,7 +122,7 @@ struct Subtree {
                 guard let parent = Self.wildcardParent(name) else {
                     return Self.isWithin(name, below, strictly: strictly)
                 }
-                if DNSOctets.isWithin(parent, below) { return true }
+                if Self.isWithin(parent, below, strictly: false) { return true }
                 // `*.example.com` stands for bar.example.com too, and so reaches into its subtree.
                 guard !strictly, let dot = below.firstIndex(of: UInt8(ascii: ".")) else { return false }
                 return DNSOctets.equal(below[(dot + 1)...], parent)
@@ -144,12 +149,25 @@ struct Subtree {
 
     // MARK: DNS names
 
-    /// A base with a wildcard is none. One with a leading period is not of RFC 5280 either; tools have always written it
+    /// A base with a wildcard, a trailing period or an empty label is none. One with a leading period is not of RFC 5280 either; tools have always written it
     /// and read it as «every name below, not the domain itself».
     private func dns(_ base: ArraySlice<UInt8>, _ answer: (ArraySlice<UInt8>, _ strictly: Bool) -> Bool) -> Bool? {
-        guard !base.contains(UInt8(ascii: "*")) else { return nil }
-        if base.first == UInt8(ascii: ".") { return answer(base.dropFirst(), true) }
-        return answer(base, false)
+        let isStrict = base.first == UInt8(ascii: ".")
+        let below = isStrict ? base.dropFirst() : base
+        guard Self.isDomain(below) else { return nil }
+        return answer(below, isStrict)
+    }
+
+    /// Whether names can lie below it at all: labels with neither wildcards nor spaces, or nothing. What no name can match
+    /// would exclude nothing.
+    private static func isDomain(_ base: ArraySlice<UInt8>) -> Bool {
+        var previous = UInt8(ascii: ".")
+        for octet in base {
+            guard octet > 0x20, octet < 0x7F, octet != UInt8(ascii: "*") else { return false }
+            if octet == UInt8(ascii: "."), previous == octet { return false }
+            previous = octet
+        }
+        return base.isEmpty || previous != UInt8(ascii: ".")
     }
 
     /// X of `*.X`.
