@@ -1,7 +1,4 @@
-import SwiftASN1
-
-public import struct Foundation.Data
-public import struct Foundation.URL
+public import Foundation
 
 /// Reads certificates from files: DER, or PEM (RFC 7468) with any number of certificates and other blocks and text
 /// between them.
@@ -14,22 +11,31 @@ public enum CertificateFile {
     /// - Returns: the certificates in the order of the file; empty for a PEM file that holds other blocks only.
     /// - Throws: ``CertificateFileError`` naming the file.
     public static func read(_ url: URL) throws(CertificateFileError) -> [X509Certificate] {
+        try certificates(in: try content(of: url), named: url.path)
+    }
+
+    /// The octets of a file.
+    static func content(of url: URL) throws(CertificateFileError) -> Data {
         let data: Data
         do {
-            let size = try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
-            guard size <= maximumBytes else {
-                throw CertificateFileError(
-                    .tooLarge, file: url.path, expected: "at most \(maximumBytes) bytes", found: "\(size)")
-            }
-            data = try Data(contentsOf: url)
-        } catch let error as CertificateFileError {
-            throw error
+            // Read no further than is allowed: sizes of devices and pipes say nothing.
+            let handle = try FileHandle(forReadingFrom: url)
+            defer { try? handle.close() }
+            data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
         } catch {
             throw CertificateFileError(
                 .unreadable, file: url.path, expected: "a file that can be read", found: "\(error.localizedDescription)"
             )
         }
-        return try certificates(in: data, named: url.path)
+        try requireReadableSize(of: data, named: url.path)
+        return data
+    }
+
+    private static func requireReadableSize(of data: Data, named name: String) throws(CertificateFileError) {
+        guard data.count <= maximumBytes else {
+            throw CertificateFileError(
+                .tooLarge, file: name, expected: "at most \(maximumBytes) bytes", found: "more")
+        }
     }
 
     /// Reads every certificate of a file's content.
@@ -41,38 +47,43 @@ public enum CertificateFile {
     public static func certificates(
         in data: Data, named name: String
     ) throws(CertificateFileError) -> [X509Certificate] {
-        guard data.count <= maximumBytes else {
-            throw CertificateFileError(
-                .tooLarge, file: name, expected: "at most \(maximumBytes) bytes", found: "\(data.count)")
-        }
+        try requireReadableSize(of: data, named: name)
         var found: [X509Certificate] = []
-        for der in try blocks(of: data, named: name) {
-            do throws(CertificateError) {
-                found.append(try X509Certificate(der: der))
-            } catch {
-                throw CertificateFileError(
-                    .notACertificate, file: name, expected: "certificate \(found.count + 1) to be \(error.expected)",
-                    found: error.found)
-            }
+        for (position, der) in blocks(of: data).enumerated() {
+            found.append(try certificate(der, at: position, of: name))
         }
         return found
     }
 
-    /// DER of each certificate, not read any further.
-    static func blocks(of data: Data, named name: String) throws(CertificateFileError) -> [[UInt8]] {
-        guard data.range(of: Data("-----BEGIN ".utf8)) != nil, data.first != DERTag.sequence else {
-            return [Array(data)]
+    /// One of the ``blocks(of:)`` of a file, read as a certificate.
+    static func certificate(
+        _ block: [UInt8]?, at position: Int, of name: String
+    ) throws(CertificateFileError) -> X509Certificate {
+        guard let block else {
+            throw CertificateFileError(
+                .invalidPEM, file: name, expected: "certificate \(position + 1) in PEM (RFC 7468)",
+                found: "a block that is not Base64 or has no end")
         }
-        guard let text = String(data: data, encoding: .utf8) else {
-            throw CertificateFileError(.invalidPEM, file: name, expected: "PEM in UTF-8", found: "other octets")
-        }
-        do {
-            return try PEMDocument.parseMultiple(pemString: text)
-                .filter { $0.discriminator == "CERTIFICATE" || $0.discriminator == "X509 CERTIFICATE" }
-                .map(\.derBytes)
+        do throws(CertificateError) {
+            return try X509Certificate(der: block)
         } catch {
-            throw CertificateFileError(.invalidPEM, file: name, expected: "PEM blocks (RFC 7468)", found: "\(error)")
+            throw CertificateFileError(
+                .notACertificate, file: name, expected: "certificate \(position + 1) to be \(error.expected)",
+                found: error.found)
         }
+    }
+
+    /// DER of each certificate, not read any further; nil for a PEM block that cannot be decoded.
+    static func blocks(of data: Data) -> [[UInt8]?] {
+        guard data.range(of: Data("-----BEGIN ".utf8)) != nil, !isDER(data) else { return [Array(data)] }
+        return PEMBlocks.read(data).filter { $0.label == "CERTIFICATE" || $0.label == "X509 CERTIFICATE" }
+            .map(\.content)
+    }
+
+    /// Whether it is one element of DER and nothing else. Its first octet is `0`, with which text can begin as well.
+    private static func isDER(_ data: Data) -> Bool {
+        var reader = DERReader(Array(data))
+        return (try? reader.next(DERTag.sequence)) != nil && reader.isAtEnd
     }
 }
 

@@ -66,30 +66,19 @@ public struct SystemTrustAnchors: Sendable {
     private func read(
         _ file: URL, into certificates: inout [X509Certificate], leavingOut leftOut: inout [CertificateFileError]
     ) {
+        let blocks: [[UInt8]?]
         do throws(CertificateFileError) {
-            for (position, der) in try CertificateFile.blocks(of: try content(of: file), named: file.path).enumerated()
-            {
-                do throws(CertificateError) {
-                    certificates.append(try X509Certificate(der: der))
-                } catch {
-                    leftOut.append(
-                        CertificateFileError(
-                            .notACertificate, file: file.path,
-                            expected: "certificate \(position + 1) to be \(error.expected)",
-                            found: error.found))
-                }
-            }
+            blocks = CertificateFile.blocks(of: try CertificateFile.content(of: file))
         } catch {
             leftOut.append(error)
+            return
         }
-    }
-
-    private func content(of file: URL) throws(CertificateFileError) -> Data {
-        do {
-            return try Data(contentsOf: file)
-        } catch {
-            throw CertificateFileError(
-                .unreadable, file: file.path, expected: "a file that can be read", found: error.localizedDescription)
+        for (position, block) in blocks.enumerated() {
+            do throws(CertificateFileError) {
+                certificates.append(try CertificateFile.certificate(block, at: position, of: file.path))
+            } catch {
+                leftOut.append(error)
+            }
         }
     }
 
@@ -111,7 +100,13 @@ public struct SystemTrustAnchors: Sendable {
         guard isFolder(url) else { return [url] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.sorted().prefix(Self.maximumFilesPerFolder).map { url.appending(path: $0) }
-            .filter { !isFolder($0) && FileManager.default.fileExists(atPath: $0.path) }
+            .filter(isFile)
+    }
+
+    /// Reading a pipe or a socket could wait for ever.
+    private func isFile(_ url: URL) -> Bool {
+        let values = try? url.resolvingSymlinksInPath().resourceValues(forKeys: [.isRegularFileKey])
+        return values?.isRegularFile ?? false
     }
 
     private func isFolder(_ url: URL) -> Bool {
