@@ -5,6 +5,10 @@ struct PathSearch {
     private struct Node {
         let certificate: X509Certificate
         let isAnchor: Bool
+        /// Equal for certificates of one name and key.
+        let authority: Int
+        /// Who may have issued it, as far as somebody asked.
+        var issuers: [NameComparison: [Int]] = [:]
         /// Outer nil: not asked yet; inner nil: fit to be an issuer.
         var issuerOutcome: Violation??
         var constraints: NameConstraints??
@@ -21,9 +25,28 @@ struct PathSearch {
         case blocked
     }
 
+    /// Equal for the same octets: two lists may bear one signature, of which at most one is theirs.
     private struct SignedList: Hashable {
-        let signature: ArraySlice<UInt8>
+        let der: [UInt8]
+        let signature: Range<Int>
         let issuer: Int
+
+        /// Lists are long; their signatures tell nearly all apart.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(der[signature])
+            hasher.combine(issuer)
+        }
+    }
+
+    /// How an issuer's name finds a certificate. Nearly always the octets are the same; comparing as RFC 5280 7.1 has it
+    /// costs more and comes when that led nowhere.
+    private enum NameComparison: CaseIterable {
+        case octets, folded
+    }
+
+    private struct Authority: Hashable {
+        let name: ArraySlice<UInt8>
+        let key: ArraySlice<UInt8>
     }
 
     private struct Edge: Hashable {
@@ -42,6 +65,8 @@ struct PathSearch {
     private var nodes: [Node] = []
     /// Nodes of presented issuers by subject; nil until somebody asks.
     private var presented: [ArraySlice<UInt8>: [Int]]?
+    private var presentedFolded: [[UInt8]: [Int]]?
+    private var authorities: [Authority: Int] = [:]
     private var anchorNodes: [X509Certificate: Int] = [:]
     private var signatures: [Edge: Bool] = [:]
     private var lists: [SignedList: Bool] = [:]
@@ -74,7 +99,7 @@ struct PathSearch {
     /// - Returns: why no path was accepted; nil when one was, and when all that was wrong with the valid ones is that the
     ///   caller accepted none.
     mutating func run(from leaf: X509Certificate) -> Violation? {
-        nodes = [Node(certificate: leaf, isAnchor: false)]
+        _ = add(leaf, isAnchor: false)
         if anchors.contains(leaf), offer([0]) { return nil }
         var path = [0]
         switch extend(&path, intermediates: 0) {
@@ -92,8 +117,24 @@ struct PathSearch {
             return .deadEnd
         }
         var extent = Extent.deadEnd
-        let candidates = candidates(for: current)
-        if candidates.isEmpty { note(Self.unknownIssuer(of: nodes[current].certificate)) }
+        var isAlone = true
+        for comparison in NameComparison.allCases {
+            let candidates = candidates(for: current, by: comparison)
+            isAlone = isAlone && candidates.isEmpty
+            switch attempt(candidates, above: &path, intermediates: intermediates) {
+            case .accepted: return .accepted
+            case .overBudget: return .overBudget
+            case .blocked: extent = .blocked
+            case .deadEnd: break
+            }
+        }
+        if isAlone { note(Self.unknownIssuer(of: nodes[current].certificate)) }
+        if extent == .deadEnd { nodes[current].isDeadEnd = true }
+        return extent
+    }
+
+    private mutating func attempt(_ candidates: [Int], above path: inout [Int], intermediates: Int) -> Extent {
+        var extent = Extent.deadEnd
         for candidate in candidates {
             guard effort.steps < limits.steps else { return overBudget("\(limits.steps) candidate issuers") }
             effort.steps += 1
@@ -120,7 +161,6 @@ struct PathSearch {
             case .deadEnd: break
             }
         }
-        if extent == .deadEnd { nodes[current].isDeadEnd = true }
         return extent
     }
 
@@ -129,11 +169,7 @@ struct PathSearch {
         guard let current = path.last else { return .deadEnd }
         let issuer = nodes[candidate].certificate
         // The same name and key again is the same authority: a path gains nothing by passing it twice (RFC 4158 2.4.2).
-        let repeats = path.contains { one in
-            let other = nodes[one].certificate
-            return other.subject == issuer.subject && other.subjectPublicKeyInfo == issuer.subjectPublicKeyInfo
-        }
-        if repeats {
+        if path.contains(where: { nodes[$0].authority == nodes[candidate].authority }) {
             note(Self.unknownIssuer(of: nodes[current].certificate))
             return .blocked
         }
@@ -190,42 +226,55 @@ struct PathSearch {
     // MARK: Candidates
 
     /// Certificates that bear the issuer's name: anchors first, then presented ones whose key identifier agrees.
-    private mutating func candidates(for node: Int) -> [Int] {
+    private mutating func candidates(for node: Int, by comparison: NameComparison) -> [Int] {
+        if let known = nodes[node].issuers[comparison] { return known }
         let certificate = nodes[node].certificate
         let issuer = certificate.issuer
-        var named = anchors.named(issuer)
-        var others = presentedIssuers()[issuer.der] ?? []
-        if named.isEmpty, others.isEmpty, let comparable = issuer.comparableOctets {
-            named = anchors.namedAlike(comparable)
-            others = (1..<max(nodes.count, 1)).filter {
-                !nodes[$0].isAnchor && nodes[$0].certificate.subject.comparableOctets == comparable
+        var trusted: [X509Certificate] = []
+        var others: [Int] = []
+        switch comparison {
+        case .octets:
+            trusted = anchors.named(issuer)
+            others = presentedIssuers()[issuer.der] ?? []
+        case .folded:
+            if let name = issuer.comparableOctets {
+                trusted = anchors.namedAlike(name).filter { $0.subject != issuer }
+                others = foldedIssuers()[name]?.filter { nodes[$0].certificate.subject != issuer } ?? []
             }
         }
-        let anchorCandidates = named.map { anchorNode($0) }
-        let presentedCandidates = others.filter { $0 != node && !named.contains(nodes[$0].certificate) }
-        guard anchorCandidates.count + presentedCandidates.count > 1 else {
-            return anchorCandidates + presentedCandidates
-        }
+        others.removeAll { $0 == node || trusted.contains(nodes[$0].certificate) }
         let keyIdentifier = certificate.authorityKeyIdentifier
-        func preference(_ one: Int) -> Int {
-            guard let keyIdentifier, let own = nodes[one].certificate.subjectKeyIdentifier else { return 1 }
-            return own == keyIdentifier ? 0 : 2
+        let ends = trusted.map { anchorNode($0) }
+        let found = inOrder(ends, of: keyIdentifier) + inOrder(others, of: keyIdentifier)
+        nodes[node].issuers[comparison] = found
+        return found
+    }
+
+    /// Certificates that bear the key identifier, those that bear none, those that bear another.
+    private func inOrder(_ candidates: [Int], of keyIdentifier: ArraySlice<UInt8>?) -> [Int] {
+        guard candidates.count > 1, let keyIdentifier else { return candidates }
+        var (same, none, other): ([Int], [Int], [Int]) = ([], [], [])
+        for one in candidates {
+            switch nodes[one].certificate.subjectKeyIdentifier {
+            case keyIdentifier?: same.append(one)
+            case nil: none.append(one)
+            default: other.append(one)
+            }
         }
-        return anchorCandidates.sorted { preference($0) < preference($1) }
-            + presentedCandidates.sorted { preference($0) < preference($1) }
+        return same + none + other
     }
 
     /// Reads what else was presented, once, when an issuer is looked for that is no anchor.
     private mutating func presentedIssuers() -> [ArraySlice<UInt8>: [Int]] {
         if let presented { return presented }
         var bySubject: [ArraySlice<UInt8>: [Int]] = [:]
-        var seen: Set<X509Certificate> = [nodes[0].certificate]
+        // By all their octets: whoever makes certificates can give many one signature.
+        var seen: Set<[UInt8]> = [nodes[0].certificate.der]
         for (position, der) in chain.certificates.enumerated().dropFirst() {
             do throws(CertificateError) {
-                let certificate = try X509Certificate(der: der)
-                guard seen.insert(certificate).inserted else { continue }
-                nodes.append(Node(certificate: certificate, isAnchor: false))
-                bySubject[certificate.subject.der, default: []].append(nodes.count - 1)
+                guard seen.insert(der).inserted else { continue }
+                let node = add(try X509Certificate(der: der), isAnchor: false)
+                bySubject[nodes[node].certificate.subject.der, default: []].append(node)
             } catch {
                 unusable.append(UnusableCertificate(position: position, reason: error))
             }
@@ -234,10 +283,30 @@ struct PathSearch {
         return bySubject
     }
 
+    private mutating func foldedIssuers() -> [[UInt8]: [Int]] {
+        if let presentedFolded { return presentedFolded }
+        var bySubject: [[UInt8]: [Int]] = [:]
+        for (subject, issuers) in presentedIssuers() {
+            guard let name = DistinguishedName(der: subject).comparableOctets else { continue }
+            bySubject[name, default: []] += issuers
+        }
+        // Those of different octets come together in the order of the chain.
+        presentedFolded = bySubject.mapValues { $0.sorted() }
+        return presentedFolded ?? [:]
+    }
+
     private mutating func anchorNode(_ certificate: X509Certificate) -> Int {
         if let node = anchorNodes[certificate] { return node }
-        nodes.append(Node(certificate: certificate, isAnchor: true))
-        anchorNodes[certificate] = nodes.count - 1
+        let node = add(certificate, isAnchor: true)
+        anchorNodes[certificate] = node
+        return node
+    }
+
+    private mutating func add(_ certificate: X509Certificate, isAnchor: Bool) -> Int {
+        let authority = Authority(name: certificate.subject.der, key: certificate.subjectPublicKeyInfo)
+        let number = authorities[authority] ?? authorities.count
+        authorities[authority] = number
+        nodes.append(Node(certificate: certificate, isAnchor: isAnchor, authority: number))
         return nodes.count - 1
     }
 
@@ -294,7 +363,7 @@ struct PathSearch {
     private mutating func verifySignature(of subject: Int, by issuer: Int) -> Extent {
         let edge = Edge(subject: subject, issuer: issuer)
         if let known = signatures[edge] { return known ? .accepted : .deadEnd }
-        guard spendSignature(under: issuer) else {
+        guard spendSignature(under: issuer, over: nodes[subject].certificate.layout.toBeSigned.count) else {
             return overBudget("the limits for signatures")
         }
         let violation = SignatureRule.violation(of: nodes[subject].certificate, by: nodes[issuer].certificate)
@@ -304,8 +373,9 @@ struct PathSearch {
         return .deadEnd
     }
 
-    private mutating func spendSignature(under issuer: Int) -> Bool {
-        let work = (try? nodes[issuer].certificate.publicKey.verificationWork) ?? 0
+    private mutating func spendSignature(under issuer: Int, over length: Int) -> Bool {
+        let hashing = length / ValidationLimits.bytesHashedForOne
+        let work = hashing + ((try? nodes[issuer].certificate.publicKey.verificationWork) ?? 0)
         guard effort.signatures < limits.signatures, effort.signatureWork + work <= limits.signatureWork else {
             return false
         }
@@ -329,11 +399,11 @@ struct PathSearch {
         }
     }
 
-    /// nil when the budget is spent.
+    /// nil when the budget is spent. The length of a list costs nothing: lists come from the application, not the peer.
     private mutating func verify(_ list: CertificateRevocationList, by issuer: Int) -> Bool? {
-        let key = SignedList(signature: list.der[list.signature], issuer: issuer)
+        let key = SignedList(der: list.der, signature: list.signature, issuer: issuer)
         if let known = lists[key] { return known }
-        guard spendSignature(under: issuer) else { return nil }
+        guard spendSignature(under: issuer, over: 0) else { return nil }
         let isSigned = SignatureRule.verifies(
             list.der[list.signature], over: list.der[list.toBeSigned], with: list.signatureAlgorithm,
             by: nodes[issuer].certificate)

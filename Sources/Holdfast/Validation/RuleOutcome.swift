@@ -25,7 +25,7 @@ extension PathValidator {
     ///   - time: the time of the examination.
     /// - Returns: one outcome for each rule and certificate; empty where the leaf cannot be read or too much was presented.
     public func outcomes(of chain: PresentedChain, for purpose: ValidationPurpose, at time: Date) -> [RuleOutcome] {
-        guard chain.certificates.count <= limits.presentedCertificates,
+        guard sizeViolation(of: chain) == nil,
             let leaf = chain.certificates.first.flatMap({ try? X509Certificate(der: $0) })
         else { return [] }
         let valid = validate(chain, for: purpose, at: time) { _ in true }.path

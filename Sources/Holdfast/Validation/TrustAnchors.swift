@@ -15,7 +15,12 @@ public struct TrustAnchors: Sendable {
             var seen: Set<X509Certificate> = []
             certificates = given.filter { seen.insert($0).inserted }
             bySubject = Dictionary(grouping: certificates) { $0.subject.der }
-            byComparableSubject = Dictionary(grouping: certificates) { $0.subject.comparableOctets ?? [] }
+            var comparable: [[UInt8]: [X509Certificate]] = [:]
+            for certificate in certificates {
+                guard let octets = certificate.subject.comparableOctets else { continue }
+                comparable[octets, default: []].append(certificate)
+            }
+            byComparableSubject = comparable
             var hash = SHA256()
             let fingerprints = certificates.map { Array(SHA256.hash(data: $0.der)) }
             for fingerprint in fingerprints.sorted(by: { $0.lexicographicallyPrecedes($1) }) {

@@ -11,6 +11,7 @@ public struct ValidationLimits: Sendable, Hashable {
     public var signatures = 100
     /// What the signatures may cost together, where one of P-256, Ed25519 or RSA 2048 costs 1 (some 50 microseconds), one
     /// of P-384 costs 10 and one of P-521 costs 20: enough for two dozen of P-384, and a dozen milliseconds at most.
+    /// Hashing 16 KiB of what is signed costs 1 as well.
     public var signatureWork = 240
     /// Candidate issuers considered.
     public var steps = 1_000
@@ -20,6 +21,9 @@ public struct ValidationLimits: Sendable, Hashable {
     public var presentedCertificates = 128
     /// Bytes of all presented certificates together.
     public var presentedBytes = 1 << 20
+
+    /// Hashed in about the time of one signature of P-256, on processors without instructions for it.
+    static let bytesHashedForOne = 16_384
 
     /// The defaults.
     public init() {}

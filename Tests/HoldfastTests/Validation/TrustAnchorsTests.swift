@@ -1,0 +1,63 @@
+import HoldfastTesting
+import Testing
+
+@testable import Holdfast
+
+@Suite("Sets of anchors")
+struct TrustAnchorsTests {
+    @Test("An empty set makes every validation fail")
+    func empty() throws {
+        let leaf = try Judge.root().leaf(names: ["www.example.com"])
+        #expect(try Judge.complaint(leaf.chain, trusting: []) == .noAnchors)
+        #expect(TrustAnchors([]).isEmpty)
+    }
+
+    @Test("Each anchor counts once, and the order does not count")
+    func equality() throws {
+        let (one, two) = (try Judge.root().root, try Judge.root("Two").root)
+        let anchors = try TrustAnchors(der: [one, two, one])
+        #expect(anchors.certificates.map(\.der) == [one, two])
+        #expect(try anchors == TrustAnchors(der: [two, one]))
+        #expect(try anchors.digest == TrustAnchors(der: [two, one]).digest)
+        #expect(try anchors != TrustAnchors(der: [one]))
+        #expect(try TrustAnchors(der: [one]) != TrustAnchors([]))
+        #expect(try Set([anchors, TrustAnchors(der: [two, one])]).count == 1)
+    }
+
+    @Test("A set contains a certificate, not a key or a name")
+    func contains() throws {
+        let root = try Judge.root()
+        let anchors = try TrustAnchors(der: [root.root])
+        #expect(try anchors.contains(X509Certificate(der: root.root)))
+        let again = try Judge.root(key: .existing(root.certificate.key))
+        #expect(try !anchors.contains(X509Certificate(der: again.root)))
+    }
+
+    @Test("What cannot be read is an error")
+    func unreadable() throws {
+        #expect(throws: CertificateError.self) { try TrustAnchors(der: [Judge.root().root, [1]]) }
+    }
+
+    @Test("Anchors with names that cannot be compared are found by their octets alone")
+    func unreadableNames() throws {
+        let broken = HandMadeDER.sequence([5, 0])
+        let anchor = try X509Certificate(der: HandMadeDER.certificate(issuer: broken, subject: broken))
+        let anchors = TrustAnchors([anchor])
+        #expect(anchors.named(anchor.subject) == [anchor])
+        #expect(anchors.namedAlike([]).isEmpty)
+    }
+
+    @Test("A store publishes what its source reads, and keeps the old set when that fails")
+    func store() async throws {
+        let (one, two) = (try TrustAnchors(der: [Judge.root().root]), try TrustAnchors(der: [Judge.root().root]))
+        let queue = AnchorQueue([one, one, two, TrustAnchors([]), nil])
+        let store = try await TrustAnchorStore { try queue.next() }
+        #expect(store.current == one)
+        #expect(try await !store.reload())
+        #expect(try await store.reload())
+        #expect(store.current == two)
+        await #expect(throws: TrustAnchorError.self) { try await store.reload() }
+        await #expect(throws: DERError.self) { try await store.reload() }
+        #expect(store.current == two)
+    }
+}
