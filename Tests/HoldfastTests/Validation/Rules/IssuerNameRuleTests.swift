@@ -1,0 +1,13 @@
+import HoldfastTesting
+import Testing
+
+@testable import Holdfast
+
+@Suite("Rule: a CA has a name")
+struct IssuerNameRuleTests {
+    @Test("An empty subject is no CA's")
+    func rule() throws {
+        #expect(try Judge.violation(of: IssuerNameRule(), .testCA) == nil)
+        #expect(try Judge.violation(of: IssuerNameRule(), .testCA.with { $0.subject = .empty }) == .emptyName)
+    }
+}
