@@ -46,9 +46,9 @@ struct ClientAttempt {
         )
         .connect(to: try SocketAddress(ipAddress: address, port: port)) { channel in
             channel.eventLoop.makeCompletedFuture {
-                let answered = channel.eventLoop.makePromise(of: Void.self)
                 let pipeline = channel.pipeline.syncOperations
                 let decision = try setUp(channel) ?? client.addHandlers(to: pipeline)
+                let answered = channel.eventLoop.makePromise(of: Void.self)
                 try pipeline.addHandler(ConnectionWitness(log: log, answered: answered))
                 let written = channel.writeAndFlush(ByteBuffer(string: greeting))
                 return (channel, decision, written, answered.futureResult)
@@ -137,5 +137,10 @@ private final class ConnectionWitness: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         answered.fail(ChannelError.eof)
         context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        // Of a channel that never became active.
+        answered.fail(ChannelError.eof)
     }
 }
