@@ -26,5 +26,5 @@ extension Subscribers where Subscriber == @Sendable (TrustDecision) -> Void {
 
 extension TrustPolicy {
     /// The policy itself, without the wrapping that a manager puts around it.
-    var unobserved: any TrustPolicy { (self as? ObservedPolicy)?.base ?? self }
+    package var unobserved: any TrustPolicy { (self as? ObservedPolicy)?.base ?? self }
 }

@@ -37,6 +37,8 @@ struct PolicyTable: Sendable {
 
     private var index = HostPatternIndex<any TrustPolicy>()
     private var others: [String: any TrustPolicy] = [:]
+    /// Differs after every change, so that what was decided before can be told from what was decided after it.
+    private(set) var generation: UInt64 = 0
 
     subscript(_ key: Key) -> (any TrustPolicy)? {
         get {
@@ -46,12 +48,16 @@ struct PolicyTable: Sendable {
             }
         }
         set {
+            generation &+= 1
             switch key {
             case .pattern(let pattern): index[pattern] = newValue
             case .other(let name): others[name] = newValue
             }
         }
     }
+
+    /// Takes the place of another table: whatever was decided under that one is decided anew.
+    mutating func replace(_ old: PolicyTable) { generation = old.generation &+ 1 }
 
     /// The one policy that decides for a host.
     func policy(for host: DialledHost) -> (any TrustPolicy)? { index.value(for: host) }

@@ -97,6 +97,10 @@ public final class TrustManager: Sendable {
     /// The name of every policy: the host or pattern in canonical form, any other name as given.
     public var allNames: [String] { table.withLock { $0.entries }.map(\.key.name) }
 
+    /// Differs after every change of policies. An adapter that keeps connections open compares it before it uses one: the
+    /// stream of ``changes()`` arrives later.
+    package var generation: UInt64 { table.withLock { $0.generation } }
+
     private func replaceAll(with policies: [String: any TrustPolicy]) {
         var new = PolicyTable()
         for (name, policy) in policies.sorted(by: { $0.key < $1.key }) {
@@ -105,6 +109,7 @@ public final class TrustManager: Sendable {
         let old = table.withLock { table in
             let old = table
             table = new
+            table.replace(old)
             return old
         }
         let removed = old.entries.filter { new[$0.key] == nil }.map { ($0.key, TrustPolicyChange.Kind.removed) }
