@@ -1,10 +1,10 @@
-import NIOSSL
+package import NIOSSL
 
 /// The TLS configuration that Holdfast connects with, derived from the one it was given.
 ///
 /// Kept: versions within the floor, cipher suites, curves, signature algorithms, the client's certificate and key,
 /// application protocols, the shutdown timeout and the key log. Replaced: who verifies, and renegotiation.
-enum ClientTLSConfiguration {
+package enum ClientTLSConfiguration {
     /// What a peer may sign a handshake with when the configuration does not say: BoringSSL's own list without SHA-1
     /// (RFC 9155), and with Ed25519 and P-521, which the validator knows and BoringSSL offers only when asked to.
     static let signatureAlgorithms: [SignatureAlgorithm] = [
@@ -12,7 +12,8 @@ enum ClientTLSConfiguration {
         .rsaPssRsaeSha384, .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
     ]
 
-    static func derived(
+    /// What Holdfast connects with; throws for what would weaken its decision.
+    package static func derived(
         from given: TLSConfiguration, oldestVersion: TLSVersion
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
         try refuseWeakVerification(given)
