@@ -24,6 +24,8 @@ let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio
 let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -32,6 +34,7 @@ let package = Package(
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
+        .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
         .library(name: "HoldfastNIOTesting", targets: ["HoldfastNIOTesting"]),
         .executable(name: "holdfastctl", targets: ["holdfastctl"]),
@@ -43,11 +46,19 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.44.0"),
     ],
     targets: [
         .target(name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], swiftSettings: strict),
         .target(
             name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL, logging],
+            swiftSettings: strict),
+        .target(
+            name: "HoldfastAsyncHTTPClient",
+            dependencies: [
+                "Holdfast", "HoldfastNIO", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL, logging,
+            ],
             swiftSettings: strict),
         .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
@@ -72,6 +83,13 @@ let package = Package(
             name: "HoldfastNIOTests",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastAsyncHTTPClientTests",
+            dependencies: [
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastTesting", "HoldfastNIOTesting",
+                asyncHTTPClient, nioCore, nioPosix, nioTLS, nioHTTP1, nioHTTP2, nioSSL, logging,
             ],
             swiftSettings: strict),
         .testTarget(

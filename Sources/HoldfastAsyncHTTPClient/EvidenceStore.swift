@@ -1,0 +1,101 @@
+import Foundation
+import Holdfast
+import NIOCore
+import Synchronization
+
+/// Until when something that rests on evidence holds: an instant of the monotonic clock, and the end of a certificate's
+/// validity on the wall clock.
+struct EvidenceExpiry: Sendable {
+    let deadline: NIODeadline
+    let notAfter: Date
+
+    func isPast(at time: Date) -> Bool {
+        // Written so that a time that is no number counts as past. A certificate holds to the end of its last second.
+        !(time < notAfter.addingTimeInterval(1)) || deadline <= .now()
+    }
+
+    /// How long it is until the first of the two, at most until the deadline.
+    func remaining(at time: Date) -> TimeAmount {
+        let untilDeadline = max(deadline - .now(), .zero)
+        let seconds = notAfter.timeIntervalSince(time) + 1
+        guard seconds > 0 else { return .zero }
+        // Only what is smaller than the deadline is converted, so that nothing overflows.
+        guard seconds < Double(untilDeadline.nanoseconds) / 1e9 else { return untilDeadline }
+        return .milliseconds(Int64(seconds * 1_000))
+    }
+}
+
+/// Chains by their leaf: what a server presented beside it when it proved the leaf's key to Holdfast.
+///
+/// A validated path is evidence about a leaf and not about a connection, so a chain serves for every connection whose
+/// handshake proved the same leaf's key. It is judged anew each time; only chains that were trusted are kept.
+final class EvidenceStore: Sendable {
+    private struct Key: Hashable {
+        let leaf: [UInt8]
+        let anchors: TrustAnchors
+    }
+
+    private struct Entry {
+        let chain: PresentedChain
+        let expiry: EvidenceExpiry
+    }
+
+    private let entries = Mutex<[Key: Entry]>([:])
+    private let capacity: Int
+    private let lifetime: TimeAmount
+
+    init(capacity: Int, lifetime: TimeAmount) {
+        self.capacity = capacity
+        self.lifetime = lifetime
+    }
+
+    var count: Int { entries.withLock { $0.count } }
+
+    func evidence(
+        about leaf: [UInt8], anchors: TrustAnchors, at time: Date
+    ) -> (chain: PresentedChain, expiry: EvidenceExpiry)? {
+        entries.withLock { entries in
+            let key = Key(leaf: leaf, anchors: anchors)
+            guard let entry = entries[key] else { return nil }
+            guard !entry.expiry.isPast(at: time) else {
+                entries[key] = nil
+                return nil
+            }
+            return (entry.chain, entry.expiry)
+        }
+    }
+
+    /// Keeps a chain that was trusted.
+    /// - Returns: until when it may be used.
+    func remember(_ decision: TrustDecision, about chain: PresentedChain, anchors: TrustAnchors) -> EvidenceExpiry {
+        let expiry = expiry(of: decision, about: chain)
+        guard let leaf = chain.leaf else { return expiry }
+        entries.withLock { entries in
+            let key = Key(leaf: leaf, anchors: anchors)
+            if entries[key] == nil, entries.count >= capacity {
+                entries = entries.filter { !$0.value.expiry.isPast(at: decision.time) }
+                // All lifetimes are one, so the first to end is the oldest.
+                if entries.count >= capacity,
+                    let oldest = entries.min(by: { $0.value.expiry.deadline < $1.value.expiry.deadline })
+                {
+                    entries[oldest.key] = nil
+                }
+            }
+            entries[key] = Entry(chain: chain, expiry: expiry)
+        }
+        return expiry
+    }
+
+    func forget(_ leaf: [UInt8], anchors: TrustAnchors) {
+        entries.withLock { $0[Key(leaf: leaf, anchors: anchors)] = nil }
+    }
+
+    /// The earliest notAfter of the path that the decision rests on; of all that was presented where it names none. A
+    /// certificate that is over already does not count: whoever trusts it does not go by validity.
+    func expiry(of decision: TrustDecision, about chain: PresentedChain) -> EvidenceExpiry {
+        let certificates =
+            decision.path?.certificates ?? chain.certificates.compactMap { try? X509Certificate(der: $0) }
+        let ends = certificates.map(\.notAfter).filter { decision.time < $0 }
+        return EvidenceExpiry(deadline: .now() + lifetime, notAfter: ends.min() ?? .distantFuture)
+    }
+}

@@ -1,0 +1,156 @@
+import AsyncHTTPClient
+import Holdfast
+import HoldfastNIO
+import NIOCore
+import NIOSSL
+import Synchronization
+
+/// What connections of a pool have in common: where they go, and what a request may ask of them by itself.
+struct OriginKey: Hashable, Sendable {
+    /// TLS settings of a request, compared as AsyncHTTPClient compares them.
+    struct Settings: Hashable, Sendable {
+        let configuration: TLSConfiguration
+
+        static func == (left: Self, right: Self) -> Bool {
+            left.configuration.bestEffortEquals(right.configuration)
+        }
+
+        func hash(into hasher: inout Hasher) { configuration.bestEffortHash(into: &hasher) }
+    }
+
+    let origin: HTTPOrigin
+    let tls: Settings?
+    let localAddress: String?
+}
+
+/// One `HTTPClient` for one origin, with the gate that its connections pass.
+final class OriginClient: Sendable {
+    let key: OriginKey
+    let verification: ConnectionVerification
+    let anchors: TrustAnchors
+    let gate: ConnectionGate
+    let http: HTTPClient
+
+    init(
+        key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors, gate: ConnectionGate,
+        http: HTTPClient
+    ) {
+        self.key = key
+        self.verification = verification
+        self.anchors = anchors
+        self.gate = gate
+        self.http = http
+    }
+}
+
+/// Makes the clients of origins from what the application configured.
+final class OriginClientMaker: Sendable {
+    private let configuration: Mutex<HTTPClient.Configuration>
+    let group: any EventLoopGroup
+    let judge: TrustJudge
+    let evidence: EvidenceStore
+    private let oldestVersion: TLSVersion
+    private let tries: Int
+    private let roots = Mutex<(anchors: TrustAnchors, certificates: [NIOSSLCertificate])?>(nil)
+
+    init(
+        configuration: sending HTTPClient.Configuration, group: any EventLoopGroup, judge: TrustJudge,
+        evidence: EvidenceStore, oldestVersion: TLSVersion, tries: Int
+    ) {
+        self.configuration = Mutex(configuration)
+        self.group = group
+        self.judge = judge
+        self.evidence = evidence
+        self.oldestVersion = oldestVersion
+        self.tries = tries
+    }
+
+    /// What BoringSSL is to verify for a policy on the way to an origin.
+    func verification(
+        for policy: (any TrustPolicy)?, origin: HTTPOrigin, anchors: TrustAnchors
+    ) -> ConnectionVerification {
+        let goesElsewhere = configuration.withLock { $0.proxy != nil || Self.override(of: origin, in: $0) != nil }
+        let isAddress = origin.host.serverNameIndication == nil
+        return ConnectionVerification(for: policy)
+            .possible(anchors: anchors, dialsAddressElsewhere: isAddress && goesElsewhere)
+    }
+
+    /// - Throws: ``PinnedHTTPClientError``.
+    func make(
+        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors,
+        expired: @escaping @Sendable (ConnectionGate) -> Void
+    ) throws(PinnedHTTPClientError) -> OriginClient {
+        var inner = configuration.withLock { $0 }
+        let override = Self.override(of: key.origin, in: inner)
+        inner.dnsOverride = override.map { [key.origin.hostInURL: $0] } ?? [:]
+        inner.redirectConfiguration = .disallow
+        inner.connectionPool.retryConnectionEstablishment = false
+        if let localAddress = key.localAddress { inner.localAddress = localAddress }
+        let given = key.tls?.configuration ?? inner.tlsConfiguration ?? .makeClientConfiguration()
+        var collector: EvidenceCollector?
+        do throws(TLSAdapterConfigurationError) {
+            var derived = try ClientTLSConfiguration.derived(from: given, oldestVersion: oldestVersion)
+            switch verification {
+            case .none: derived.certificateVerification = .none
+            case .chain: derived.certificateVerification = .noHostnameVerification
+            case .chainAndHost: derived.certificateVerification = .fullVerification
+            }
+            derived.trustRoots = .certificates(verification == .none ? [] : certificates(of: anchors))
+            inner.tlsConfiguration = derived
+            if key.origin.scheme == .https {
+                var own = given
+                // What AsyncHTTPClient makes of its httpVersion.
+                own.applicationProtocols = inner.httpVersion == .http1Only ? ["http/1.1"] : ["h2", "http/1.1"]
+                let route = EvidenceCollector.Route(
+                    target: override ?? key.origin.host.name, port: key.origin.port, proxy: inner.proxy,
+                    localAddress: inner.localAddress)
+                collector = try EvidenceCollector(
+                    host: key.origin.host, configuration: own, oldestVersion: oldestVersion, route: route,
+                    timeout: inner.timeout.connect ?? .seconds(10), tries: tries)
+            }
+        } catch {
+            throw PinnedHTTPClientError(error)
+        }
+        let gate = ConnectionGate(
+            origin: key.origin, judge: judge, evidence: evidence, collector: collector, expired: expired)
+        let (http1, http2) = (inner.http1_1ConnectionDebugInitializer, inner.http2ConnectionDebugInitializer)
+        inner.http1_1ConnectionDebugInitializer = { gate.admit($0, .http1, next: http1) }
+        inner.http2ConnectionDebugInitializer = { gate.admit($0, .http2, next: http2) }
+        return OriginClient(
+            key: key, verification: verification, anchors: anchors, gate: gate,
+            http: HTTPClient(eventLoopGroup: group, configuration: inner))
+    }
+
+    /// Refuses TLS settings that would weaken the policy before anything is connected.
+    func check(_ tls: TLSConfiguration) throws(PinnedHTTPClientError) {
+        do throws(TLSAdapterConfigurationError) {
+            _ = try ClientTLSConfiguration.derived(from: tls, oldestVersion: oldestVersion)
+        } catch {
+            throw PinnedHTTPClientError(error)
+        }
+    }
+
+    private static func override(of origin: HTTPOrigin, in configuration: HTTPClient.Configuration) -> String? {
+        guard !configuration.dnsOverride.isEmpty else { return nil }
+        if let exact = configuration.dnsOverride[origin.hostInURL] { return exact }
+        return configuration.dnsOverride.first { name, _ in
+            (try? DialledHost(name))?.hasSameName(as: origin.host) ?? false
+        }?.value
+    }
+
+    /// The anchors as BoringSSL has them. One that it cannot read is left out, which makes it refuse more, never less.
+    private func certificates(of anchors: TrustAnchors) -> [NIOSSLCertificate] {
+        if let known = roots.withLock({ $0 }), known.anchors == anchors { return known.certificates }
+        let made = anchors.certificates.compactMap { try? NIOSSLCertificate(bytes: $0.der, format: .der) }
+        roots.withLock { $0 = (anchors, made) }
+        return made
+    }
+}
+
+extension PinnedHTTPClientError {
+    init(_ error: TLSAdapterConfigurationError) {
+        self.init(
+            .tlsConfigurationRefused, expected: error.expected, found: "\(error.found) (\(error.code.rawValue))",
+            remedy: error.remedy)
+    }
+}

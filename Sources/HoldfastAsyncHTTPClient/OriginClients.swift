@@ -1,0 +1,252 @@
+import AsyncHTTPClient
+import Holdfast
+import NIOCore
+import Synchronization
+
+/// A request's hold on the client of its origin, until its response is read. May be ended more than once.
+final class OriginLease: Sendable {
+    let client: OriginClient
+    private let clients: OriginClients
+    private let isOver = Mutex(false)
+
+    init(client: OriginClient, clients: OriginClients) {
+        self.client = client
+        self.clients = clients
+    }
+
+    deinit { end() }
+
+    func end() {
+        let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        if isFirst { clients.end(client) }
+    }
+}
+
+/// The clients of all origins: at most so many, those that are not used shut down. A client that is to be no longer used
+/// is retired: it gets no further requests and is shut down, with its pooled connections, after its last response.
+final class OriginClients: Sendable {
+    fileprivate struct Entry {
+        let client: OriginClient
+        var requests = 0
+        var lastUse = 0
+        var isShuttingDown = false
+        var idleTimer: Scheduled<Void>?
+    }
+
+    fileprivate struct State {
+        var current: [OriginKey: OriginClient] = [:]
+        /// Current ones, and retired ones until they are gone.
+        var entries: [ObjectIdentifier: Entry] = [:]
+        var uses = 0
+        var isClosed = false
+        var idleWaiters: [EventLoopPromise<Void>] = []
+        var goneWaiters: [EventLoopPromise<Void>] = []
+
+        /// Takes a client out of use; whoever asks shuts it down if that is due.
+        mutating func retire(_ client: OriginClient) -> OriginClient? {
+            if current[client.key] === client { current[client.key] = nil }
+            return shutdownIfIdle(client)
+        }
+
+        /// Marks a retired client without requests; nil when there is nothing to do.
+        mutating func shutdownIfIdle(_ client: OriginClient, isForced: Bool = false) -> OriginClient? {
+            let id = ObjectIdentifier(client)
+            guard var entry = entries[id], !entry.isShuttingDown, current[client.key] !== client,
+                entry.requests == 0 || isForced
+            else { return nil }
+            entry.isShuttingDown = true
+            entry.idleTimer?.cancel()
+            entry.idleTimer = nil
+            entries[id] = entry
+            return client
+        }
+    }
+
+    private let state = Mutex(State())
+    let maker: OriginClientMaker
+    private let capacity: Int
+    private let idleTimeout: TimeAmount
+
+    init(maker: OriginClientMaker, capacity: Int, idleTimeout: TimeAmount) {
+        self.maker = maker
+        self.capacity = capacity
+        self.idleTimeout = idleTimeout
+    }
+
+    /// The clients there are, retired ones that are not gone yet included.
+    var all: [OriginClient] { state.withLock { $0.entries.values.map(\.client) } }
+
+    // MARK: Requests
+
+    /// The client for a request; the one there is, if it still does, or a new one.
+    ///
+    /// - Throws: ``PinnedHTTPClientError``, AsyncHTTPClient's `alreadyShutdown`.
+    func lease(
+        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors
+    ) throws -> OriginLease {
+        if let lease = try existing(key, verification: verification, anchors: anchors) { return lease }
+        // Outside the lock: it reads certificates and makes contexts.
+        let made = try maker.make(key, verification: verification, anchors: anchors) { [weak self] gate in
+            self?.retire { $0.gate === gate }
+        }
+        do {
+            let (lease, retired) = try state.withLock { state in
+                guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
+                var retired: [OriginClient] = []
+                if let other = state.current[key], let idle = state.retire(other) { retired.append(idle) }
+                if state.current.count >= capacity {
+                    guard let unused = state.current.values.filter({ state.requests(of: $0) == 0 })
+                        .min(by: { state.lastUse(of: $0) < state.lastUse(of: $1) })
+                    else { throw tooManyOrigins(for: key.origin) }
+                    if let idle = state.retire(unused) { retired.append(idle) }
+                }
+                state.current[key] = made
+                state.entries[ObjectIdentifier(made)] = Entry(client: made)
+                state.begin(made)
+                return (OriginLease(client: made, clients: self), retired)
+            }
+            retired.forEach(shutDown)
+            return lease
+        } catch {
+            // It has no connections, so there is nothing to wait for.
+            made.http.shutdown { _ in }
+            throw error
+        }
+    }
+
+    private func existing(
+        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors
+    ) throws -> OriginLease? {
+        let (lease, retired) = try state.withLock { state -> (OriginLease?, OriginClient?) in
+            guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
+            guard let client = state.current[key] else { return (nil, nil) }
+            guard client.verification == verification, client.anchors == anchors, !client.gate.hasExpired() else {
+                return (nil, state.retire(client))
+            }
+            state.begin(client)
+            return (OriginLease(client: client, clients: self), nil)
+        }
+        if let retired { shutDown(retired) }
+        return lease
+    }
+
+    private func tooManyOrigins(for origin: HTTPOrigin) -> PinnedHTTPClientError {
+        PinnedHTTPClientError(
+            .tooManyOrigins, expected: "at most \(capacity) origins with requests in flight",
+            found: "one more, \(origin.scheme.rawValue)://\(origin.host)",
+            remedy: "Read responses to their end, or raise limits.origins.")
+    }
+
+    func end(_ client: OriginClient) {
+        let (idle, waiters) = state.withLock { state -> (OriginClient?, [EventLoopPromise<Void>]) in
+            let id = ObjectIdentifier(client)
+            guard var entry = state.entries[id] else { return (nil, []) }
+            entry.requests -= 1
+            let use = entry.lastUse
+            if entry.requests == 0, state.current[client.key] === client {
+                entry.idleTimer = client.http.eventLoopGroup.any().scheduleTask(in: idleTimeout) { [weak self] in
+                    self?.retireIfUnused(client, since: use)
+                }
+            }
+            state.entries[id] = entry
+            var waiters: [EventLoopPromise<Void>] = []
+            if state.entries.values.allSatisfy({ $0.requests == 0 }) { swap(&waiters, &state.idleWaiters) }
+            return (state.shutdownIfIdle(client), waiters)
+        }
+        if let idle { shutDown(idle) }
+        for waiter in waiters { waiter.succeed() }
+    }
+
+    // MARK: Retirement
+
+    private func retireIfUnused(_ client: OriginClient, since use: Int) {
+        let retired = state.withLock { state -> OriginClient? in
+            guard state.requests(of: client) == 0, state.lastUse(of: client) == use else { return nil }
+            return state.retire(client)
+        }
+        if let retired { shutDown(retired) }
+    }
+
+    func retire(where condition: (OriginClient) -> Bool) {
+        let retired = state.withLock { state in
+            state.current.values.filter(condition).compactMap { state.retire($0) }
+        }
+        retired.forEach(shutDown)
+    }
+
+    private func shutDown(_ client: OriginClient) {
+        client.http.shutdown { _ in
+            let waiters = self.state.withLock { state in
+                state.entries[ObjectIdentifier(client)] = nil
+                var waiters: [EventLoopPromise<Void>] = []
+                if state.entries.isEmpty { swap(&waiters, &state.goneWaiters) }
+                return waiters
+            }
+            for waiter in waiters { waiter.succeed() }
+        }
+    }
+
+    // MARK: The end
+
+    /// Takes no further requests and waits, as long as is allowed, for those in flight; then ends what is left.
+    ///
+    /// - Throws: AsyncHTTPClient's `alreadyShutdown` the second time.
+    func shutdown(waitingAtMost patience: TimeAmount, on loop: any EventLoop) async throws {
+        let idle = loop.makePromise(of: Void.self)
+        let isBusy = try state.withLock { state in
+            guard !state.isClosed else {
+                idle.succeed()
+                throw HTTPClientError.alreadyShutdown
+            }
+            state.isClosed = true
+            let isBusy = patience > .zero && state.entries.values.contains { $0.requests > 0 }
+            if isBusy { state.idleWaiters.append(idle) }
+            return isBusy
+        }
+        if isBusy {
+            let timer = loop.scheduleTask(in: patience) { idle.succeed() }
+            try await idle.futureResult.get()
+            timer.cancel()
+        } else {
+            idle.succeed()
+        }
+        let gone = loop.makePromise(of: Void.self)
+        let (clients, isEmpty) = endAll(gone)
+        clients.forEach(shutDown)
+        if isEmpty { gone.succeed() }
+        try await gone.futureResult.get()
+    }
+
+    /// Ends everything without waiting, for a client that is let go of.
+    func abandon() {
+        endAll(nil).clients.forEach(shutDown)
+    }
+
+    private func endAll(_ gone: EventLoopPromise<Void>?) -> (clients: [OriginClient], isEmpty: Bool) {
+        state.withLock { state in
+            state.isClosed = true
+            state.current = [:]
+            if let gone, !state.entries.isEmpty { state.goneWaiters.append(gone) }
+            let clients = state.entries.values.map(\.client)
+            return (clients.compactMap { state.shutdownIfIdle($0, isForced: true) }, clients.isEmpty)
+        }
+    }
+}
+
+extension OriginClients.State {
+    fileprivate func requests(of client: OriginClient) -> Int { entries[ObjectIdentifier(client)]?.requests ?? 0 }
+
+    fileprivate func lastUse(of client: OriginClient) -> Int { entries[ObjectIdentifier(client)]?.lastUse ?? 0 }
+
+    fileprivate mutating func begin(_ client: OriginClient) {
+        uses += 1
+        let id = ObjectIdentifier(client)
+        entries[id]?.requests += 1
+        entries[id]?.lastUse = uses
+        entries[id]?.idleTimer?.cancel()
+        entries[id]?.idleTimer = nil
+    }
+}

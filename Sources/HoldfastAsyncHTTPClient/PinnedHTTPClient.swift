@@ -1,0 +1,307 @@
+public import AsyncHTTPClient
+public import Holdfast
+public import Logging
+public import NIOCore
+import NIOHTTP1
+public import NIOPosix
+public import NIOSSL
+
+/// AsyncHTTPClient's `HTTPClient`, with Holdfast deciding about every server before a byte of a request leaves.
+///
+/// Who uses `HTTPClient` today changes the line that makes it; requests and responses are AsyncHTTPClient's own:
+/// ```swift
+/// // let client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+/// let client = try PinnedHTTPClient(trust: manager, validator: validator, configuration: configuration)
+///
+/// let response = try await client.execute(HTTPClientRequest(url: "https://www.example.com/"), timeout: .seconds(30))
+/// let body = try await response.body.collect(upTo: 1 << 20)
+/// try await client.shutdown()
+/// ```
+/// A server that is refused is a `TrustFailure` of the request, as soon as the connection is made. Nothing of the request
+/// was sent; over HTTP/2 the connection's preface and settings were.
+///
+/// ## How it decides
+/// AsyncHTTPClient asks nobody during a handshake. It lets an initialiser look at a connection after it, which sees the
+/// server's own certificate only and is not told the host. So there is one inner client for each scheme, host and port,
+/// and a policy that needs the whole chain is given one from a handshake of Holdfast's own with the same server, which
+/// sends nothing. It is remembered for the certificate: the first connection to a server costs two handshakes, later ones
+/// one. Each connection is judged by the policy of its moment. When policies or anchors change, connections that would
+/// be refused now are closed, with the requests on them; when the evidence about one comes to its end, after ten minutes
+/// or with the earliest end of a certificate's validity, its origin's connections are used for no further request.
+///
+/// ## What differs from HTTPClient
+/// - A host without a policy is refused unless `unknownHosts` says otherwise, and so is `http` for every host whose policy
+///   asks for a certificate: there is none.
+/// - Redirects follow AsyncHTTPClient's rules and its `redirectConfiguration`, each target judged before it is connected
+///   to; one from https to http is an error.
+/// - `connectionPool.retryConnectionEstablishment` is off, since a refusal would otherwise surface at a deadline only.
+/// - Trust roots in a `TLSConfiguration`, of the client or of a request, and verification turned off are refused: the
+///   validator's anchors and the policy decide.
+/// - A SOCKS proxy is refused. Through an HTTP proxy the policy judges the origin.
+/// - Event loops must be those of `MultiThreadedEventLoopGroup`, on Apple's platforms as well.
+///
+/// May be used from any thread; shut it down before it is let go of.
+public final class PinnedHTTPClient: Sendable {
+    /// The bounds of what a client keeps.
+    public struct Limits: Sendable, Hashable {
+        /// Origins (scheme, host and port) that connections are kept for; 1 or more. Past it the one that was not used
+        /// for the longest time makes room, and with requests in flight to all of them a request for another is an
+        /// error.
+        public var origins = 256
+        /// Certificates that chains are remembered for; 1 or more, the oldest makes room.
+        public var evidence = 1_024
+        /// How long a chain is remembered and the decision made on it is used; more than zero.
+        public var evidenceLifetime = TimeAmount.minutes(10)
+        /// Handshakes that are tried until the server shows the certificate of the connection; 1 or more. Servers with
+        /// several certificates for one name need several.
+        public var evidenceTries = 4
+
+        /// The limits that suit most applications.
+        public init() {}
+    }
+
+    /// The event loops that connections run on.
+    public let eventLoopGroup: any EventLoopGroup
+
+    let judge: TrustJudge
+    let clients: OriginClients
+    let evidence: EvidenceStore
+    private let redirects: RedirectEngine.Rules?
+    private let watcher: Task<Void, Never>
+
+    /// Makes a client; nothing is connected.
+    ///
+    /// - Parameters:
+    ///   - trust: finds the policy of each host.
+    ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS.
+    ///   - unknownHosts: what happens to a host without a policy.
+    ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
+    ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, the rest holds.
+    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
+    ///   - limits: the bounds of what is kept.
+    ///   - clock: tells the time of each decision.
+    /// - Throws: ``PinnedHTTPClientError``.
+    public convenience init(
+        trust: TrustManager, validator: PathValidator, unknownHosts: UnknownHostRule = .reject,
+        eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
+        oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(), clock: any WallClock = SystemWallClock()
+    ) throws(PinnedHTTPClientError) {
+        let judge = TrustJudge(manager: trust, unknownHosts: unknownHosts, validator: { validator }, clock: clock)
+        try self.init(
+            judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration,
+            oldestTLSVersion: oldestTLSVersion, limits: limits)
+    }
+
+    /// Makes a client that goes by the anchors of a store, and by its new ones as soon as it has them: with the next
+    /// request, connections are judged by them.
+    ///
+    /// - Parameters:
+    ///   - trust: finds the policy of each host.
+    ///   - anchors: holds the anchors that are trusted.
+    ///   - profile: which rules a chain must keep.
+    ///   - unknownHosts: what happens to a host without a policy.
+    ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
+    ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, the rest holds.
+    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
+    ///   - limits: the bounds of what is kept.
+    ///   - clock: tells the time of each decision.
+    /// - Throws: ``PinnedHTTPClientError``.
+    public convenience init(
+        trust: TrustManager, anchors: TrustAnchorStore, profile: ValidationProfile = .standard,
+        unknownHosts: UnknownHostRule = .reject,
+        eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
+        oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(), clock: any WallClock = SystemWallClock()
+    ) throws(PinnedHTTPClientError) {
+        let cache = VerifiedPathCache()
+        let judge = TrustJudge(
+            manager: trust, unknownHosts: unknownHosts,
+            validator: { PathValidator(anchors: anchors.current, profile: profile, cache: cache) }, clock: clock)
+        try self.init(
+            judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration,
+            oldestTLSVersion: oldestTLSVersion, limits: limits)
+    }
+
+    private init(
+        judge: TrustJudge, eventLoopGroup: any EventLoopGroup, configuration: sending HTTPClient.Configuration,
+        oldestTLSVersion: TLSVersion, limits: Limits
+    ) throws(PinnedHTTPClientError) {
+        try Self.check(eventLoopGroup, configuration, limits)
+        redirects = try configuration.redirectConfiguration.rules()
+        let idleTimeout = configuration.connectionPool.idleTimeout
+        let tls = configuration.tlsConfiguration
+        evidence = EvidenceStore(capacity: limits.evidence, lifetime: limits.evidenceLifetime)
+        let maker = OriginClientMaker(
+            configuration: configuration, group: eventLoopGroup, judge: judge, evidence: evidence,
+            oldestVersion: oldestTLSVersion, tries: limits.evidenceTries)
+        if let tls { try maker.check(tls) }
+        self.judge = judge
+        self.eventLoopGroup = eventLoopGroup
+        let clients = OriginClients(maker: maker, capacity: limits.origins, idleTimeout: idleTimeout)
+        self.clients = clients
+        let changes = judge.manager.changes()
+        watcher = Task {
+            // A request judges its connections itself before it uses one; this ends those that nobody uses meanwhile.
+            for await change in changes {
+                for client in clients.all where change.concerns(client.key.origin.host) {
+                    client.gate.endWhatNoLongerHolds()
+                }
+            }
+        }
+    }
+
+    deinit {
+        watcher.cancel()
+        clients.abandon()
+    }
+
+    private static func check(
+        _ group: any EventLoopGroup, _ configuration: HTTPClient.Configuration, _ limits: Limits
+    ) throws(PinnedHTTPClientError) {
+        guard ClientBootstrap(validatingGroup: group) != nil else {
+            throw PinnedHTTPClientError(
+                .eventLoopsRefused, expected: "event loops of MultiThreadedEventLoopGroup", found: "\(type(of: group))",
+                remedy: "Give MultiThreadedEventLoopGroup.singleton; elsewhere no connection can be judged.")
+        }
+        if var proxy = configuration.proxy {
+            proxy.connectHeaders = [:]
+            guard proxy != .socksServer(host: proxy.host, port: proxy.port) else {
+                throw PinnedHTTPClientError(
+                    .proxyRefused, expected: "an HTTP proxy or none", found: "a SOCKS proxy",
+                    remedy: "Use an HTTP proxy.")
+            }
+        }
+        guard limits.origins > 0, limits.evidence > 0, limits.evidenceTries > 0, limits.evidenceLifetime > .zero else {
+            throw PinnedHTTPClientError(
+                .invalidLimit, expected: "limits above zero", found: "\(limits)", remedy: "Start from Limits().")
+        }
+    }
+
+    // MARK: Requests
+
+    /// Sends a request, to a server that its host's policy trusts.
+    ///
+    /// - Parameters:
+    ///   - request: AsyncHTTPClient's request. Its TLS configuration may say what the client's may.
+    ///   - deadline: when the response must have come.
+    ///   - logger: told of redirects and refusals, and handed on to AsyncHTTPClient.
+    /// - Returns: the response, whose body is streamed. Read it to its end or let go of it.
+    /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
+    public func execute(
+        _ request: HTTPClientRequest, deadline: NIODeadline, logger: Logger? = nil
+    ) async throws -> HTTPClientResponse {
+        var redirects = RedirectEngine(rules: redirects, url: request.url)
+        var request = request
+        var history: [HTTPClientRequestResponse] = []
+        while true {
+            let target = try RequestTarget(request.url)
+            var response = try await send(request, to: target, deadline: deadline, logger: logger)
+            let head = HTTPResponseHead(version: response.version, status: response.status, headers: response.headers)
+            history.append(HTTPClientRequestResponse(request: request, responseHead: head))
+            response.history = history
+            guard
+                let next = try redirects.next(
+                    after: request, at: target.url, status: response.status, headers: response.headers)
+            else { return response }
+            logger?.debug("following a redirect", metadata: ["from": "\(request.url)", "to": "\(next.url)"])
+            request = next
+        }
+    }
+
+    /// Sends a request, to a server that its host's policy trusts.
+    ///
+    /// - Parameters:
+    ///   - request: AsyncHTTPClient's request. Its TLS configuration may say what the client's may.
+    ///   - timeout: how long the response may take to come.
+    ///   - logger: told of redirects and refusals, and handed on to AsyncHTTPClient.
+    /// - Returns: the response, whose body is streamed. Read it to its end or let go of it.
+    /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
+    public func execute(
+        _ request: HTTPClientRequest, timeout: TimeAmount, logger: Logger? = nil
+    ) async throws -> HTTPClientResponse {
+        try await execute(request, deadline: .now() + timeout, logger: logger)
+    }
+
+    private func send(
+        _ request: HTTPClientRequest, to target: RequestTarget, deadline: NIODeadline, logger: Logger?
+    ) async throws -> HTTPClientResponse {
+        do {
+            return try await sendUnlogged(request, to: target, deadline: deadline, logger: logger)
+        } catch let failure as TrustFailure {
+            logger?.warning(
+                "the server is not trusted",
+                metadata: ["host": "\(target.origin.host)", "reason": "\(failure.code.rawValue)"])
+            throw failure
+        }
+    }
+
+    private func sendUnlogged(
+        _ request: HTTPClientRequest, to target: RequestTarget, deadline: NIODeadline, logger: Logger?
+    ) async throws -> HTTPClientResponse {
+        let policy = try judge.policy(for: target.origin)
+        if let tls = request.tlsConfiguration { try clients.maker.check(tls) }
+        let anchors = judge.version.anchors
+        let key = OriginKey(
+            origin: target.origin, tls: request.tlsConfiguration.map { OriginKey.Settings(configuration: $0) },
+            localAddress: request.localAddress)
+        let verification = clients.maker.verification(for: policy, origin: target.origin, anchors: anchors)
+        let lease = try clients.lease(key, verification: verification, anchors: anchors)
+        let gate = lease.client.gate
+        // The pool may pick any of its connections: those that are refused by now have to be gone.
+        for refused in gate.endWhatNoLongerHolds() { try await refused.channel.closeFuture.get() }
+        var inner = request
+        inner.url = target.text
+        inner.tlsConfiguration = nil
+        inner.localAddress = nil
+        do {
+            var response = try await lease.client.http.execute(inner, deadline: deadline, logger: logger)
+            response.body = .stream(TrackedBody(base: response.body, lease: lease))
+            return response
+        } catch {
+            lease.end()
+            guard verification != .none, Self.isRefusedByTLS(error),
+                let failure = await explanation(by: gate, deadline: deadline)
+            else { throw error }
+            throw failure
+        }
+    }
+
+    private static func isRefusedByTLS(_ error: any Error) -> Bool {
+        if error is NIOSSLExtraError { return true }
+        guard case .handshakeFailed? = error as? NIOSSLError else { return false }
+        return true
+    }
+
+    /// Nil when the time is up or the request is cancelled before the reason is known.
+    private func explanation(by gate: ConnectionGate, deadline: NIODeadline) async -> TrustFailure? {
+        let loop = eventLoopGroup.any()
+        let promise = loop.makePromise(of: TrustFailure?.self)
+        gate.explanation(on: loop).cascade(to: promise)
+        let timer = loop.scheduleTask(deadline: deadline) { promise.succeed(nil) }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            (try? await promise.futureResult.get()) ?? nil
+        } onCancel: {
+            promise.succeed(nil)
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends the client as `HTTPClient.shutdown()` does: requests in flight fail, connections are closed.
+    ///
+    /// - Throws: AsyncHTTPClient's `alreadyShutdown` the second time.
+    public func shutdown() async throws {
+        try await shutdown(waitingAtMost: .zero)
+    }
+
+    /// Takes no further requests, lets those in flight come to their end, and ends the client.
+    ///
+    /// - Parameter patience: how long to wait until responses are read to their end; then what is left fails.
+    /// - Throws: AsyncHTTPClient's `alreadyShutdown` the second time.
+    public func shutdown(waitingAtMost patience: TimeAmount) async throws {
+        watcher.cancel()
+        try await clients.shutdown(waitingAtMost: patience, on: eventLoopGroup.any())
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Holdfast
+
+/// Scheme, host and port of a URL, in one canonical form: what connections are kept by.
+struct HTTPOrigin: Hashable, Sendable {
+    enum Scheme: String, Sendable {
+        case http
+        case https
+
+        var defaultPort: Int {
+            switch self {
+            case .http: 80
+            case .https: 443
+            }
+        }
+    }
+
+    let scheme: Scheme
+    /// Always with a port.
+    let host: DialledHost
+
+    var port: Int { host.port ?? scheme.defaultPort }
+
+    /// The host as AsyncHTTPClient spells it in its tables: an IPv6 address in brackets.
+    var hostInURL: String {
+        if case .ipv6 = host.kind { "[\(host.name)]" } else { host.name }
+    }
+}
+
+/// Where a request goes, read once: the host that the policy is asked about is the one that is connected to.
+struct RequestTarget: Sendable {
+    let origin: HTTPOrigin
+    /// As the caller wrote it.
+    let url: URL
+    /// The URL with the host in canonical form, for AsyncHTTPClient, which reads it on its own.
+    let text: String
+
+    /// - Throws: ``PinnedHTTPClientError``, or `HostError` for a host that cannot be dialled.
+    init(_ text: String) throws {
+        guard let url = URL(string: text), let scheme = url.scheme.flatMap({ HTTPOrigin.Scheme(rawValue: $0.lowercased()) })
+        else { throw Self.refused(text, expected: "a URL of the scheme https or http") }
+        let dialled = try DialledHost(url: url)
+        let host = try DialledHost(dialled.name, port: dialled.port ?? scheme.defaultPort)
+        let origin = HTTPOrigin(scheme: scheme, host: host)
+        self.origin = origin
+        self.url = url
+        if Self.host(of: text) == host.name {
+            self.text = text
+            return
+        }
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+            throw Self.refused(text, expected: "a URL of parts")
+        }
+        parts.encodedHost = origin.hostInURL
+        // Readers of URLs differ; what AsyncHTTPClient will read out of this one has to be the host that was judged.
+        guard let canonical = parts.string, Self.host(of: canonical) == host.name else {
+            throw Self.refused(text, expected: "a URL whose host reads \(host.name)")
+        }
+        self.text = canonical
+    }
+
+    private static func host(of text: String) -> String? {
+        guard let host = URL(string: text)?.host else { return nil }
+        guard host.hasPrefix("["), host.hasSuffix("]") else { return host }
+        return String(host.dropFirst().dropLast())
+    }
+
+    private static func refused(_ text: String, expected: String) -> PinnedHTTPClientError {
+        PinnedHTTPClientError(
+            .urlRefused, expected: expected, found: String(text.prefix(200)),
+            remedy: "Give an absolute URL, for example https://www.example.com/.")
+    }
+}
