@@ -1,0 +1,207 @@
+import AsyncHTTPClient
+import Foundation
+import Holdfast
+@testable import HoldfastAsyncHTTPClient
+import HoldfastTesting
+import NIOCore
+import Testing
+
+@Suite("A pooled connection", .timeLimit(.minutes(2)))
+struct ConnectionEndTests {
+    @Test("ends when its host's policy gets stricter, before any further request")
+    func stricterPolicy() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        try await withOrigin(try setting.leaf()) { origin in
+            try await setting.withClient { client in
+                try await client.expectAnswer(origin.url())
+                let bytes = origin.counters.plaintextBytes
+                try setting.trust("www.example.com", pins: [try setting.leaf().publicKeyPin()])
+                // No request is needed for it.
+                try await origin.waitForDisconnection()
+                #expect(await client.refusal(origin.url())?.code == .pinMismatch)
+                #expect(origin.counters.plaintextBytes == bytes)
+            }
+        }
+    }
+
+    @Test("carries no request that comes at once after the policy got stricter", arguments: 0..<5)
+    func immediately(_: Int) async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        try await withOrigin(try setting.leaf()) { origin in
+            try await setting.withClient { client in
+                try await client.expectAnswer(origin.url())
+                try setting.trust("www.example.com", pins: [try setting.leaf().publicKeyPin()])
+                #expect(await client.refusal(origin.url())?.code == .pinMismatch)
+                #expect(origin.counters.requests.count == 1)
+            }
+        }
+    }
+
+    @Test("ends with the request on it when its policy gets stricter")
+    func busy() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        try await withOrigin(try setting.leaf(), answer: { _ in .init(stalls: true) }) { origin in
+            try await setting.withClient { client in
+                let response = try await client.execute(HTTPClientRequest(url: origin.url()), timeout: .minutes(5))
+                try setting.trust("www.example.com", pins: [try setting.leaf().publicKeyPin()])
+                try await origin.waitForDisconnection()
+                await #expect(throws: (any Error).self) { _ = try await response.body.collect(upTo: 1_000) }
+            }
+        }
+    }
+
+    @Test("ends when the policy of its host is removed")
+    func removedPolicy() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        try await withOrigin(try setting.leaf()) { origin in
+            try await setting.withClient { client in
+                try await client.expectAnswer(origin.url())
+                setting.manager.removePolicy(name: "www.example.com")
+                try await origin.waitForDisconnection()
+                #expect(await client.refusal(origin.url())?.code == .noPolicyForHost)
+            }
+        }
+    }
+
+    @Test("stays when the new policy accepts its server, and when another host's changes")
+    func sameVerdict() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        let leaf = try setting.leaf()
+        try await withOrigin(leaf) { origin in
+            try await setting.withClient { client in
+                try await client.expectAnswer(origin.url())
+                try setting.trust("www.example.com", pins: [try leaf.publicKeyPin()])
+                try setting.trust("api.example.com", pins: [try setting.leaf().publicKeyPin()])
+                try await client.expectAnswer(origin.url())
+                #expect(origin.counters.accepted == 2)
+            }
+        }
+    }
+
+    @Test("makes way for one that is verified more when a policy that validated nothing is replaced")
+    func moreVerification() async throws {
+        let setting = try HTTPSetting()
+        setting.manager.add(policy: DisabledPolicy(host: try HostPattern("www.example.com")))
+        try await withOrigin(try setting.leaf()) { origin in
+            try await setting.withClient { client in
+                try await client.expectAnswer(origin.url())
+                #expect(client.clients.all.map(\.verification) == [.none])
+                try setting.trust("www.example.com")
+                try await client.expectAnswer(origin.url())
+                #expect(client.clients.all.contains { $0.verification == .chainAndHost })
+            }
+        }
+    }
+
+    @Test("ends when the evidence about its server has served its time")
+    func lifetime() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        var limits = PinnedHTTPClient.Limits()
+        limits.evidenceLifetime = .milliseconds(100)
+        try await withOrigin(try setting.leaf()) { origin in
+            try await setting.withClient(limits: limits) { client in
+                try await client.expectAnswer(origin.url())
+                try await origin.waitForDisconnection()
+                try await client.expectAnswer(origin.url())
+                #expect(origin.counters.handshakes == 4)
+            }
+        }
+    }
+
+    @Test("serves its response to the end when the evidence ends meanwhile, and nothing else")
+    func lifetimeWhileBusy() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        let leaf = try setting.leaf { $0.notAfter = .hours(1) }
+        try await withOrigin(leaf, answer: { .init(stalls: $0.uri == "/stall") }) { origin in
+            try await setting.withClient { client in
+                let response = try await client.execute(
+                    HTTPClientRequest(url: origin.url("/stall")), timeout: .minutes(5))
+                setting.clock.advance(by: 3_700)
+                #expect(await client.refusal(origin.url())?.code == .expired)
+                #expect(origin.counters.requests.count == 1)
+                var iterator = response.body.makeAsyncIterator()
+                let part = try await iterator.next()
+                #expect(part.map { String(buffer: $0) } == "ok")
+            }
+        }
+    }
+
+    @Test("is used no more when a certificate of its path has ended")
+    func notAfter() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        try await withOrigin(try setting.leaf { $0.notAfter = .hours(1) }) { origin in
+            try await setting.withClient { client in
+                try await client.expectAnswer(origin.url())
+                setting.clock.advance(by: 3_700)
+                #expect(await client.refusal(origin.url())?.code == .expired)
+                try await origin.waitForDisconnection()
+                #expect(origin.counters.requests.count == 1)
+            }
+        }
+    }
+
+    @Test("is judged by new anchors as soon as there are some")
+    func newAnchors() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        let anchors = AnchorBox(try setting.anchors())
+        let store = try await TrustAnchorStore { anchors.current }
+        let client = try PinnedHTTPClient(
+            trust: setting.manager, anchors: store, configuration: setting.configuration)
+        try await withOrigin(try setting.leaf()) { origin in
+            try await client.expectAnswer(origin.url())
+            anchors.current = try TrustAnchors(der: [TestAuthority.root(name: "Stranger").root])
+            try await store.reload()
+            #expect(await client.refusal(origin.url())?.code == .unknownIssuer)
+            try await origin.waitForDisconnection()
+            #expect(origin.counters.requests.count == 1)
+            try await client.shutdown()
+        }
+    }
+
+    @Test("of the origin that was not used for longest makes room for another; origins in use are not ended")
+    func bound() async throws {
+        let setting = try HTTPSetting()
+        for host in HTTPSetting.names { try setting.trust(host) }
+        let leaf = try setting.leaf("www.example.com", "api.example.com", "other.example.net")
+        var limits = PinnedHTTPClient.Limits()
+        limits.origins = 2
+        try await withOrigin(leaf, answer: { .init(stalls: $0.uri == "/stall") }) { origin in
+            try await setting.withClient(limits: limits) { client in
+                try await client.expectAnswer(origin.url())
+                try await client.expectAnswer(origin.url(host: "api.example.com"))
+                try await client.expectAnswer(origin.url())
+                try await client.expectAnswer(origin.url(host: "other.example.net"))
+                // Two handshakes for the first, one each for the others; one origin and the evidence are gone.
+                try await origin.wait { $0.accepted == 4 && $0.closed == 2 }
+                let stall = HTTPClientRequest(url: origin.url("/stall"))
+                let other = HTTPClientRequest(url: origin.url("/stall", host: "other.example.net"))
+                let held = try await (client.execute(stall, timeout: .minutes(5)), client.execute(other, timeout: .minutes(5)))
+                #expect(await client.clientError(origin.url(host: "api.example.com")) == .tooManyOrigins)
+                withExtendedLifetime(held) {}
+            }
+        }
+    }
+
+    @Test("and its client are gone when nobody used them for the idle time")
+    func idle() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        try await withOrigin(try setting.leaf()) { origin in
+            try await setting.withClient { $0.connectionPool.idleTimeout = .milliseconds(50) } _: { client in
+                try await client.expectAnswer(origin.url())
+                try await origin.waitForDisconnection()
+                try await client.expectAnswer(origin.url())
+                #expect(origin.counters.handshakes == 3)
+            }
+        }
+    }
+}
