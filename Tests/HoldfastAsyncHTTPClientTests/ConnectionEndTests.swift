@@ -196,7 +196,7 @@ struct ConnectionEndTests {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
         try await withOrigin(try setting.leaf()) { origin in
-            try await setting.withClient { $0.connectionPool.idleTimeout = .milliseconds(50) } _: { client in
+            try await setting.withClient({ $0.connectionPool.idleTimeout = .milliseconds(50) }) { client in
                 try await client.expectAnswer(origin.url())
                 try await origin.waitForDisconnection()
                 try await client.expectAnswer(origin.url())

@@ -222,16 +222,20 @@ final class TestOrigin: Sendable {
         http2.channel.flush()
     }
 
-    /// Cuts every connection without a goodbye.
-    func cut() async {
-        for channel in state.channels {
-            channel.eventLoop.execute { try? channel.pipeline.syncOperations.context(handlerType: ByteMonitor.self).close(promise: nil) }
-        }
-    }
-
+    /// Stops listening and cuts every connection without a goodbye of TLS, which a client may not answer.
     func shutdown() async {
         try? await listener.close().get()
-        for channel in state.channels { try? await channel.close().get() }
+        for channel in state.channels {
+            channel.eventLoop.execute {
+                let pipeline = channel.pipeline.syncOperations
+                if let tls = try? pipeline.context(handlerType: NIOSSLServerHandler.self) {
+                    tls.close(promise: nil)
+                } else {
+                    channel.close(promise: nil)
+                }
+            }
+            try? await channel.closeFuture.get()
+        }
     }
 
     /// Counts plaintext.
@@ -279,7 +283,9 @@ final class TestOrigin: Sendable {
             guard !reply.isSilent else { return }
             var headers = reply.headers
             let closes = headers["connection"].contains("close")
-            if !reply.stalls { headers.add(name: "content-length", value: "\(reply.body.utf8.count * reply.repetitions)") }
+            if !reply.stalls {
+                headers.add(name: "content-length", value: "\(reply.body.utf8.count * reply.repetitions)")
+            }
             let head = HTTPResponseHead(version: .http1_1, status: reply.status, headers: headers)
             context.write(wrapOutboundOut(.head(head)), promise: nil)
             for _ in 0..<reply.repetitions where request.method != .HEAD {

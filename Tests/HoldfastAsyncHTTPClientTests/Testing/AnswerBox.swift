@@ -1,0 +1,11 @@
+import Synchronization
+
+/// A reply that a test decides on while its server runs.
+final class AnswerBox: Sendable {
+    private let state = Mutex(TestOrigin.Reply())
+
+    var reply: TestOrigin.Reply {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
