@@ -29,6 +29,17 @@ let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// Real servers of other projects are built for their tests alone, when a trait asks for them (scripts/check-integrations).
+let hummingbird: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
+    .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
+]
+let grpc: [Target.Dependency] = [
+    .product(name: "GRPCCore", package: "grpc-swift-2", condition: .when(traits: ["GRPC"])),
+    .product(
+        name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport", condition: .when(traits: ["GRPC"])),
+]
+
 let package = Package(
     name: "holdfast",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -40,6 +51,10 @@ let package = Package(
         .library(name: "HoldfastNIOTesting", targets: ["HoldfastNIOTesting"]),
         .executable(name: "holdfastctl", targets: ["holdfastctl"]),
     ],
+    traits: [
+        .trait(name: "Hummingbird", description: "Builds HoldfastHummingbirdTests against hummingbird"),
+        .trait(name: "GRPC", description: "Builds HoldfastGRPCTests against grpc-swift-nio-transport"),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
@@ -49,6 +64,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.44.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
+        .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
     ],
     targets: [
         .target(name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], swiftSettings: strict),
@@ -92,6 +110,18 @@ let package = Package(
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastTesting", "HoldfastNIOTesting",
                 asyncHTTPClient, nioCore, nioPosix, nioEmbedded, nioTLS, nioHTTP1, nioHTTP2, nioSSL, logging,
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastHummingbirdTests",
+            dependencies: [
+                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+            ] + hummingbird,
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastGRPCTests",
+            dependencies: [
+                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+            ] + grpc,
             swiftSettings: strict),
         .testTarget(
             name: "holdfastctlTests",

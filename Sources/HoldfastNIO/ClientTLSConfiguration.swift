@@ -5,112 +5,25 @@ package import NIOSSL
 /// Kept: versions within the floor, cipher suites, curves, signature algorithms, the client's certificate and key,
 /// application protocols, the shutdown timeout and the key log. Replaced: who verifies, and renegotiation.
 package enum ClientTLSConfiguration {
-    /// What a peer may sign a handshake with when the configuration does not say: BoringSSL's own list without SHA-1
-    /// (RFC 9155), and with Ed25519 and P-521, which the validator knows and BoringSSL offers only when asked to.
-    static let signatureAlgorithms: [SignatureAlgorithm] = [
-        .ecdsaSecp256R1Sha256, .ed25519, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ecdsaSecp384R1Sha384,
-        .rsaPssRsaeSha384, .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
-    ]
+    private static let start = "TLSConfiguration.makeClientConfiguration()"
 
     /// What Holdfast connects with; throws for what would weaken its decision.
     package static func derived(
         from given: TLSConfiguration, oldestVersion: TLSVersion
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
-        try refuseWeakVerification(given)
-        try refuseForeignTrust(given)
+        let derived = try DerivedTLSConfiguration.derived(from: given, oldestVersion: oldestVersion, start: start)
         try refuseServerSettings(given)
-        var derived = given
-        // Under `.fullVerification` NIOSSL would check the name as well, and take the socket's address for the host.
-        derived.certificateVerification = .noHostnameVerification
-        // An explicit empty list: the default reads the system's roots from disk, and on Apple's platforms installs a
-        // verification of its own.
-        derived.trustRoots = .certificates([])
-        derived.additionalTrustRoots = []
-        derived.renegotiationSupport = .none
-        derived.pskClientProvider = nil
-        derived.pskServerProvider = nil
-        if derived.verifySignatureAlgorithms == nil { derived.verifySignatureAlgorithms = signatureAlgorithms }
-        if given.minimumTLSVersion.age < oldestVersion.age { derived.minimumTLSVersion = oldestVersion }
-        if let newest = derived.maximumTLSVersion, newest.age < derived.minimumTLSVersion.age {
-            throw TLSAdapterConfigurationError(
-                .noVersionLeft, expected: "a newest version of at least \(derived.minimumTLSVersion)",
-                found: "\(newest)",
-                remedy: "Raise maximumTLSVersion, or say oldestVersion: \(newest) if the server knows nothing newer.")
-        }
         return derived
     }
 
-    private static func refuseWeakVerification(_ given: TLSConfiguration) throws(TLSAdapterConfigurationError) {
-        guard case .none(let options) = given.certificateVerification else { return }
-        let remedy = "Start from makeClientConfiguration(); to accept every peer, give a policy that says so."
-        if options.validatePresentedCertificates {
-            throw TLSAdapterConfigurationError(
-                .verificationOptional, expected: "certificateVerification .fullVerification",
-                found: ".optionalVerification", remedy: remedy)
-        }
-        throw TLSAdapterConfigurationError(
-            .verificationDisabled, expected: "certificateVerification .fullVerification", found: ".none",
-            remedy: remedy)
-    }
-
-    private static func refuseForeignTrust(_ given: TLSConfiguration) throws(TLSAdapterConfigurationError) {
-        let remedy = "Put the certificates into the TrustAnchors of the validator."
-        switch given.trustRoots {
-        case nil, .default: break
-        case .certificates(let certificates):
-            throw TLSAdapterConfigurationError(
-                .trustRootsGiven, expected: "trustRoots .default", found: "\(certificates.count) certificates",
-                remedy: remedy)
-        case .file(let path):
-            throw TLSAdapterConfigurationError(
-                .trustRootsGiven, expected: "trustRoots .default", found: "the file \(path)", remedy: remedy)
-        }
-        guard given.additionalTrustRoots.isEmpty else {
-            throw TLSAdapterConfigurationError(
-                .trustRootsGiven, expected: "no additionalTrustRoots", found: "\(given.additionalTrustRoots.count)",
-                remedy: remedy)
-        }
-        let hasSharedKey =
-            given.pskClientProvider != nil || given.pskServerProvider != nil || given.pskHint != nil
-            || (given as any DeprecatedSettings).hasPreSharedKeyCallback
-        guard !hasSharedKey else {
-            throw TLSAdapterConfigurationError(
-                .preSharedKey, expected: "no provider, callback or hint of pre-shared keys", found: "one",
-                remedy: "Use certificates on both sides, or NIOSSL without Holdfast.")
-        }
-    }
-
     private static func refuseServerSettings(_ given: TLSConfiguration) throws(TLSAdapterConfigurationError) {
-        let remedy = "Start from TLSConfiguration.makeClientConfiguration()."
         guard given.sslContextCallback == nil else {
             throw TLSAdapterConfigurationError(
-                .serverSetting, expected: "no sslContextCallback", found: "one", remedy: remedy)
+                .serverSetting, expected: "no sslContextCallback", found: "one", remedy: "Start from \(start).")
         }
         guard !given.sendCANameList else {
             throw TLSAdapterConfigurationError(
-                .serverSetting, expected: "sendCANameList false", found: "true", remedy: remedy)
+                .serverSetting, expected: "sendCANameList false", found: "true", remedy: "Start from \(start).")
         }
     }
-}
-
-extension TLSVersion {
-    var age: Int {
-        switch self {
-        case .tlsv1: 0
-        case .tlsv11: 1
-        case .tlsv12: 2
-        case .tlsv13: 3
-        }
-    }
-}
-
-/// What was set by a deprecated spelling is invisible to the present one: asked by way of a protocol, since every
-/// warning is an error here.
-private protocol DeprecatedSettings {
-    var hasPreSharedKeyCallback: Bool { get }
-}
-
-extension TLSConfiguration: DeprecatedSettings {
-    @available(*, deprecated, message: "reads deprecated settings")
-    fileprivate var hasPreSharedKeyCallback: Bool { pskClientCallback != nil || pskServerCallback != nil }
 }

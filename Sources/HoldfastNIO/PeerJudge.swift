@@ -5,28 +5,88 @@ import NIOSSL
 final class PeerJudge {
     /// The decision, once it is made.
     private(set) var decision: TrustDecision?
-    /// Whether the policy is being asked at this moment, from within BoringSSL.
+    /// Whether the policy is being asked at this moment, from within BoringSSL or the gate.
     private(set) var isDeciding = false
+    /// Who a client is, once the handshake has proved it; nil for servers.
+    private(set) var client: ClientIdentity?
 
-    private let client: PinnedTLSClient
+    private let verification: PeerVerification
+    private let sessions: ClientSessions?
+    private var presented: PresentedChain?
 
-    init(client: PinnedTLSClient) {
-        self.client = client
+    init(_ verification: PeerVerification) {
+        self.verification = verification
+        sessions = nil
+    }
+
+    /// Judges a client of a server, which may resume a session instead of presenting certificates.
+    init(_ verification: PeerVerification, sessions: ClientSessions) {
+        self.verification = verification
+        self.sessions = sessions
     }
 
     /// Why the peer was rejected; nil as long as it was not.
     var failure: TrustFailure? { decision?.failure }
 
+    /// Whether the peer is a client.
+    var isForClients: Bool { sessions != nil }
+
     func judge(_ certificates: [NIOSSLCertificate]) -> NIOSSLVerificationResultWithMetadata {
+        let chain = PresentedChain(certificates)
+        let decision = decide(chain)
+        return verification.result(of: decision, about: chain, presented: certificates)
+    }
+
+    /// To be called when the handshake is complete. TLS asks nobody about a client whose session it resumed: then the
+    /// session's leaf is judged under the policy of this moment.
+    func handshakeCompleted(by leaf: () -> NIOSSLCertificate?) {
+        guard let sessions else { return }
+        let isResumed = decision == nil
+        if isResumed {
+            // Without a leaf nothing is known of the client, and there is no decision.
+            guard let leaf = leaf(), let der = try? leaf.toDERBytes() else { return }
+            _ = decide(sessions.chain(of: der))
+        }
+        guard let decision, decision.isTrusted, let presented else { return }
+        if !isResumed { sessions.remember(presented) }
+        client = try? ClientIdentity(decision, chain: presented, isResumed: isResumed)
+    }
+
+    /// To be called when the handshake failed: TLS itself ends one in which a client has no certificate.
+    func handshakeFailed(_ error: any Error) {
+        guard isForClients, decision == nil, case .handshakeFailed(let reason)? = error as? NIOSSLError,
+            "\(reason)".contains("PEER_DID_NOT_RETURN_A_CERTIFICATE")
+        else { return }
+        _ = decide(PresentedChain([]))
+    }
+
+    private func decide(_ chain: PresentedChain) -> TrustDecision {
         isDeciding = true
         defer { isDeciding = false }
-        let chain = PresentedChain(certificates)
-        let trust = ServerTrust(chain: chain, purpose: .server(client.host), validator: client.validator)
-        let decision = client.trust.evaluate(trust, at: client.clock.now)
+        var decision = verification.evaluate(chain)
+        if isForClients, decision.isTrusted, let failure = Self.unidentified(chain) {
+            decision = TrustDecision(
+                .rejected(failure), policyName: decision.policyName, validationType: decision.validationType,
+                host: nil, time: decision.time, chain: chain, configuredPins: decision.configuredPins,
+                notices: decision.notices, effort: decision.effort)
+        }
+        presented = chain
         self.decision = decision
-        guard decision.isTrusted else { return .failed }
-        return .certificateVerified(
-            VerificationMetadata(
-                decision.path.flatMap { client.chainMaker.chain(of: $0, presented: certificates, as: chain) }))
+        return decision
+    }
+
+    /// A client is somebody: even a policy that accepts everything is not asked about one that cannot be told.
+    private static func unidentified(_ chain: PresentedChain) -> TrustFailure? {
+        guard let leaf = chain.leaf else {
+            return TrustFailure(.emptyChain, expected: "a client's certificate", found: "none", chain: chain)
+        }
+        do throws(CertificateError) {
+            _ = try X509Certificate(der: leaf)
+            return nil
+        } catch {
+            return TrustFailure(
+                .unreadableCertificate, expected: "a client's certificate that can be read", found: error.found,
+                chain: chain)
+        }
     }
 }

@@ -27,10 +27,7 @@ public final class PinnedTLSClient: Sendable {
     /// How long a handshake may take, from the connection to the decision; nil for any time.
     public let handshakeTimeout: TimeAmount?
 
-    let trust: TrustSource
-    let validator: any ChainValidator
-    let clock: any WallClock
-    let chainMaker = ValidatedChainMaker()
+    let verification: PeerVerification
     private let context: NIOSSLContext
 
     /// Makes a client. No file is read but the client's own certificate, if the configuration names one.
@@ -53,18 +50,10 @@ public final class PinnedTLSClient: Sendable {
         clock: any WallClock = SystemWallClock()
     ) throws(TLSAdapterConfigurationError) {
         let derived = try ClientTLSConfiguration.derived(from: configuration, oldestVersion: oldestVersion)
-        do {
-            context = try NIOSSLContext(configuration: derived)
-        } catch {
-            throw TLSAdapterConfigurationError(
-                .refusedByNIOSSL, expected: "settings that NIOSSL can use", found: "\(error)",
-                remedy: "Check that certificate and private key can be read and belong together.")
-        }
-        self.trust = trust
+        context = try DerivedTLSConfiguration.context(derived)
+        verification = PeerVerification(trust: trust, host: host, validator: validator, clock: clock)
         self.host = host
-        self.validator = validator
         self.handshakeTimeout = handshakeTimeout
-        self.clock = clock
     }
 
     /// Adds TLS and Holdfast's gate behind it to a pipeline; the application's handlers go behind these. To be called
@@ -79,23 +68,14 @@ public final class PinnedTLSClient: Sendable {
         to pipeline: ChannelPipeline.SynchronousOperations,
         position: ChannelPipeline.SynchronousOperations.Position = .last
     ) throws -> EventLoopFuture<TrustDecision> {
-        let judge = PeerJudge(client: self)
+        let judge = PeerJudge(verification)
         let tls = try NIOSSLClientHandler(
             context: context, serverHostname: host.serverNameIndication,
             customVerificationCallbackWithMetadata: { certificates, promise in
                 promise.succeed(judge.judge(certificates))
             })
-        let promise = pipeline.eventLoop.makePromise(of: TrustDecision.self)
-        let gate = TrustGateHandler(judge: judge, promise: promise, timeout: handshakeTimeout)
-        do {
-            // On a channel that is active already TLS begins when it is added, and the gate has to be there.
-            try pipeline.addHandler(gate, position: position)
-            try pipeline.addHandler(tls, position: .before(gate))
-        } catch {
-            promise.fail(error)
-            throw error
-        }
-        return promise.futureResult
+        return try TrustGateHandler.add(
+            behind: tls, judge: judge, timeout: handshakeTimeout, to: pipeline, position: position)
     }
 
     /// Adds the handlers to a channel: fits `channelInitializer` of a bootstrap. From any thread.

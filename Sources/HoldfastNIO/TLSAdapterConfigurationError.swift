@@ -5,7 +5,8 @@ public import Holdfast
 public struct TLSAdapterConfigurationError: HoldfastError {
     /// What is wrong with the configuration.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// Verification is off; NIOSSL then ignores a rejection. A configuration made for a server has it off too.
+        /// Verification is off; NIOSSL then ignores a rejection. A configuration made for a server without mutual
+        /// TLS has it off too.
         case verificationDisabled
         /// Verification is optional; without a certificate NIOSSL asks nobody.
         case verificationOptional
@@ -15,6 +16,10 @@ public struct TLSAdapterConfigurationError: HoldfastError {
         case trustRootsGiven
         /// A setting that only servers have.
         case serverSetting
+        /// The names of authorities are to be sent to clients; they would be those of the trust roots, which are empty.
+        case namesOfAuthorities
+        /// A server without a certificate, or without its private key.
+        case noServerCertificate
         /// The newest version of TLS that is allowed is older than the oldest.
         case noVersionLeft
         /// NIOSSL cannot make a context of it.

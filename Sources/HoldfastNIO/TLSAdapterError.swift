@@ -12,6 +12,8 @@ public struct TLSAdapterError: HoldfastError {
         case handshakeTimedOut
         /// The connection or its pipeline ended before the handshake was completed.
         case closedBeforeDecision
+        /// The identity of a client was asked for on a connection whose peer is a server.
+        case noClient
     }
 
     /// What went wrong.
@@ -32,7 +34,7 @@ public struct TLSAdapterError: HoldfastError {
 
     static let noDecision = TLSAdapterError(
         .noDecision, expected: "a decision about the peer before the handshake ends", found: "none",
-        remedy: "Add the handlers with PinnedTLSClient, and no other TLS handler in front of them.")
+        remedy: "Add the handlers with PinnedTLSClient or PinnedTLSServer, and no other TLS handler in front of them.")
 
     static let bytesBeforeDecision = TLSAdapterError(
         .bytesBeforeDecision, expected: "no bytes before the handshake is complete", found: "some",
@@ -40,5 +42,9 @@ public struct TLSAdapterError: HoldfastError {
 
     static let closedBeforeDecision = TLSAdapterError(
         .closedBeforeDecision, expected: "a handshake", found: "the end of the connection",
-        remedy: "Check that a TLS server answers at this address and port.")
+        remedy: "Check that the peer speaks TLS at this address and port.")
+
+    static let noClient = TLSAdapterError(
+        .noClient, expected: "a connection that PinnedTLSServer accepted", found: "one that PinnedTLSClient made",
+        remedy: "Ask for the trust decision instead.")
 }

@@ -30,18 +30,50 @@ final class TrustGateHandler: ChannelDuplexHandler {
     private let judge: PeerJudge
     private let promise: EventLoopPromise<TrustDecision>
     private let timeout: TimeAmount?
+    private weak var tls: NIOSSLHandler?
     private var state = State.shut
     private var held = CircularBuffer<Held>()
     private var timer: Scheduled<Void>?
 
-    init(judge: PeerJudge, promise: EventLoopPromise<TrustDecision>, timeout: TimeAmount?) {
+    /// - Parameter tls: the handler in front, which knows the leaf of a resumed session.
+    init(
+        judge: PeerJudge, promise: EventLoopPromise<TrustDecision>, timeout: TimeAmount?, tls: NIOSSLHandler? = nil
+    ) {
         self.judge = judge
         self.promise = promise
         self.timeout = timeout
+        self.tls = tls
+    }
+
+    /// Adds TLS and a gate behind it, and returns the gate's decision.
+    static func add(
+        behind tls: NIOSSLHandler, judge: PeerJudge, timeout: TimeAmount?,
+        to pipeline: ChannelPipeline.SynchronousOperations, position: ChannelPipeline.SynchronousOperations.Position
+    ) throws -> EventLoopFuture<TrustDecision> {
+        let promise = pipeline.eventLoop.makePromise(of: TrustDecision.self)
+        let gate = TrustGateHandler(judge: judge, promise: promise, timeout: timeout, tls: tls)
+        do {
+            // On a channel that is active already TLS begins when it is added, and the gate has to be there.
+            try pipeline.addHandler(gate, position: position)
+            try pipeline.addHandler(tls, position: .before(gate))
+        } catch {
+            promise.fail(error)
+            throw error
+        }
+        return promise.futureResult
     }
 
     /// The decision, trusted only once the handshake is complete; fails if the handshake ends without one.
     var decision: EventLoopFuture<TrustDecision> { promise.futureResult }
+
+    /// Who the client is that was trusted.
+    var client: EventLoopFuture<ClientIdentity> {
+        promise.futureResult.assumeIsolated().flatMapThrowing { [judge] decision in
+            if let failure = decision.failure { throw failure }
+            guard let client = judge.client else { throw TLSAdapterError.noClient }
+            return client
+        }.nonisolated()
+    }
 
     // MARK: Life
 
@@ -69,7 +101,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
             guard case .shut = self.state else { return }
             let error = TLSAdapterError(
                 .handshakeTimedOut, expected: "a complete handshake within \(timeout)", found: "none",
-                remedy: "Check that a TLS server answers at this port, or give it more time.")
+                remedy: "Check that the peer speaks TLS at this port, or give it more time.")
             self.refuse(context, error)
         }
     }
@@ -81,6 +113,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
             context.fireUserInboundEventTriggered(event)
             return
         }
+        judge.handshakeCompleted { tls?.peerCertificate }
         guard let decision = judge.decision, decision.isTrusted else {
             refuse(context, judge.failure ?? TLSAdapterError.noDecision)
             return
@@ -106,6 +139,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
         let isFromTLS = error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
         switch state {
         case .shut where isFromTLS:
+            judge.handshakeFailed(error)
             let reason: any Error = judge.failure ?? error
             settle(reason)
             context.fireErrorCaught(reason)
@@ -138,7 +172,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
         case (.output, .shut), (.output, .opening):
             held.append(.closeOutput(promise))
         case _ where judge.isDeciding:
-            // BoringSSL is at work further down in this stack and must not be entered again.
+            // TLS is at work further down in this stack and must not be entered again.
             let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
             context.eventLoop.execute { loopBound.value.close(mode: mode, promise: promise) }
         default:

@@ -32,7 +32,7 @@ struct TrustGateTests {
                 try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: "www.example.com"))
                 let promise = channel.eventLoop.makePromise(of: TrustDecision.self)
                 try pipeline.addHandler(
-                    TrustGateHandler(judge: PeerJudge(client: client), promise: promise, timeout: nil))
+                    TrustGateHandler(judge: PeerJudge(client.verification), promise: promise, timeout: nil))
                 return promise.futureResult
             }
             try await server.waitForDisconnection()
@@ -52,7 +52,7 @@ struct TrustGateTests {
             let client = try setting.client(for: "www.example.com")
             let attempt = try await ClientAttempt.make(client, at: server) { channel in
                 let promise = channel.eventLoop.makePromise(of: TrustDecision.self)
-                let gate = TrustGateHandler(judge: PeerJudge(client: client), promise: promise, timeout: nil)
+                let gate = TrustGateHandler(judge: PeerJudge(client.verification), promise: promise, timeout: nil)
                 try channel.pipeline.syncOperations.addHandler(Babbler())
                 try channel.pipeline.syncOperations.addHandler(gate)
                 return promise.futureResult

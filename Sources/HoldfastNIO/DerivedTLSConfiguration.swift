@@ -1,0 +1,116 @@
+import NIOSSL
+
+/// What the configurations of clients and of servers have in common: who verifies is Holdfast's matter.
+enum DerivedTLSConfiguration {
+    /// What a peer may sign a handshake with when the configuration does not say: BoringSSL's own list without SHA-1
+    /// (RFC 9155), and with Ed25519 and P-521, which the validator knows and BoringSSL offers only when asked to.
+    static let signatureAlgorithms: [SignatureAlgorithm] = [
+        .ecdsaSecp256R1Sha256, .ed25519, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ecdsaSecp384R1Sha384,
+        .rsaPssRsaeSha384, .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
+    ]
+
+    /// - Parameters:
+    ///   - start: how to begin a configuration that is right, for remedies.
+    static func derived(
+        from given: TLSConfiguration, oldestVersion: TLSVersion, start: String
+    ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
+        try refuseWeakVerification(given, start: start)
+        try refuseForeignTrust(given)
+        var derived = given
+        // Under `.fullVerification` NIOSSL would check the name as well, and take the socket's address for the host.
+        derived.certificateVerification = .noHostnameVerification
+        // An explicit empty list: the default reads the system's roots from disk, and on Apple's platforms installs a
+        // verification of its own.
+        derived.trustRoots = .certificates([])
+        derived.additionalTrustRoots = []
+        derived.renegotiationSupport = .none
+        derived.pskClientProvider = nil
+        derived.pskServerProvider = nil
+        if derived.verifySignatureAlgorithms == nil { derived.verifySignatureAlgorithms = signatureAlgorithms }
+        if given.minimumTLSVersion.age < oldestVersion.age { derived.minimumTLSVersion = oldestVersion }
+        if let newest = derived.maximumTLSVersion, newest.age < derived.minimumTLSVersion.age {
+            throw TLSAdapterConfigurationError(
+                .noVersionLeft, expected: "a newest version of at least \(derived.minimumTLSVersion)",
+                found: "\(newest)",
+                remedy: "Raise maximumTLSVersion, or say oldestVersion: \(newest) if the peer knows nothing newer.")
+        }
+        return derived
+    }
+
+    /// Makes a context, in the error type of the adapters.
+    static func context(
+        _ configuration: TLSConfiguration
+    ) throws(TLSAdapterConfigurationError) -> NIOSSLContext {
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw TLSAdapterConfigurationError(
+                .refusedByNIOSSL, expected: "settings that NIOSSL can use", found: "\(error)",
+                remedy: "Check that certificate and private key can be read and belong together.")
+        }
+    }
+
+    private static func refuseWeakVerification(
+        _ given: TLSConfiguration, start: String
+    ) throws(TLSAdapterConfigurationError) {
+        guard case .none(let options) = given.certificateVerification else { return }
+        let remedy = "Start from \(start); to accept every peer, give a policy that says so."
+        if options.validatePresentedCertificates {
+            throw TLSAdapterConfigurationError(
+                .verificationOptional, expected: "certificateVerification .fullVerification",
+                found: ".optionalVerification", remedy: remedy)
+        }
+        throw TLSAdapterConfigurationError(
+            .verificationDisabled, expected: "certificateVerification .fullVerification", found: ".none",
+            remedy: remedy)
+    }
+
+    private static func refuseForeignTrust(_ given: TLSConfiguration) throws(TLSAdapterConfigurationError) {
+        let remedy = "Put the certificates into the TrustAnchors of the validator."
+        switch given.trustRoots {
+        case nil, .default: break
+        case .certificates(let certificates):
+            throw TLSAdapterConfigurationError(
+                .trustRootsGiven, expected: "trustRoots .default", found: "\(certificates.count) certificates",
+                remedy: remedy)
+        case .file(let path):
+            throw TLSAdapterConfigurationError(
+                .trustRootsGiven, expected: "trustRoots .default", found: "the file \(path)", remedy: remedy)
+        }
+        guard given.additionalTrustRoots.isEmpty else {
+            throw TLSAdapterConfigurationError(
+                .trustRootsGiven, expected: "no additionalTrustRoots", found: "\(given.additionalTrustRoots.count)",
+                remedy: remedy)
+        }
+        let hasSharedKey =
+            given.pskClientProvider != nil || given.pskServerProvider != nil || given.pskHint != nil
+            || (given as any DeprecatedSettings).hasPreSharedKeyCallback
+        guard !hasSharedKey else {
+            throw TLSAdapterConfigurationError(
+                .preSharedKey, expected: "no provider, callback or hint of pre-shared keys", found: "one",
+                remedy: "Use certificates on both sides, or NIOSSL without Holdfast.")
+        }
+    }
+}
+
+extension TLSVersion {
+    var age: Int {
+        switch self {
+        case .tlsv1: 0
+        case .tlsv11: 1
+        case .tlsv12: 2
+        case .tlsv13: 3
+        }
+    }
+}
+
+/// What was set by a deprecated spelling is invisible to the present one: asked by way of a protocol, since every
+/// warning is an error here.
+private protocol DeprecatedSettings {
+    var hasPreSharedKeyCallback: Bool { get }
+}
+
+extension TLSConfiguration: DeprecatedSettings {
+    @available(*, deprecated, message: "reads deprecated settings")
+    fileprivate var hasPreSharedKeyCallback: Bool { pskClientCallback != nil || pskServerCallback != nil }
+}

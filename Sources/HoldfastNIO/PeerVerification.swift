@@ -1,0 +1,146 @@
+public import Holdfast
+public import NIOCore
+public import NIOSSL
+
+/// Holdfast's decision as a function of NIOSSL's certificates: the callbacks that servers and clients of other projects
+/// take, who make their pipelines themselves.
+///
+/// ```swift
+/// // Hummingbird, mutual TLS
+/// let verification = PeerVerification(clients: policy, validator: PathValidator(anchors: anchors))
+/// let configuration = TLSChannelConfiguration(
+///     tlsConfiguration: try PeerVerification.serverConfiguration(from: tlsConfiguration),
+///     customVerificationCallback: verification.callback)
+///
+/// // gRPC's server over NIO: .mTLS(…), and in its `configure`
+/// $0.customVerificationCallback = verification.callbackWithMetadata
+///
+/// // gRPC's client over NIO: one verification for one host
+/// $0.customVerificationCallback = PeerVerification(
+///     trust: .policy(policy), host: try DialledHost("www.example.com"), validator: validator).callbackWithMetadata
+/// ```
+///
+/// What a callback cannot do, and ``PinnedTLSClient`` and ``PinnedTLSServer`` can:
+/// - **It is not told the host.** A client's host is given here, once. Who connects one client to several hosts, or
+///   follows a service name to other hosts, needs a verification for each. The policy's own check of the host is the
+///   only one that counts: leave the framework at `.noHostnameVerification` where it offers that, since NIOSSL's takes
+///   an IP address of the socket for the host.
+/// - **It does not run when a session is resumed.** A server's TLS remembers a client that was trusted once: for hours
+///   with TLS 1.2 and up to days with TLS 1.3 it comes in again, whatever the policy, the time or the pins have become.
+///   To shut it out, restart the server or give it a new TLS context. (NIOSSL's clients never resume.)
+/// - **It runs only where the framework's configuration verifies.** With `.none` its rejection is ignored, and with
+///   `.optionalVerification` a client without a certificate comes in unasked; see ``serverConfiguration(from:oldestVersion:)``.
+/// - **Its reason is lost.** NIOSSL reports `CERTIFICATE_VERIFY_FAILED` alone; `onDecision` learns the reason.
+///
+/// With TLS 1.3 a client learns of its own rejection only on its first read. A value; may be used from any thread.
+public struct PeerVerification: Sendable {
+    let trust: TrustSource
+    let purpose: ServerTrust.Purpose
+    let validator: any ChainValidator
+    let clock: any WallClock
+    private let onDecision: @Sendable (TrustDecision) -> Void
+    private let chainMaker = ValidatedChainMaker()
+
+    /// Judges the clients of a server (mutual TLS). Nobody looks for a policy by what a client's certificate says.
+    ///
+    /// - Parameters:
+    ///   - policy: judges every client, as one with no host.
+    ///   - validator: validates chains, as a rule a `PathValidator` with the anchors of clients.
+    ///   - clock: tells the time of each decision.
+    ///   - onDecision: learns every decision; called on the connection's event loop, and must not block.
+    public init(
+        clients policy: any TrustPolicy, validator: any ChainValidator, clock: any WallClock = SystemWallClock(),
+        onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
+    ) {
+        self.init(
+            trust: .policy(policy), purpose: .client, validator: validator, clock: clock, onDecision: onDecision)
+    }
+
+    /// Judges the server that a client dials.
+    ///
+    /// - Parameters:
+    ///   - trust: who judges the server.
+    ///   - host: the host that the client dials; a callback is not told.
+    ///   - validator: validates chains, as a rule a `PathValidator` with the anchors to trust.
+    ///   - clock: tells the time of each decision.
+    ///   - onDecision: learns every decision; called on the connection's event loop, and must not block.
+    public init(
+        trust: TrustSource, host: DialledHost, validator: any ChainValidator, clock: any WallClock = SystemWallClock(),
+        onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
+    ) {
+        self.init(
+            trust: trust, purpose: .server(host), validator: validator, clock: clock, onDecision: onDecision)
+    }
+
+    init(
+        trust: TrustSource, purpose: ServerTrust.Purpose, validator: any ChainValidator, clock: any WallClock,
+        onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
+    ) {
+        self.trust = trust
+        self.purpose = purpose
+        self.validator = validator
+        self.clock = clock
+        self.onDecision = onDecision
+    }
+
+    /// Judges certificates, leaf first, by the policy of this moment.
+    public func evaluate(_ certificates: [NIOSSLCertificate]) -> TrustDecision {
+        evaluate(PresentedChain(certificates))
+    }
+
+    func evaluate(_ chain: PresentedChain) -> TrustDecision {
+        let decision = trust.evaluate(
+            ServerTrust(chain: chain, purpose: purpose, validator: validator), at: clock.now)
+        onDecision(decision)
+        return decision
+    }
+
+    /// The answer to NIOSSL, with the validated path in NIOSSL's types.
+    func result(
+        of decision: TrustDecision, about chain: PresentedChain, presented: [NIOSSLCertificate]
+    ) -> NIOSSLVerificationResultWithMetadata {
+        guard decision.isTrusted else { return .failed }
+        return .certificateVerified(
+            VerificationMetadata(
+                decision.path.flatMap { chainMaker.chain(of: $0, presented: presented, as: chain) }))
+    }
+}
+
+extension PeerVerification {
+    /// The shape of `NIOSSLCustomVerificationCallback`, which Hummingbird's `TLSChannelConfiguration` takes. It answers
+    /// before it returns.
+    public var callback: @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResult>) -> Void {
+        { certificates, promise in
+            promise.succeed(evaluate(certificates).isTrusted ? .certificateVerified : .failed)
+        }
+    }
+
+    /// The shape of `NIOSSLCustomVerificationCallbackWithMetadata`, which grpc-swift-nio-transport takes: the validated
+    /// path is the connection's `nioSSL_peerValidatedCertificateChain()`. It answers before it returns.
+    public var callbackWithMetadata:
+        @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResultWithMetadata>) -> Void
+    {
+        { certificates, promise in
+            let chain = PresentedChain(certificates)
+            promise.succeed(result(of: evaluate(chain), about: chain, presented: certificates))
+        }
+    }
+
+    /// The shape of Hummingbird's `customAsyncVerificationCallback`. It never waits: ``callback`` does the same and
+    /// spares the task.
+    public var asyncCallback: @Sendable @concurrent ([NIOSSLCertificate]) async throws -> NIOSSLVerificationResult {
+        { certificates in evaluate(certificates).isTrusted ? .certificateVerified : .failed }
+    }
+
+    /// The TLS configuration to give to a server together with a callback: one that asks it about every client.
+    ///
+    /// - Parameters:
+    ///   - configuration: as for ``PinnedTLSServer``: the server's certificate and key, versions, ciphers.
+    ///   - oldestVersion: the oldest version of TLS, whatever older one the configuration allows.
+    /// - Throws: ``TLSAdapterConfigurationError`` for one that would weaken the decision.
+    public static func serverConfiguration(
+        from configuration: TLSConfiguration, oldestVersion: TLSVersion = .tlsv12
+    ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
+        try ServerTLSConfiguration.derived(from: configuration, oldestVersion: oldestVersion)
+    }
+}

@@ -1,0 +1,177 @@
+public import Holdfast
+public import NIOCore
+public import NIOSSL
+import Synchronization
+
+/// A TLS server's side of mutual TLS, whose clients Holdfast decides about: makes the handlers for the pipeline of each
+/// connection that is accepted.
+///
+/// ```swift
+/// let server = try PinnedTLSServer(
+///     clients: PinnedPolicy(clients: "devices", pins: pins),
+///     configuration: .makeServerConfigurationWithMTLS(
+///         certificateChain: chain, privateKey: key, trustRoots: .default),
+///     validator: PathValidator(anchors: deviceAnchors))
+/// let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+///     .childChannelInitializer { channel in
+///         server.configure(channel) { channel, client in
+///             try channel.pipeline.syncOperations.addHandler(Application(for: client.leaf.subject))
+///         }
+///     }
+///     .bind(host: "::", port: 8443).get()
+/// ```
+///
+/// Every client must present a certificate (`emptyChain` otherwise) and is judged by the one policy that is given here:
+/// as a client, without a host, and never by a policy that its certificate would name. Until it is trusted and the
+/// handshake is complete nothing is sent and nothing is delivered to the application; when it is not, the
+/// `TrustFailure` is the channel's error and the connection ends.
+///
+/// A client that resumes a session is not asked for its certificate again, and NIOSSL's callback does not run. Its leaf
+/// is in the session, the chain it presented is remembered, and both are judged again under the policy and at the time
+/// of that moment; a session without a leaf is a connection without a decision and is closed. The path is then found in
+/// ``ClientIdentity``, while `nioSSL_peerValidatedCertificateChain()` is nil.
+///
+/// With TLS 1.3 the client's handshake is over before the server has seen its certificate: it learns of a rejection on
+/// its first read. One server may be used from any thread and for any number of listening sockets.
+public final class PinnedTLSServer: Sendable {
+    /// How long a handshake may take when nothing else is said.
+    public static let defaultHandshakeTimeout: TimeAmount = .seconds(30)
+
+    /// How long a handshake may take, from the connection to the decision; nil for any time.
+    public let handshakeTimeout: TimeAmount?
+
+    private let verification: PeerVerification
+    private let clients: CurrentPolicy
+    private let configuration: TLSConfiguration
+    private let sessions: Mutex<ClientSessions>
+    private let mostChains: Int
+
+    /// Makes a server. No file is read but the server's own certificate and key, if the configuration names files.
+    ///
+    /// - Parameters:
+    ///   - clients: judges every client.
+    ///   - configuration: the server's certificate and key, versions, ciphers, application protocols. Who verifies is
+    ///     Holdfast's matter; renegotiation is always off, and what would weaken the decision is refused.
+    ///   - validator: validates chains, as a rule a `PathValidator` with the anchors of clients.
+    ///   - oldestVersion: the oldest version of TLS, whatever older one the configuration allows.
+    ///   - handshakeTimeout: how long a handshake may take; nil for any time.
+    ///   - clock: tells the time of each decision.
+    /// - Throws: ``TLSAdapterConfigurationError``.
+    public convenience init(
+        clients: any TrustPolicy, configuration: TLSConfiguration, validator: any ChainValidator,
+        oldestVersion: TLSVersion = .tlsv12,
+        handshakeTimeout: TimeAmount? = PinnedTLSServer.defaultHandshakeTimeout,
+        clock: any WallClock = SystemWallClock()
+    ) throws(TLSAdapterConfigurationError) {
+        try self.init(
+            clients: clients, configuration: configuration, validator: validator, oldestVersion: oldestVersion,
+            handshakeTimeout: handshakeTimeout, clock: clock, mostChains: ClientSessions.mostChains)
+    }
+
+    init(
+        clients: any TrustPolicy, configuration: TLSConfiguration, validator: any ChainValidator,
+        oldestVersion: TLSVersion, handshakeTimeout: TimeAmount?, clock: any WallClock, mostChains: Int
+    ) throws(TLSAdapterConfigurationError) {
+        let derived = try ServerTLSConfiguration.derived(from: configuration, oldestVersion: oldestVersion)
+        let current = CurrentPolicy(clients)
+        self.configuration = derived
+        self.clients = current
+        self.mostChains = mostChains
+        sessions = Mutex(
+            ClientSessions(context: try DerivedTLSConfiguration.context(derived), mostChains: mostChains))
+        verification = PeerVerification(
+            trust: TrustSource { trust, time in current.policy.evaluate(trust, at: time) }, purpose: .client,
+            validator: validator, clock: clock)
+        self.handshakeTimeout = handshakeTimeout
+    }
+
+    /// Replaces the policy: it counts for every handshake that is not decided yet, and no session of before can be
+    /// resumed. Connections that are open are the application's to end.
+    ///
+    /// - Throws: ``TLSAdapterConfigurationError`` when the server's certificate can no longer be read. The new policy
+    ///   counts even so, for sessions of before as well.
+    public func replacePolicy(_ policy: any TrustPolicy) throws(TLSAdapterConfigurationError) {
+        clients.replace(with: policy)
+        try endSessions()
+    }
+
+    /// Ends every session: no client can resume one of before. Reads the server's certificate and key anew, if the
+    /// configuration names files, so it is the way to renew them.
+    ///
+    /// - Throws: ``TLSAdapterConfigurationError`` when they cannot be read; the server then goes on as before.
+    public func endSessions() throws(TLSAdapterConfigurationError) {
+        let next = ClientSessions(
+            context: try DerivedTLSConfiguration.context(configuration), mostChains: mostChains)
+        sessions.withLock { $0 = next }
+    }
+
+    /// Adds TLS and Holdfast's gate behind it to the pipeline of an accepted connection; the application's handlers go
+    /// behind these. To be called on the channel's event loop.
+    ///
+    /// - Returns: the decision. It is a trusted one only once the handshake is complete, since only then the client has
+    ///   proved to hold its key; it is a rejection as soon as the handshake failed over it. It fails, with NIOSSL's
+    ///   error or a ``TLSAdapterError``, when the handshake ended for another reason.
+    /// - Throws: NIO's errors for a pipeline that takes no handlers.
+    @discardableResult
+    public func addHandlers(
+        to pipeline: ChannelPipeline.SynchronousOperations,
+        position: ChannelPipeline.SynchronousOperations.Position = .last
+    ) throws -> EventLoopFuture<TrustDecision> {
+        let sessions = currentSessions()
+        let judge = PeerJudge(verification, sessions: sessions)
+        let tls = NIOSSLServerHandler(
+            context: sessions.context,
+            customVerificationCallbackWithMetadata: { certificates, promise in
+                promise.succeed(judge.judge(certificates))
+            })
+        return try TrustGateHandler.add(
+            behind: tls, judge: judge, timeout: handshakeTimeout, to: pipeline, position: position)
+    }
+
+    /// Adds the handlers to an accepted channel: fits `childChannelInitializer` of a bootstrap. From any thread.
+    ///
+    /// - Parameters:
+    ///   - channel: the accepted channel.
+    ///   - whenTrusted: sets the channel up for a client that is trusted. It runs on the event loop as soon as the
+    ///     handshake is complete and before any byte is delivered; when it throws, the channel is closed.
+    public func configure(
+        _ channel: any Channel,
+        whenTrusted: @escaping @Sendable (_ channel: any Channel, _ client: ClientIdentity) throws -> Void
+    ) -> EventLoopFuture<Void> {
+        channel.eventLoop.submit {
+            _ = try self.addHandlers(to: channel.pipeline.syncOperations)
+            let gate = try channel.pipeline.syncOperations.handler(type: TrustGateHandler.self)
+            gate.client.whenSuccess { client in
+                do {
+                    try whenTrusted(channel, client)
+                } catch {
+                    channel.pipeline.fireErrorCaught(error)
+                    channel.close(promise: nil)
+                }
+            }
+        }
+    }
+
+    private func currentSessions() -> ClientSessions {
+        let sessions = sessions.withLock { $0 }
+        guard sessions.isFull else { return sessions }
+        // Who was not remembered cannot resume; until it works, they are refused.
+        try? endSessions()
+        return self.sessions.withLock { $0 }
+    }
+}
+
+/// The policy that judges clients now.
+private final class CurrentPolicy: Sendable {
+    private let value: Mutex<any TrustPolicy>
+
+    init(_ policy: any TrustPolicy) {
+        value = Mutex(policy)
+    }
+
+    var policy: any TrustPolicy { value.withLock { $0 } }
+
+    func replace(with policy: any TrustPolicy) {
+        value.withLock { $0 = policy }
+    }
+}

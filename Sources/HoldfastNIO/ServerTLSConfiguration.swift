@@ -1,0 +1,31 @@
+import NIOSSL
+
+/// The TLS configuration that Holdfast serves with, derived from the one it was given: it asks every client for a
+/// certificate and leaves the judgement to Holdfast.
+///
+/// Kept: what ``ClientTLSConfiguration`` keeps, and the callback that chooses the server's own certificate. Replaced:
+/// who verifies, and renegotiation.
+enum ServerTLSConfiguration {
+    private static let start = """
+        TLSConfiguration.makeServerConfigurationWithMTLS(certificateChain: …, privateKey: …, trustRoots: .default)
+        """
+
+    static func derived(
+        from given: TLSConfiguration, oldestVersion: TLSVersion
+    ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
+        let derived = try DerivedTLSConfiguration.derived(from: given, oldestVersion: oldestVersion, start: start)
+        guard !given.sendCANameList else {
+            throw TLSAdapterConfigurationError(
+                .namesOfAuthorities, expected: "sendCANameList false", found: "true",
+                remedy: "Leave it off: the names would be those of trustRoots, and the anchors are the validator's.")
+        }
+        // The callback may bring the certificate, but no key pair at all is a server that nobody can reach.
+        let hasIdentity = !given.certificateChain.isEmpty && given.privateKey != nil
+        guard hasIdentity || given.sslContextCallback != nil else {
+            throw TLSAdapterConfigurationError(
+                .noServerCertificate, expected: "the server's certificate and private key", found: "neither or one",
+                remedy: "Start from \(start).")
+        }
+        return derived
+    }
+}

@@ -1,0 +1,4 @@
+#if GRPC
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+#endif

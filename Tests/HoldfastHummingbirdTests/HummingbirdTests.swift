@@ -1,0 +1,4 @@
+#if Hummingbird
+import Hummingbird
+import HummingbirdTLS
+#endif
