@@ -32,6 +32,7 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 /// Real servers of other projects are built for their tests alone, when a trait asks for them (scripts/check-integrations).
 let hummingbird: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
+    .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
     .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
 ]
 let grpc: [Target.Dependency] = [
@@ -114,7 +115,7 @@ let package = Package(
         .testTarget(
             name: "HoldfastHummingbirdTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, logging,
             ] + hummingbird,
             swiftSettings: strict),
         .testTarget(
