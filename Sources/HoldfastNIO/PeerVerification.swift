@@ -27,7 +27,10 @@ public import NIOSSL
 ///   an IP address of the socket for the host.
 /// - **It does not run when a session is resumed.** A server's TLS remembers a client that was trusted once: for hours
 ///   with TLS 1.2 and up to days with TLS 1.3 it comes in again, whatever the policy, the time or the pins have become.
-///   To shut it out, restart the server or give it a new TLS context. (NIOSSL's clients never resume.)
+///   To shut it out, restart the server or give it a new TLS context; or use ``PinnedTLSServer`` in the place of the
+///   framework's TLS, as Hummingbird's `ServerChildChannel` allows in twenty lines. gRPC shows a resumed session by a
+///   `peerCertificateChain` that is nil: an application whose policy validates paths refuses calls without one.
+///   (NIOSSL's clients never resume.)
 /// - **It runs only where the framework's configuration verifies.** With `.none` its rejection is ignored, and with
 ///   `.optionalVerification` a client without a certificate comes in unasked; see ``serverConfiguration(from:oldestVersion:)``.
 /// - **Its reason is lost.** NIOSSL reports `CERTIFICATE_VERIFY_FAILED` alone; `onDecision` learns the reason.
