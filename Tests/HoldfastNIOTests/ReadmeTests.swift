@@ -5,6 +5,7 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
 import NIOPosix
+import NIOSSL
 import Testing
 
 /// The README's examples, line by line: they compile because they stand here, and stand in the README because a test
@@ -33,6 +34,28 @@ enum ReadmeExamples {
             try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
         }
         try await connection.channel.close()
+    }
+
+    static func server(
+        pins: PinSet, configuration: TLSConfiguration, validator: PathValidator, group: any EventLoopGroup
+    ) throws -> ServerBootstrap {
+        let policy = try PinnedPolicy(clients: "devices", pins: pins)
+        let server = try PinnedTLSServer(clients: policy, configuration: configuration, validator: validator)
+        let bootstrap = ServerBootstrap(group: group).childChannelInitializer { channel in
+            server.configure(channel) { channel, client in
+                try channel.pipeline.syncOperations.addHandler(Application(client.leaf))
+            }
+        }
+        return bootstrap
+    }
+
+    private final class Application: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        let client: X509Certificate
+
+        init(_ client: X509Certificate) {
+            self.client = client
+        }
     }
 }
 
