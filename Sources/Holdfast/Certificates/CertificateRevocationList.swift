@@ -97,7 +97,18 @@ public struct CertificateRevocationList: Sendable {
     public var count: Int { revoked.count }
 
     /// Whether it lists a serial number, given as the content octets of the INTEGER.
-    func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { revoked.contains(serialNumber) }
+    func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { revoked.contains(Self.shortest(serialNumber)) }
+
+    /// The number in its shortest form (X.690 8.3.2), which not every authority writes.
+    private static func shortest(_ serialNumber: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var octets = serialNumber
+        while let first = octets.first, let second = octets.dropFirst().first,
+            first == (second < 0x80 ? 0x00 : 0xFF)
+        {
+            octets = octets.dropFirst()
+        }
+        return octets
+    }
 }
 
 extension CertificateRevocationList {
@@ -111,7 +122,8 @@ extension CertificateRevocationList {
         mutating func readEntries(_ entries: consuming DERReader) throws(DERError) {
             while !entries.isAtEnd {
                 var entry = entries.inside(try entries.next(DERTag.sequence))
-                revoked.insert(entries.bytes[try entry.next(DERTag.integer).content])
+                revoked.insert(
+                    CertificateRevocationList.shortest(entries.bytes[try entry.next(DERTag.integer).content]))
                 _ = try ASN1Time.read(try entry.next(), of: entries.bytes)
                 if let list = try entry.nextIfPresent(DERTag.sequence) {
                     var extensions = entry.inside(list)

@@ -3,7 +3,7 @@ import Crypto
 /// Whether and how revocation is checked (RFC 5280 6.3). Nothing is fetched: lists are given.
 public struct Revocation: Sendable {
     /// The lists to check, by whom they speak of.
-    let lists: [ArraySlice<UInt8>: [CertificateRevocationList]]
+    private let lists: [[UInt8]: [CertificateRevocationList]]
     /// Whether a certificate that no list speaks of is refused.
     public let isRequired: Bool
     /// SHA-256 of the lists and the setting; equal for equal checks.
@@ -25,13 +25,19 @@ public struct Revocation: Sendable {
     }
 
     private init(lists: [CertificateRevocationList], isRequired: Bool) {
-        self.lists = Dictionary(grouping: lists) { $0.issuer.der }
+        self.lists = Dictionary(grouping: lists) { Self.key($0.issuer) }
         self.isRequired = isRequired
         var hash = SHA256()
         hash.update(data: [isRequired ? 1 : 0])
         for list in lists { hash.update(data: Array(SHA256.hash(data: list.der))) }
         digest = Array(hash.finalize())
     }
+
+    /// The lists of an issuer, whichever way a certificate spells its name (RFC 5280 7.1): a list that is not found would
+    /// revoke nothing.
+    func lists(of issuer: DistinguishedName) -> [CertificateRevocationList] { lists[Self.key(issuer)] ?? [] }
+
+    private static func key(_ name: DistinguishedName) -> [UInt8] { name.comparableOctets ?? Array(name.der) }
 
     /// Whether anything is checked at all.
     var isChecked: Bool { isRequired || !lists.isEmpty }
@@ -53,7 +59,7 @@ struct RevocationCheck {
         of certificate: X509Certificate, issuedBy issuer: X509Certificate,
         verify: (CertificateRevocationList) -> Bool?
     ) -> Outcome {
-        let named = revocation.lists[certificate.issuer.der] ?? []
+        let named = revocation.lists(of: certificate.issuer)
         guard !named.isEmpty else {
             return revocation.isRequired ? unknown(certificate, "no list of its issuer") : .good
         }
