@@ -105,7 +105,7 @@ public struct DistinguishedName: Sendable, Hashable {
     }
 
     /// Longer names than any authority's are compared octet by octet only: folding their text is work.
-    static let maximumComparableBytes = 4_096
+    static let maximumComparableBytes = 1_024
 
     /// Octets that are equal for names that are the same by RFC 5280 section 7.1; nil for a name that cannot be read.
     var comparableOctets: [UInt8]? {
