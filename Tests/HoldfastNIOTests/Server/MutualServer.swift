@@ -44,8 +44,9 @@ final class MutualServer: Sendable {
         throw NoReport()
     }
 
+    /// - Parameter greeting: what the application writes at once, before there is a decision.
     static func with<Output>(
-        _ server: PinnedTLSServer, whenTrusted: @escaping @Sendable () throws -> Void = {},
+        _ server: PinnedTLSServer, greeting: String? = nil, whenTrusted: @escaping @Sendable () throws -> Void = {},
         _ body: (MutualServer) async throws -> Output
     ) async throws -> Output {
         let (reports, continuation) = AsyncStream.makeStream(of: ConnectionReport.self)
@@ -62,6 +63,8 @@ final class MutualServer: Sendable {
                     let gate = try pipeline.handler(type: TrustGateHandler.self)
                     gate.decision.whenComplete { result in journal.change { $0.decision = result } }
                     channel.clientIdentity().whenComplete { result in journal.change { $0.askedClient = result } }
+                    // What an application may do that does not wait.
+                    if let greeting { channel.writeAndFlush(ByteBuffer(string: greeting), promise: nil) }
                     try pipeline.addHandler(Recording(journal: journal) { continuation.yield(log.withLock { $0 }) })
                 }
             }

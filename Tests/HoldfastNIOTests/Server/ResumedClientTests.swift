@@ -141,6 +141,46 @@ struct ResumedClientTests {
         }
     }
 
+    @Test("is sent nothing before it is trusted, whatever the application has written by then", arguments: versions)
+    func earlyWrites(version: TLSVersion) async throws {
+        let setting = try MutualSetting()
+        let device = try setting.device()
+        let policy = ExchangeablePolicy(try setting.pinned(device))
+        try await withTemporaryFolder { folder in
+            try await MutualServer.with(try setting.server(policy, version), greeting: "welcome\n") { running in
+                let client = OpenSSLClient(folder: folder, port: running.port, version: version)
+                let trusted = try await client.send(Self.line, presenting: device)
+                #expect(trusted.text.contains("welcome"), "\(trusted.text)")
+                _ = try await running.report()
+                policy.exchange(for: try setting.pinned(try setting.device("other")))
+                for resuming in [true, false] {
+                    let refused = try await client.send(Self.line, presenting: device, resuming: resuming)
+                    #expect(refused.isResumed == resuming)
+                    #expect(!refused.text.contains("welcome"), "\(refused.text)")
+                    #expect(try await running.report().failure?.code == .pinMismatch)
+                }
+            }
+        }
+    }
+
+    @Test("with a certificate that cannot be read is nobody, even when the policy accepts everybody")
+    func unreadable() async throws {
+        let setting = try MutualSetting()
+        let device = try setting.device { $0.faults = [.duplicatedExtension(.keyUsage)] }
+        let server = try setting.server(DisabledPolicy(host: try HostPattern("everybody.example")), .tlsv12)
+        try await withTemporaryFolder { folder in
+            try await MutualServer.with(server) { running in
+                let client = OpenSSLClient(folder: folder, port: running.port, version: .tlsv12)
+                let output = try await client.send(Self.line, presenting: device)
+                #expect(!output.isAnswered, "\(output.text)")
+                let report = try await running.report()
+                #expect(report.failure?.code == .unreadableCertificate, "\(String(describing: report.decision))")
+                #expect(report.client == nil)
+                #expect(report.received.isEmpty)
+            }
+        }
+    }
+
     @Test("with another key than the pinned one is refused, and told so by an alert", arguments: versions)
     func stranger(version: TLSVersion) async throws {
         let setting = try MutualSetting()
@@ -150,6 +190,7 @@ struct ResumedClientTests {
             try await MutualServer.with(server) { running in
                 let client = OpenSSLClient(folder: folder, port: running.port, version: version)
                 let output = try await client.send(Self.line, presenting: try setting.issuing.impersonate(device))
+                #expect(output.text.contains("alert certificate unknown"), "\(output.text)")
                 #expect(!output.isAnswered)
                 let report = try await running.report()
                 #expect(report.failure?.code == .pinMismatch)
