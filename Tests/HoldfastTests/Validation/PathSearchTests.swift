@@ -223,17 +223,35 @@ struct PathSearchTests {
         }
     }
 
-    @Test("A shorter path is taken where the longer one is too long", arguments: [0, 1])
-    func shortcut(order: Int) throws {
-        let root = try Judge.root()
-        let (top, issuing) = (try root.intermediate(name: "Top"), try root.intermediate(name: "Issuing", pathLength: 0))
-        // The path by way of Detour breaks the path length of Top, whose dead end is not Issuing's.
-        let limited = try root.intermediate(name: "Detour", pathLength: 0)
-        let long = try limited.crossSign(try top.crossSign(issuing))
+    /// Issuing is certified by Top, and by Detour, which Top certifies: Top is reached first by way of Detour.
+    private func detour(
+        limits: ValidationLimits = ValidationLimits(), root change: (inout CertificateSpecification) -> Void
+    ) throws -> ValidationOutcome {
+        let root = try Judge.root(configure: change)
+        let top = try root.intermediate(name: "Top")
+        let detour = try top.intermediate(name: "Detour")
+        let issuing = try top.intermediate(name: "Issuing")
+        let long = try detour.crossSign(issuing)
         let leaf = try issuing.leaf(names: ["www.example.com"])
-        let others = [long.certificate.der, limited.certificate.der, top.certificate.der]
-        let rest = order == 0 ? others + [issuing.certificate.der] : [issuing.certificate.der] + others
-        #expect(try Judge.complaint([leaf.der] + rest, trusting: [root.root]) == nil)
+        let chain = [leaf, long.certificate, detour.certificate, top.certificate, issuing.certificate].map(\.der)
+        return try Judge.outcome(chain, trusting: [root.root], limits: limits)
+    }
+
+    @Test("What blocks an authority on one path does not on another")
+    func deadEnds() throws {
+        var limits = ValidationLimits()
+        limits.intermediates = 2
+        for outcome in [
+            try detour { $0.basicConstraints = .init(isAuthority: true, pathLength: 2) },
+            try detour { $0.nameConstraints = .init(excluded: [.directory("Detour")]) },
+            try detour(limits: limits) { _ in },
+        ] {
+            #expect(outcome.path?.certificates.map(\.subject.description).contains("CN=Detour") == false)
+        }
+        #expect(try detour { _ in }.path?.certificates.count == 5)
+        #expect(
+            try detour { $0.basicConstraints = .init(isAuthority: true, pathLength: 1) }.failure?.code
+                == .pathLengthExceeded)
     }
 
     @Test("A leaf's own violations end it before anything is built")

@@ -25,7 +25,7 @@ struct GraphCertificate: Sendable {
 
 /// Certificates of four names and eight keys, made once, of which graphs are drawn.
 struct GraphPool {
-    static let names = 4
+    static let names = 5
     let leaves: [GraphCertificate]
     let authorities: [GraphCertificate]
     let keys: [TestKey]
@@ -48,13 +48,13 @@ struct GraphPool {
         one.subject = Int.random(in: 0..<names, using: &generator)
         one.issuer = Int.random(in: 0..<names, using: &generator)
         (one.upperSubject, one.upperIssuer) = (chance(12), chance(12))
-        one.key = isLeaf ? keys.count - 1 : one.subject * 2 + (chance(75) ? 0 : 1)
-        one.signer = one.issuer * 2 + (chance(75) ? 0 : 1)
+        one.key = isLeaf ? keys.count - 1 : one.subject * 2 + (chance(90) ? 0 : 1)
+        one.signer = one.issuer * 2 + (chance(90) ? 0 : 1)
         if !isLeaf {
             one.isExpired = chance(8)
             one.isAuthority = !chance(6)
             one.isForMailOnly = chance(6)
-            if chance(25) { one.pathLength = Int.random(in: 0...2, using: &generator) }
+            if chance(35) { one.pathLength = Int.random(in: 0...2, using: &generator) }
             if chance(10) { one.excludedSubject = Int.random(in: 0..<names, using: &generator) }
             one.excludesHost = chance(4)
         }

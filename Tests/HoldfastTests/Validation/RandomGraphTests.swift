@@ -16,7 +16,7 @@ struct RandomGraphTests {
             let anchors = Array(sample.prefix(Int.random(in: 1...4, using: &generator)))
             let presented = Array(sample.dropFirst(4).prefix(Int.random(in: 0...24, using: &generator)))
             var limits = ValidationLimits()
-            limits.intermediates = [0, 1, 2, 8].randomElement(using: &generator) ?? 8
+            limits.intermediates = [0, 1, 2, 3, 4, 8].randomElement(using: &generator) ?? 8
             let oracle = GraphOracle(presented: presented, anchors: anchors, maximumIntermediates: limits.intermediates)
             let chain = [leaf.der] + presented.map(\.der) + (round % 3 == 0 ? anchors.map(\.der) : [])
 
