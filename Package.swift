@@ -126,7 +126,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "holdfastctlTests",
-            dependencies: ["holdfastctl", "Holdfast", "HoldfastTesting", "HoldfastNIOTesting", nioSSL],
+            dependencies: [
+                "holdfastctl", "Holdfast", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PublishedUsageTests", dependencies: ["Holdfast", "HoldfastTesting"], exclude: ["Corrections.md"],

@@ -50,7 +50,7 @@ struct CertificateReport: Encodable {
     }
 
     /// Whole days, rounded down; both times are those of certificates and clocks, which fit by far.
-    private static func days(until end: Date, from now: Date) -> Int {
+    static func days(until end: Date, from now: Date) -> Int {
         let days = (end.timeIntervalSince(now) / 86_400).rounded(.down)
         return days.isFinite && abs(days) < 1e9 ? Int(days) : 0
     }
@@ -87,7 +87,7 @@ struct CertificateReport: Encodable {
         field("cert pin", certificatePin)
     }
 
-    private static func remaining(_ days: Int) -> String {
+    static func remaining(_ days: Int) -> String {
         switch days {
         case ..<(-1): "ended \(-days) days ago"
         case -1: "ended within the last day"

@@ -6,11 +6,18 @@ import Holdfast
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Connect to a server and say whether it is trusted, and why.",
+        abstract: "Connect to servers and say whether they are trusted, and why.",
         discussion: """
             Prints the chain that the server presents, how each rule came out for each certificate with the section \
             it comes from, the verdict, and pins that are ready to paste. Nothing is sent to the server but the \
-            handshake. A host is also taken from a URL.
+            handshake. A host is also taken from a URL. Of several hosts, eight at a time, it prints a table instead: \
+            verdict, days until the first certificate of the path ends, and reason; errors are on standard error.
+
+            With --watch the command fails, and says which, if a certificate ends sooner than so many days: one of \
+            the valid path with its anchor, or one that was presented and has a pin that was asked for.
+
+            A server that asks for a certificate gets that of --client-cert. With TLS 1.3 it decides about it only \
+            after the handshake, so that its verdict is not part of the answer.
 
             EXAMPLES
               holdfastctl check www.example.com
@@ -18,59 +25,137 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check intranet.example --ca company-root.pem
               holdfastctl check www.example.com --connect-to 192.0.2.7:8443
               holdfastctl check www.example.com --json | jq .failure.code
+              holdfastctl check www.example.com api.example.com [2001:db8::1]:8443 --watch 21
+              holdfastctl check internal.example --client-cert me.pem --client-key me-key.pem
 
-            Exit codes: 0 trusted, 1 not trusted, 2 wrong usage, 3 could not connect or find out.
+            Exit codes: 0 trusted, 1 not trusted or expiring too soon, 2 wrong usage, 3 could not connect or find out. \
+            Of several hosts: 0 all are trusted, 1 one or more are not, 3 none is known to be untrusted but of one or \
+            more it could not be found out.
 
-            With --json one object is printed, whatever happens after the arguments were read. Its fields, absent \
+            With --json one object is printed, whatever happens after the arguments were read; of several hosts one \
+            in a line each, in the order of the arguments. Its fields, absent \
             where they do not apply: outcome (trusted, untrusted, unknown), host, port, address, tls, time, chain, \
             anchor, rules (rule, reference, subject, position, kept, expected, found), configuredPins, matchedPins, \
-            suggestedPins (pin, subject, inValidPath), failure (code, expected, found, remedy, text), error (code, \
-            message). chain and anchor have position, inValidPath, subject, issuer, notBefore, notAfter, daysLeft, \
+            suggestedPins (pin, subject, inValidPath), expiring (position, subject, notAfter, daysLeft, \
+            certificatePin, inValidPath, hasConfiguredPin), failure (code, expected, found, remedy, text), error \
+            (code, message). chain and anchor have position, inValidPath, subject, issuer, notBefore, notAfter, daysLeft, \
             key, signature, names, keyPin, certificatePin, unreadable.
             """)
 
     @Argument(
-        help: ArgumentHelp("The host to dial, with a port if not 443; IPv6 in brackets.", valueName: "host[:port]"),
-        transform: ServerAddress.host)
-    var host: DialledHost
+        help: ArgumentHelp("The hosts to dial, with a port if not 443; IPv6 in brackets.", valueName: "host[:port]"),
+        transform: ServerAddress.hostWithOptionalPort)
+    var hosts: [DialledHost]
 
     @Option(
         help: ArgumentHelp(
-            "Trust the server only with this pin (sha256/BASE64 or cert-sha256/HEX) in a valid path. Repeatable.",
+            "Trust a server only with this pin (sha256/BASE64 or cert-sha256/HEX) in a valid path. Repeatable.",
             valueName: "pin"),
         transform: { try Pin($0) })
     var pin: [Pin] = []
 
-    @Flag(help: "Print one JSON object instead of text.")
+    @Option(help: ArgumentHelp("Fail if a certificate ends in less than so many days.", valueName: "days"))
+    var watch: Int?
+
+    @Flag(help: "Print JSON instead of text, one object for each host.")
     var json = false
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
+    /// So many handshakes are made side by side.
+    private static let hostsAtOnce = 8
+
     func validate() throws {
-        _ = try policy()
+        if let watch, !(1...36_500).contains(watch) {
+            throw ValidationError("The days to watch must be between 1 and 36500, not \(watch).")
+        }
+        for host in hosts { _ = try policy(for: host) }
     }
 
     func run() async throws {
         let output = Output.standard
-        let clock = SystemWallClock()
-        let policy = try policy()
-        var report = CheckReport(host: host, time: clock.now, pins: pin)
+        let now = SystemWallClock().now
+        let tasks = try hosts.map { host in
+            let host = try connection.dialled(host)
+            return Task(
+                policy: try policy(for: host), host: host, report: CheckReport(host: host, time: now, pins: pin),
+                watch: watch.map(ExpiryWatch.init))
+        }
+        let probe: ServerProbe
         do throws(CommandFailure) {
-            let validator = PathValidator(anchors: try await connection.anchors())
-            let probe = ServerProbe(host: host, options: connection, validator: validator)
-            let answer = try await probe.ask(policy)
-            report.take(answer, validator: validator)
+            probe = try await ServerProbe(options: connection)
         } catch {
-            report.error = CheckReport.Failing(code: error.code.rawValue, message: error.message)
-            if json { try output.json(report) }
+            // It is true of every host alike, and said once.
+            if json { try print(tasks.map { $0.report.failing(error) }, to: output) }
             throw error
         }
-        if json { try output.json(report) } else { report.print(to: output) }
-        guard report.outcome == .trusted else { throw NegativeAnswer() }
+        let reports = await Self.reports(of: tasks, by: probe)
+        if tasks.count == 1, let report = reports.first {
+            if json || report.error == nil { try print(reports, to: output) }
+            if let error = report.error { output.complain(error.message) }
+        } else {
+            try print(reports, to: output)
+            for report in reports {
+                if let error = report.error { output.complain("\(report.server): \(error.message)") }
+            }
+        }
+        if let status = Self.status(of: reports) { throw NegativeAnswer(status: status) }
     }
 
-    private func policy() throws -> any TrustPolicy {
+    /// A negative answer outweighs one that could not be had; nil where all is well.
+    static func status(of reports: [CheckReport]) -> CommandFailure.Status? {
+        if reports.contains(where: { $0.outcome == .untrusted || $0.expiresSoon }) { return .negativeAnswer }
+        return reports.contains { $0.outcome == .unknown } ? .couldNotFindOut : nil
+    }
+
+    private struct Task: Sendable {
+        let policy: any TrustPolicy
+        let host: DialledHost
+        let report: CheckReport
+        let watch: ExpiryWatch?
+
+        func run(_ probe: ServerProbe) async -> CheckReport {
+            var report = report
+            do throws(CommandFailure) {
+                report.take(try await probe.ask(policy, about: host), validator: probe.validator, watch: watch)
+                return report
+            } catch {
+                return report.failing(error)
+            }
+        }
+    }
+
+    /// In the order of the tasks.
+    private static func reports(of tasks: [Task], by probe: ServerProbe) async -> [CheckReport] {
+        var reports = tasks.map(\.report)
+        await withTaskGroup(of: (Int, CheckReport).self) { group in
+            var next = 0
+            func start() {
+                guard next < tasks.count else { return }
+                let (index, task) = (next, tasks[next])
+                group.addTask { (index, await task.run(probe)) }
+                next += 1
+            }
+            for _ in 0..<hostsAtOnce { start() }
+            for await (index, report) in group {
+                reports[index] = report
+                start()
+            }
+        }
+        return reports
+    }
+
+    private func print(_ reports: [CheckReport], to output: Output) throws {
+        switch (json, reports.count) {
+        case (true, 1): try output.json(reports[0])
+        case (true, _): for report in reports { try output.jsonLine(report) }
+        case (false, 1): reports[0].print(to: output)
+        case (false, _): CheckTable(reports: reports).print(to: output)
+        }
+    }
+
+    private func policy(for host: DialledHost) throws -> any TrustPolicy {
         let pattern = HostPattern(host)
         guard !pin.isEmpty else { return StandardPolicy(host: pattern) }
         do {

@@ -62,9 +62,14 @@ struct CheckReport: Encodable {
     var configuredPins: [String]
     var matchedPins: [String]?
     var suggestedPins: [SuggestedPin]?
+    /// What ends too soon; absent where nobody asked.
+    var expiring: [ExpiryWatch.Expiring]?
     var failure: Failure?
     var error: Failing?
 
+    var expiresSoon: Bool { !(expiring ?? []).isEmpty }
+
+    /// Nothing is known yet.
     init(host: DialledHost, time: Date, pins: [Pin]) {
         self.host = host.name
         port = host.port
@@ -72,7 +77,14 @@ struct CheckReport: Encodable {
         configuredPins = pins.map(\.description)
     }
 
-    mutating func take(_ answer: ServerProbe.Answer, validator: PathValidator) {
+    /// The same of a host about which nothing could be found out.
+    func failing(_ failure: CommandFailure) -> CheckReport {
+        var report = self
+        report.error = Failing(code: failure.code.rawValue, message: failure.message)
+        return report
+    }
+
+    mutating func take(_ answer: ServerProbe.Answer, validator: PathValidator, watch: ExpiryWatch?) {
         let decision = answer.decision
         let presented = decision.chain ?? PresentedChain([])
         // Where only the pins were missing there is a valid path all the same.
@@ -83,6 +95,7 @@ struct CheckReport: Encodable {
         time = decision.time.formatted(.iso8601)
         failure = decision.failure.map(Failure.init)
         matchedPins = decision.matchedPins.map(\.description)
+        expiring = watch?.expiring(in: decision)
 
         let inPath: ((X509Certificate) -> Bool)? = path.map { path in { path.certificates.contains($0) } }
         chain = presented.certificates.enumerated().map { position, der in
@@ -110,8 +123,8 @@ struct CheckReport: Encodable {
 
 extension CheckReport {
     func print(to output: Output) {
-        let server = [address.map { "at \($0)" }, tls].compactMap(\.self).joined(separator: ", ")
-        output.line(.init("\(host):\(port ?? ServerAddress.defaultPort)", .heading), .init(" \(server)"))
+        let details = [address.map { "at \($0)" }, tls].compactMap(\.self).joined(separator: ", ")
+        output.line(.init(server, .heading), .init(" \(details)"))
         output.line()
         output.heading("Chain as presented")
         for certificate in chain ?? [] { certificate.print(to: output) }
@@ -142,12 +155,16 @@ extension CheckReport {
 
     private func printVerdict(to output: Output) {
         output.line()
-        guard let failure else {
+        if let failure {
+            output.line("Not trusted", .bad)
+            for line in failure.text.split(separator: "\n") { output.line("  \(line)") }
+        } else {
             output.line(.init("Trusted", .good), .init(": \(reason)"))
-            return
         }
-        output.line("Not trusted", .bad)
-        for line in failure.text.split(separator: "\n") { output.line("  \(line)") }
+        guard let expiring, expiresSoon else { return }
+        output.line()
+        output.line("Expires too soon", .bad)
+        for certificate in expiring { output.line("  \(SafeText.escapedLine(certificate.text))") }
     }
 
     private var reason: String {
@@ -169,5 +186,14 @@ extension CheckReport {
             output.line(.init("  \(pin.pin)  "), .init(pin.subject, .faint))
         }
         output.line("Add the pin of a backup key that is kept elsewhere: holdfastctl pin backup.pem", .faint)
+    }
+}
+
+extension ExpiryWatch.Expiring {
+    /// One line that says which certificate it is and when it ends.
+    var text: String {
+        let place = position.map { "certificate \($0)" } ?? "the anchor"
+        let pin = hasConfiguredPin ? ", which has a configured pin," : ""
+        return "\(place) (\(subject))\(pin) \(notAfter), \(CertificateReport.remaining(daysLeft))"
     }
 }

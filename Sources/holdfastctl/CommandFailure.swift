@@ -10,6 +10,7 @@ struct CommandFailure: Error {
     /// What could not be done; stable, for machine-readable output.
     enum Code: String {
         case notTrusted, wrongUsage, resolveFailed, connectFailed, timedOut, handshakeFailed, noAnchors, unreadableFile
+        case unusableClientCertificate
     }
 
     let code: Code
@@ -24,7 +25,9 @@ struct CommandFailure: Error {
         switch code {
         case .notTrusted: .negativeAnswer
         case .wrongUsage: .wrongUsage
-        case .resolveFailed, .connectFailed, .timedOut, .handshakeFailed, .noAnchors, .unreadableFile: .couldNotFindOut
+        case .resolveFailed, .connectFailed, .timedOut, .handshakeFailed, .noAnchors, .unreadableFile,
+            .unusableClientCertificate:
+            .couldNotFindOut
         }
     }
 }

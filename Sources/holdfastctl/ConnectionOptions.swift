@@ -18,6 +18,20 @@ struct ConnectionOptions: ParsableArguments {
         transform: ServerAddress.hostWithOptionalPort)
     var connectTo: DialledHost?
 
+    @Option(
+        name: .customLong("client-cert"),
+        help: ArgumentHelp(
+            "Present this certificate (PEM, issuers after it) to a server that asks for one.", valueName: "file"),
+        completion: .file(extensions: ["pem", "crt", "cer"]))
+    var clientCertificate: String?
+
+    @Option(
+        name: .customLong("client-key"),
+        help: ArgumentHelp(
+            "The private key of --client-cert (PEM), if it is not in the same file.", valueName: "file"),
+        completion: .file(extensions: ["pem", "key"]))
+    var clientKey: String?
+
     @Option(help: ArgumentHelp("Give up after so many seconds.", valueName: "seconds"))
     var timeout = 10
 
@@ -25,10 +39,24 @@ struct ConnectionOptions: ParsableArguments {
         guard (1...3_600).contains(timeout) else {
             throw ValidationError("The timeout must be between 1 and 3600 seconds, not \(timeout).")
         }
+        guard clientKey == nil || clientCertificate != nil else {
+            throw ValidationError("--client-key goes with --client-cert.")
+        }
     }
 
     /// Whether nothing but the defaults is there.
-    var isEmpty: Bool { ca == nil && connectTo == nil && timeout == 10 }
+    var isEmpty: Bool {
+        ca == nil && connectTo == nil && timeout == 10 && clientCertificate == nil && clientKey == nil
+    }
+
+    /// The host with the port to dial.
+    func dialled(_ host: DialledHost) throws -> DialledHost { try ServerAddress.host(host) }
+
+    /// What the client presents, if it is asked.
+    func clientIdentity() throws(CommandFailure) -> ClientIdentity? {
+        guard let clientCertificate else { return nil }
+        return try ClientIdentity(certificateFile: clientCertificate, keyFile: clientKey ?? clientCertificate)
+    }
 
     /// What is trusted to begin with.
     func anchors() async throws(CommandFailure) -> TrustAnchors {

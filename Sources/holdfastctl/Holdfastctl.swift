@@ -12,6 +12,7 @@ struct Holdfastctl: AsyncParsableCommand {
             EXAMPLES
               holdfastctl demo
               holdfastctl check www.example.com
+              holdfastctl check www.example.com api.example.com --watch 21
               holdfastctl pin www.example.com
               holdfastctl pin backup.pem --format okhttp --host www.example.com
 

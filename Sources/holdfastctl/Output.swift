@@ -62,6 +62,13 @@ struct Output: Sendable {
         print(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
+    /// One JSON object in one line, keys in order, on standard output.
+    func jsonLine(_ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        print(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
+    }
+
     /// Text of the program's own.
     func printAsIs(_ text: String) { print(text) }
 

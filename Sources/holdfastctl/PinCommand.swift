@@ -29,6 +29,7 @@ struct PinCommand: AsyncParsableCommand {
               holdfastctl pin backup.pem
               PIN=$(holdfastctl pin www.example.com --format curl)
               curl --pinnedpubkey "$PIN" https://www.example.com
+              holdfastctl pin internal.example --client-cert me.pem --client-key me-key.pem
 
             Exit codes: 0 success, 1 the chain is not valid, 2 wrong usage, 3 could not connect or read.
 
@@ -74,14 +75,14 @@ struct PinCommand: AsyncParsableCommand {
         }
         guard namesFiles else {
             do {
-                _ = try ServerAddress.host(first)
+                _ = try ServerAddress.hostWithOptionalPort(first)
             } catch {
                 throw ValidationError("'\(first)' is neither a file nor a host: \(error)")
             }
             return
         }
         guard connection.isEmpty, !insecure else {
-            throw ValidationError("--ca, --connect-to, --timeout and --insecure go with a host, not with files.")
+            throw ValidationError("The options of connections and --insecure go with a host, not with files.")
         }
         if format.needsHost, configuredHost == nil {
             throw ValidationError("--format \(format.rawValue) names a host: say which with --host.")
@@ -121,10 +122,9 @@ struct PinCommand: AsyncParsableCommand {
     }
 
     private func serverReport(_ source: String) async throws -> PinReport {
-        let host = try ServerAddress.host(source)
-        let validator = PathValidator(anchors: try await connection.anchors())
-        let probe = ServerProbe(host: host, options: connection, validator: validator)
-        let decision = try await probe.ask(StandardPolicy(host: HostPattern(host))).decision
+        let host = try connection.dialled(try ServerAddress.hostWithOptionalPort(source))
+        let probe = try await ServerProbe(options: connection)
+        let decision = try await probe.ask(StandardPolicy(host: HostPattern(host)), about: host).decision
         var report = PinReport(host: host, decision: decision)
         if let failure = decision.failure {
             // Not the whole of it, which has the pins.

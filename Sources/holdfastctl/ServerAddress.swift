@@ -5,13 +5,21 @@ import Holdfast
 enum ServerAddress {
     static let defaultPort = 443
 
-    /// A host with a port: the one that is stated, or 443. A URL means its host and port.
-    static func host(_ text: String) throws -> DialledHost {
-        let host = try hostWithOptionalPort(text)
-        return host.port == nil ? try DialledHost(host.name, port: defaultPort) : host
+    /// A host with a port: the one that is stated, or the one that goes without saying.
+    static func host(_ text: String, defaultPort: Int = defaultPort) throws -> DialledHost {
+        try host(try hostWithOptionalPort(text), defaultPort: defaultPort)
     }
 
-    /// A host, with a port only where one is stated.
+    static func host(_ host: DialledHost, defaultPort: Int = defaultPort) throws -> DialledHost {
+        host.port == nil ? try DialledHost(host.name, port: defaultPort) : host
+    }
+
+    /// A host and its port as people write them: IPv6 addresses in brackets.
+    static func text(_ name: String, port: Int) -> String {
+        name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"
+    }
+
+    /// A host, with a port only where one is stated. A URL means its host and port.
     static func hostWithOptionalPort(_ text: String) throws -> DialledHost {
         if text.contains("://") {
             guard let url = URL(string: text) else { throw invalid(text) }

@@ -5,8 +5,8 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// One handshake with a server, under a real policy: what the server presented is in the decision, whatever it is.
-struct ServerProbe {
+/// Handshakes with servers, each under a real policy: what a server presented is in the decision, whatever it is.
+struct ServerProbe: Sendable {
     struct Answer {
         let decision: TrustDecision
         /// The address that answered, with its port.
@@ -15,29 +15,33 @@ struct ServerProbe {
         let version: String?
     }
 
-    /// The host that is judged, with its port.
-    let host: DialledHost
-    /// Where to connect instead.
+    /// Where to connect instead of to the host.
     let connectTo: DialledHost?
     let validator: PathValidator
     let timeout: TimeAmount
+    private let configuration: TLSConfiguration
 
-    init(host: DialledHost, options: ConnectionOptions, validator: PathValidator) {
-        self.host = host
+    /// Reads the files that the options name.
+    init(options: ConnectionOptions) async throws(CommandFailure) {
+        validator = PathValidator(anchors: try await options.anchors())
         connectTo = options.connectTo
-        self.validator = validator
         timeout = .seconds(Int64(options.timeout))
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        try options.clientIdentity()?.apply(to: &configuration)
+        self.configuration = configuration
     }
 
-    /// Throws for everything that leaves the question of trust open.
-    func ask(_ policy: any TrustPolicy) async throws(CommandFailure) -> Answer {
+    /// Judges a host, which has its port. Throws for everything that leaves the question of trust open.
+    func ask(_ policy: any TrustPolicy, about host: DialledHost) async throws(CommandFailure) -> Answer {
         let name = (connectTo ?? host).name
         let port = connectTo?.port ?? host.port ?? ServerAddress.defaultPort
+        let server = ServerAddress.text(name, port: port)
         let channel: any Channel
         let decision: EventLoopFuture<TrustDecision>
         do {
             let client = try PinnedTLSClient(
-                trust: .policy(policy), host: host, validator: validator, handshakeTimeout: timeout)
+                trust: .policy(policy), host: host, configuration: configuration, validator: validator,
+                handshakeTimeout: timeout)
             (channel, decision) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connectTimeout(timeout)
                 .connect(host: name, port: port) { channel in
@@ -46,7 +50,7 @@ struct ServerProbe {
                     }
                 }
         } catch {
-            throw Self.failure(ofConnecting: error, to: name, port: port, within: timeout)
+            throw Self.failure(ofConnecting: error, to: server, name: name, within: timeout)
         }
         let address = channel.remoteAddress.flatMap(Self.text)
         do {
@@ -56,13 +60,13 @@ struct ServerProbe {
             return Answer(decision: answer, address: address, version: version.flatMap(\.self).map(Self.text))
         } catch {
             channel.close(promise: nil)
-            throw Self.failure(ofHandshake: error, with: "\(name):\(port)")
+            throw Self.failure(ofHandshake: error, with: server)
         }
     }
 
     private static func text(_ address: SocketAddress) -> String? {
         guard let ip = address.ipAddress, let port = address.port else { return nil }
-        return ip.contains(":") ? "[\(ip)]:\(port)" : "\(ip):\(port)"
+        return ServerAddress.text(ip, port: port)
     }
 
     private static func text(_ version: TLSVersion) -> String {
@@ -75,20 +79,20 @@ struct ServerProbe {
     }
 
     private static func failure(
-        ofConnecting error: any Error, to name: String, port: Int, within timeout: TimeAmount
+        ofConnecting error: any Error, to server: String, name: String, within timeout: TimeAmount
     ) -> CommandFailure {
         let seconds = timeout.nanoseconds / 1_000_000_000
         switch error {
         case ChannelError.connectTimeout:
-            return CommandFailure(.timedOut, "\(name):\(port) did not answer within \(seconds) s")
+            return CommandFailure(.timedOut, "\(server) did not answer within \(seconds) s")
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             return CommandFailure(.resolveFailed, "no address was found for \(name)")
         case let error as NIOConnectionError:
             let reasons = error.connectionErrors.map { Self.reason($0.error, within: seconds) }
             return CommandFailure(
-                .connectFailed, "cannot connect to \(name):\(port): \(reasons.joined(separator: "; "))")
+                .connectFailed, "cannot connect to \(server): \(reasons.joined(separator: "; "))")
         default:
-            return CommandFailure(.connectFailed, "cannot connect to \(name):\(port): \(error)")
+            return CommandFailure(.connectFailed, "cannot connect to \(server): \(error)")
         }
     }
 
@@ -120,6 +124,6 @@ struct ServerProbe {
         return CommandFailure(
             .handshakeFailed,
             "no TLS handshake with \(server): \(reason). Check that a TLS server of version 1.2 or 1.3 answers there, "
-                + "and that it asks for no client certificate.")
+                + "and that it is content with the client's certificate (--client-cert) or asks for none.")
     }
 }

@@ -1,5 +1,7 @@
 import Foundation
 import HoldfastTesting
+import NIOCore
+import NIOPosix
 
 /// Programs of others that agree with us or not.
 enum ForeignPeers {
@@ -9,6 +11,14 @@ enum ForeignPeers {
     static let curl: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         .map { URL(filePath: String($0)).appending(path: "curl") }
         .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+
+    /// Whether a server can listen on ::1.
+    static let hasIPv6: Bool = {
+        guard let address = try? SocketAddress(ipAddress: "::1", port: 0) else { return false }
+        let listener = try? ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup).bind(to: address).wait()
+        try? listener?.close().wait()
+        return listener != nil
+    }()
 
     static let runsOpenSSL = OpenSSLProgram.isAvailable || areRequired
     static let runsCurl = curl != nil || areRequired

@@ -1,0 +1,57 @@
+/// What `check` prints about several hosts: a line for each, and how many there are of each kind.
+struct CheckTable {
+    let reports: [CheckReport]
+
+    func print(to output: Output) {
+        let width = reports.map(\.server.count).reduce(4, max) + 2
+        output.heading("host".padded(to: width) + "verdict".padded(to: 13) + "days left".padded(to: 11) + "reason")
+        for report in reports {
+            let verdict = Self.verdict(report)
+            output.line(
+                .init(report.server.padded(to: width)), .init(verdict.text.padded(to: 13), verdict.style),
+                .init((report.daysLeft.map(String.init) ?? "").padded(to: 11)), .init(report.shortReason))
+        }
+        output.line()
+        let kinds = ["trusted", "expires soon", "not trusted", "unknown"]
+        let counts = kinds.compactMap { kind in
+            let count = reports.count { Self.verdict($0).text == kind }
+            return count > 0 ? "\(count) \(kind)" : nil
+        }
+        output.line("\(reports.count) hosts: \(counts.joined(separator: ", "))")
+    }
+
+    private static func verdict(_ report: CheckReport) -> Output.Piece {
+        switch report.outcome {
+        case .trusted where report.expiresSoon: .init("expires soon", .bad)
+        case .trusted: .init("trusted", .good)
+        case .untrusted: .init("not trusted", .bad)
+        case .unknown: .init("unknown", .bad)
+        }
+    }
+}
+
+extension CheckReport {
+    /// The host with its port.
+    var server: String { ServerAddress.text(host, port: port ?? ServerAddress.defaultPort) }
+
+    /// Whole days until the first certificate of the valid path ends, or of all that were presented.
+    var daysLeft: Int? {
+        let all = (chain ?? []) + (anchor.map { [$0] } ?? [])
+        let path = all.filter { $0.inValidPath == true }
+        return (path.isEmpty ? all : path).compactMap(\.daysLeft).min()
+    }
+
+    /// One line that says why.
+    fileprivate var shortReason: String {
+        if let error { return error.code }
+        if let failure {
+            return SafeText.escapedLine("\(failure.code): expected \(failure.expected), found \(failure.found)")
+        }
+        if let first = expiring?.first {
+            let rest = (expiring?.count ?? 1) - 1
+            return SafeText.escapedLine(first.text + (rest > 0 ? " and \(rest) more" : ""))
+        }
+        guard let matchedPins, !matchedPins.isEmpty else { return "the chain is valid" }
+        return "the chain is valid and holds \(matchedPins.joined(separator: ", "))"
+    }
+}

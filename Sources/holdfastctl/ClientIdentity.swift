@@ -1,0 +1,64 @@
+import Foundation
+import Holdfast
+import NIOSSL
+
+/// The certificate that a client presents to servers that ask for one, with its private key.
+struct ClientIdentity: Sendable {
+    private let chain: [NIOSSLCertificateSource]
+    private let key: NIOSSLPrivateKeySource
+
+    /// Reads PEM files, and makes sure that certificate and key belong together.
+    init(certificateFile: String, keyFile: String) throws(CommandFailure) {
+        let certificates = try Self.bytes(of: certificateFile)
+        do {
+            chain = try NIOSSLCertificate.fromPEMBytes(certificates).map { .certificate($0) }
+        } catch {
+            chain = []
+        }
+        guard !chain.isEmpty else {
+            throw CommandFailure(.unusableClientCertificate, "\(certificateFile) has no certificate in PEM")
+        }
+        let keyBytes = try Self.bytes(of: keyFile)
+        // What RFC 7468 11 says of an encrypted key, and OpenSSL's header of old.
+        guard Data(keyBytes).range(of: Data("ENCRYPTED".utf8)) == nil else {
+            throw CommandFailure(
+                .unusableClientCertificate,
+                "\(keyFile) has an encrypted private key; give one that is not: openssl pkey -in FILE -out key.pem")
+        }
+        do {
+            key = .privateKey(try NIOSSLPrivateKey(bytes: keyBytes, format: .pem))
+        } catch {
+            throw CommandFailure(.unusableClientCertificate, "\(keyFile) has no private key in PEM that can be used")
+        }
+        do {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.trustRoots = .certificates([])
+            apply(to: &configuration)
+            _ = try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw CommandFailure(
+                .unusableClientCertificate,
+                "the private key of \(keyFile) does not belong to the first certificate of \(certificateFile)")
+        }
+    }
+
+    func apply(to configuration: inout TLSConfiguration) {
+        configuration.certificateChain = chain
+        configuration.privateKey = key
+    }
+
+    private static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
+        do {
+            let url = URL(fileURLWithPath: path)
+            let size = try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+            guard size <= CertificateFile.maximumBytes else {
+                throw CommandFailure(.unreadableFile, "\(path) has \(size) bytes, more than any file of certificates")
+            }
+            return Array(try Data(contentsOf: url))
+        } catch let error as CommandFailure {
+            throw error
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(path) cannot be read: \(error.localizedDescription)")
+        }
+    }
+}

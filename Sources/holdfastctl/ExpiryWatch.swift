@@ -1,0 +1,42 @@
+import Foundation
+import Holdfast
+
+/// Looks for certificates that end too soon among those that a decision rests on.
+struct ExpiryWatch: Sendable {
+    /// A certificate that ends too soon; its fields are those of the JSON object.
+    struct Expiring: Encodable {
+        /// Place in the chain as presented, the leaf being 0; absent for an anchor that was not sent.
+        let position: Int?
+        let subject: String
+        let notAfter: String
+        let daysLeft: Int
+        let certificatePin: String
+        let inValidPath: Bool
+        /// Whether it has one of the pins that the policy looks for.
+        let hasConfiguredPin: Bool
+    }
+
+    /// Within so many days of 24 hours a certificate must not end.
+    let days: Int
+
+    /// Those of the valid path, the anchor with them, and those that were presented and have a configured pin.
+    func expiring(in decision: TrustDecision) -> [Expiring] {
+        let limit = decision.time.addingTimeInterval(Double(days) * 86_400)
+        let presented = decision.chain?.certificates ?? []
+        let path = (decision.path ?? decision.failure?.paths.first)?.certificates ?? []
+        let others = presented.compactMap { try? X509Certificate(der: $0) }
+            .filter { certificate in !path.contains(certificate) && hasPin(certificate, of: decision) }
+        return (path + others).filter { $0.notAfter < limit }.map { certificate in
+            Expiring(
+                position: presented.firstIndex(of: certificate.der), subject: certificate.subject.description,
+                notAfter: certificate.notAfter.formatted(.iso8601),
+                daysLeft: CertificateReport.days(until: certificate.notAfter, from: decision.time),
+                certificatePin: certificate.certificatePin.description, inValidPath: path.contains(certificate),
+                hasConfiguredPin: hasPin(certificate, of: decision))
+        }
+    }
+
+    private func hasPin(_ certificate: X509Certificate, of decision: TrustDecision) -> Bool {
+        decision.configuredPins.contains { $0 == certificate.publicKeyPin || $0 == certificate.certificatePin }
+    }
+}

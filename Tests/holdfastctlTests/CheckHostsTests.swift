@@ -1,0 +1,195 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("holdfastctl check with several hosts, and --watch")
+struct CheckHostsTests {
+    struct Line: Decodable {
+        struct Expiring: Decodable {
+            let position: Int?
+            let subject: String
+            let daysLeft: Int
+            let certificatePin: String
+            let inValidPath: Bool
+            let hasConfiguredPin: Bool
+        }
+        struct Failing: Decodable {
+            let code: String
+        }
+        let outcome: String
+        let host: String
+        let port: Int
+        let expiring: [Expiring]?
+        let failure: Failing?
+        let error: Failing?
+    }
+
+    private static func lines(_ run: CommandRun) throws -> [Line] {
+        try run.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+    }
+
+    /// Runs `check` with the site's root, connected to the site's server whatever the hosts.
+    private static func check(
+        _ site: TestSite, _ arguments: [String], serving chain: [[UInt8]]? = nil
+    ) async throws -> CommandRun {
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            try Data(site.root.certificate.pem.utf8).write(to: ca)
+            return try await withLoopbackTLSServer(chain: chain ?? site.leaf.chain, key: site.leaf.key) { server in
+                try await CommandRun.holdfastctl(
+                    ["check", "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60"]
+                        + arguments)
+            }
+        }
+    }
+
+    @Test("Several trusted hosts are a table with a line each, and exit with 0")
+    func allTrusted() async throws {
+        let site = try TestSite { $0.subjectAltName = [.dns("*.example.com")] }
+        let hosts = (1...11).map { "host\($0).example.com" }
+        let run = try await Self.check(site, hosts)
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        #expect(run.lines.first?.hasPrefix("host ") == true)
+        let rows = run.lines.dropFirst().prefix(hosts.count)
+        for (row, host) in zip(rows, hosts) {
+            #expect(row.hasPrefix("\(host):443 "))
+            #expect(row.contains(" trusted "))
+            #expect(row.contains(" 89 "))
+            #expect(row.hasSuffix("the chain is valid"))
+        }
+        #expect(run.lines.last == "11 hosts: 11 trusted")
+    }
+
+    @Test("One host that is not trusted makes it 1, also where another could not be reached")
+    func oneUntrusted() async throws {
+        let site = try TestSite()
+        let other = "other.example"
+        let run = try await Self.check(site, [TestSite.name, other])
+        #expect(run.status == 1)
+        #expect(run.lines[1].contains(" trusted "))
+        #expect(run.lines[2].contains("not trusted"))
+        #expect(run.lines[2].contains("hostNameMismatch: expected"))
+
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            try Data(site.root.certificate.pem.utf8).write(to: ca)
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                // The certificate is for a name and not for the address.
+                let hosts = ["127.0.0.1:1", "127.0.0.1:\(server.port)"]
+                let run = try await CommandRun.holdfastctl(["check", "--json", "--ca", ca.path] + hosts)
+                #expect(run.status == 1)
+                let lines = try Self.lines(run)
+                #expect(lines.map(\.outcome) == ["unknown", "untrusted"])
+                #expect(lines.map(\.port) == [1, server.port])
+            }
+        }
+    }
+
+    @Test("A host that could not be examined makes it 3 where the others are trusted, and is named on standard error")
+    func oneUnknown() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.address([127, 0, 0, 1])])
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            try Data(root.certificate.pem.utf8).write(to: ca)
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let hosts = ["127.0.0.1:\(server.port)", "127.0.0.1:1"]
+                let text = try await CommandRun.holdfastctl(["check", "--ca", ca.path] + hosts)
+                #expect(text.status == 3)
+                #expect(text.errors == "holdfastctl: 127.0.0.1:1: cannot connect to 127.0.0.1:1: connection refused\n")
+                #expect(text.lines.last == "2 hosts: 1 trusted, 1 unknown")
+                let lines = try Self.lines(try await CommandRun.holdfastctl(["check", "--json", "--ca", ca.path] + hosts))
+                #expect(lines.map(\.outcome) == ["trusted", "unknown"])
+                #expect(lines.map { $0.error?.code } == [nil, "connectFailed"])
+            }
+        }
+    }
+
+    @Test("What is wrong for every host alike is said once, and in every JSON line")
+    func noAuthorities() async throws {
+        let run = try await CommandRun.holdfastctl(
+            ["check", "one.example", "two.example", "--json", "--ca", "/nosuch/root.pem"])
+        #expect(run.status == 3)
+        #expect(try Self.lines(run).map { $0.error?.code } == ["unreadableFile", "unreadableFile"])
+        #expect(run.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("A trusted host with a certificate that ends too soon exits with 1 and says which")
+    func watch() async throws {
+        let site = try TestSite { $0.notAfter = .days(20.5) }
+        let calm = try await Self.check(site, [TestSite.name, "--watch", "20", "--json"])
+        #expect(calm.status == 0)
+        #expect(try calm.json(Line.self).expiring?.isEmpty == true)
+
+        let run = try await Self.check(site, [TestSite.name, "--watch", "21"])
+        #expect(run.status == 1)
+        #expect(run.output.contains("Trusted: "))
+        let said = "Expires too soon\n  certificate 0 (CN=api.example.com) "
+        #expect(run.output.contains(said))
+        #expect(run.output.contains(", 20 days left\n"))
+
+        let several = try await Self.check(site, [TestSite.name, TestSite.name, "--watch", "21"])
+        #expect(several.status == 1)
+        #expect(several.lines[1].contains("expires soon"))
+        #expect(several.lines.last == "2 hosts: 2 expires soon")
+    }
+
+    @Test("The anchor is watched too, and a presented certificate outside of the path only if it has a configured pin")
+    func watchedCertificates() async throws {
+        let root = try TestAuthority.root { $0.notAfter = .days(50.5) }
+        let leaf = try root.leaf(names: [.dns(TestSite.name)])
+        let stray = try TestAuthority.root(name: "Stray") { $0.notAfter = .days(5.5) }
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            try Data(root.certificate.pem.utf8).write(to: ca)
+            try await withLoopbackTLSServer(chain: leaf.chain + [stray.certificate.der], key: leaf.key) { server in
+                let arguments = [
+                    "check", TestSite.name, "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--json",
+                    "--timeout", "60",
+                ]
+                let plain = try await CommandRun.holdfastctl(arguments + ["--watch", "60"])
+                #expect(plain.status == 1)
+                let found = try plain.json(Line.self).expiring ?? []
+                #expect(found.map(\.subject) == ["CN=Test Root"])
+                #expect(found.first?.position == nil)
+                #expect(found.first?.inValidPath == true)
+
+                let pins = [try Pin.publicKey(of: leaf.der), try Pin.publicKey(of: stray.certificate.der)]
+                let pinned = try await CommandRun.holdfastctl(
+                    arguments + ["--watch", "10"] + pins.flatMap { ["--pin", $0.description] })
+                #expect(pinned.status == 1)
+                let line = try pinned.json(Line.self)
+                #expect(line.outcome == "trusted")
+                #expect(line.expiring?.map(\.certificatePin) == [Pin.certificate(stray.certificate.der).description])
+                #expect(line.expiring?.first?.hasConfiguredPin == true)
+                #expect(line.expiring?.first?.inValidPath == false)
+            }
+        }
+    }
+
+    @Test("IPv6 addresses are dialled, judged and printed as such", .enabled(if: ForeignPeers.hasIPv6, "needs ::1"))
+    func ipv6() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.address(Array(repeating: 0, count: 15) + [1])])
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            try Data(root.certificate.pem.utf8).write(to: ca)
+            try await withLoopbackTLSServer(serving: leaf, options: .init(address: "::1")) { server in
+                let host = "[::1]:\(server.port)"
+                let run = try await CommandRun.holdfastctl(["check", host, "--ca", ca.path, "--timeout", "60"])
+                #expect(run.status == 0)
+                #expect(run.output.hasPrefix("\(host) at \(host), TLS 1.3\n"))
+                let two = try await CommandRun.holdfastctl(["check", host, "[::1]:1", "--ca", ca.path])
+                #expect(two.status == 3)
+                #expect(two.lines.contains { $0.hasPrefix("\(host) ") })
+                #expect(two.errors.contains("cannot connect to [::1]:1: connection refused"))
+                #expect(server.statistics.lastServerName == nil)
+            }
+        }
+    }
+}
