@@ -27,15 +27,21 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check www.example.com --json | jq .failure.code
               holdfastctl check www.example.com api.example.com [2001:db8::1]:8443 --watch 21
               holdfastctl check internal.example --client-cert me.pem --client-key me-key.pem
+              holdfastctl check mail.example.com:587 --starttls smtp
+              holdfastctl check db.example.com --starttls postgres --ca company-root.pem
+              holdfastctl check www.example.com --proxy proxy.example:3128
+
+            With --starttls the server is first asked for TLS in the words of its protocol. The command ends with 3 \
+            where the server refuses, and where anything in plaintext follows its go-ahead.
 
             Exit codes: 0 trusted, 1 not trusted or expiring too soon, 2 wrong usage, 3 could not connect or find out. \
             Of several hosts: 0 all are trusted, 1 one or more are not, 3 none is known to be untrusted but of one or \
-            more it could not be found out.
+            more the command could not find out.
 
             With --json one object is printed, whatever happens after the arguments were read; of several hosts one \
             in a line each, in the order of the arguments. Its fields, absent \
-            where they do not apply: outcome (trusted, untrusted, unknown), host, port, address, tls, time, chain, \
-            anchor, rules (rule, reference, subject, position, kept, expected, found), configuredPins, matchedPins, \
+            where they do not apply: outcome (trusted, untrusted, unknown), host, port, address, proxy, tls, time, \
+            chain, anchor, rules (rule, reference, subject, position, kept, expected, found), configuredPins, matchedPins, \
             suggestedPins (pin, subject, inValidPath), expiring (position, subject, notAfter, daysLeft, \
             certificatePin, inValidPath, hasConfiguredPin), failure (code, expected, found, remedy, text), error \
             (code, message). chain and anchor have position, inValidPath, subject, issuer, notBefore, notAfter, daysLeft, \
@@ -43,7 +49,7 @@ struct CheckCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The hosts to dial, with a port if not 443; IPv6 in brackets.", valueName: "host[:port]"),
+        help: ArgumentHelp("The hosts to dial, with a port if not the usual one; IPv6 in brackets.", valueName: "host[:port]"),
         transform: ServerAddress.hostWithOptionalPort)
     var hosts: [DialledHost]
 

@@ -52,6 +52,8 @@ struct CheckReport: Encodable {
     let port: Int?
     /// The address that answered.
     var address: String?
+    /// The address of the proxy in between.
+    var proxy: String?
     var tls: String?
     /// The time for which was decided, ISO 8601.
     var time: String
@@ -91,6 +93,7 @@ struct CheckReport: Encodable {
         let path = decision.path ?? decision.failure?.paths.first
         outcome = decision.isTrusted ? .trusted : .untrusted
         address = answer.address
+        proxy = answer.proxy
         tls = answer.version
         time = decision.time.formatted(.iso8601)
         failure = decision.failure.map(Failure.init)
@@ -123,7 +126,7 @@ struct CheckReport: Encodable {
 
 extension CheckReport {
     func print(to output: Output) {
-        let details = [address.map { "at \($0)" }, tls].compactMap(\.self).joined(separator: ", ")
+        let details = [address.map { "at \($0)" }, proxy.map { "through the proxy \($0)" }, tls].compactMap(\.self).joined(separator: ", ")
         output.line(.init(server, .heading), .init(" \(details)"))
         output.line()
         output.heading("Chain as presented")

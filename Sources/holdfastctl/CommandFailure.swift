@@ -10,7 +10,7 @@ struct CommandFailure: Error {
     /// What could not be done; stable, for machine-readable output.
     enum Code: String {
         case notTrusted, wrongUsage, resolveFailed, connectFailed, timedOut, handshakeFailed, noAnchors, unreadableFile
-        case unusableClientCertificate
+        case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS
     }
 
     let code: Code
@@ -26,7 +26,7 @@ struct CommandFailure: Error {
         case .notTrusted: .negativeAnswer
         case .wrongUsage: .wrongUsage
         case .resolveFailed, .connectFailed, .timedOut, .handshakeFailed, .noAnchors, .unreadableFile,
-            .unusableClientCertificate:
+            .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS:
             .couldNotFindOut
         }
     }

@@ -19,6 +19,21 @@ struct ConnectionOptions: ParsableArguments {
     var connectTo: DialledHost?
 
     @Option(
+        name: .customLong("starttls"),
+        help: ArgumentHelp(
+            "Begin in plaintext and go over to TLS as the protocol does: "
+                + StartTLSProtocol.allCases.map(\.rawValue).joined(separator: ", ")
+                + ". The port is the protocol's own if none is stated.",
+            valueName: "protocol"))
+    var startTLS: StartTLSProtocol?
+
+    @Option(
+        help: ArgumentHelp(
+            "Connect through this HTTP proxy (CONNECT); HOST is judged all the same.", valueName: "host:port"),
+        transform: ServerAddress.proxy)
+    var proxy: DialledHost?
+
+    @Option(
         name: .customLong("client-cert"),
         help: ArgumentHelp(
             "Present this certificate (PEM, issuers after it) to a server that asks for one.", valueName: "file"),
@@ -47,10 +62,13 @@ struct ConnectionOptions: ParsableArguments {
     /// Whether nothing but the defaults is there.
     var isEmpty: Bool {
         ca == nil && connectTo == nil && timeout == 10 && clientCertificate == nil && clientKey == nil
+            && startTLS == nil && proxy == nil
     }
 
     /// The host with the port to dial.
-    func dialled(_ host: DialledHost) throws -> DialledHost { try ServerAddress.host(host) }
+    func dialled(_ host: DialledHost) throws -> DialledHost {
+        try ServerAddress.host(host, defaultPort: startTLS?.defaultPort ?? ServerAddress.defaultPort)
+    }
 
     /// What the client presents, if it is asked.
     func clientIdentity() throws(CommandFailure) -> ClientIdentity? {

@@ -9,8 +9,10 @@ import NIOSSL
 struct ServerProbe: Sendable {
     struct Answer {
         let decision: TrustDecision
-        /// The address that answered, with its port.
+        /// The address that answered, with its port; nil behind a proxy.
         let address: String?
+        /// The address of the proxy, with its port.
+        let proxy: String?
         /// For people, for example `TLS 1.3`; nil where the handshake ended before it was known.
         let version: String?
     }
@@ -19,12 +21,17 @@ struct ServerProbe: Sendable {
     let connectTo: DialledHost?
     let validator: PathValidator
     let timeout: TimeAmount
+    /// Who passes the connection on.
+    let proxy: DialledHost?
+    let startTLS: StartTLSProtocol?
     private let configuration: TLSConfiguration
 
     /// Reads the files that the options name.
     init(options: ConnectionOptions) async throws(CommandFailure) {
         validator = PathValidator(anchors: try await options.anchors())
         connectTo = options.connectTo
+        proxy = options.proxy
+        startTLS = options.startTLS
         timeout = .seconds(Int64(options.timeout))
         var configuration = TLSConfiguration.makeClientConfiguration()
         try options.clientIdentity()?.apply(to: &configuration)
@@ -33,9 +40,10 @@ struct ServerProbe: Sendable {
 
     /// Judges a host, which has its port. Throws for everything that leaves the question of trust open.
     func ask(_ policy: any TrustPolicy, about host: DialledHost) async throws(CommandFailure) -> Answer {
-        let name = (connectTo ?? host).name
         let port = connectTo?.port ?? host.port ?? ServerAddress.defaultPort
-        let server = ServerAddress.text(name, port: port)
+        let server = ServerAddress.text((connectTo ?? host).name, port: port)
+        let peer = proxy ?? connectTo ?? host
+        let peerPort = proxy?.port ?? port
         let channel: any Channel
         let decision: EventLoopFuture<TrustDecision>
         do {
@@ -44,24 +52,51 @@ struct ServerProbe: Sendable {
                 handshakeTimeout: timeout)
             (channel, decision) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connectTimeout(timeout)
-                .connect(host: name, port: port) { channel in
+                .connect(host: peer.name, port: peerPort) { channel in
                     channel.eventLoop.submit {
-                        (channel, try client.addHandlers(to: channel.pipeline.syncOperations))
+                        (channel, try addHandlers(of: client, to: channel, target: server))
                     }
                 }
         } catch {
-            throw Self.failure(ofConnecting: error, to: server, name: name, within: timeout)
+            let place = proxy == nil ? server : "the proxy \(ServerAddress.text(peer.name, port: peerPort))"
+            throw Self.failure(ofConnecting: error, to: place, name: peer.name, within: timeout)
         }
         let address = channel.remoteAddress.flatMap(Self.text)
         do {
             let answer = try await decision.get()
             let version = answer.isTrusted ? try? await channel.nioSSL_tlsVersion().get() : nil
             channel.close(promise: nil)
-            return Answer(decision: answer, address: address, version: version.flatMap(\.self).map(Self.text))
+            return Answer(
+                decision: answer, address: proxy == nil ? address : nil, proxy: proxy == nil ? nil : address,
+                version: version.flatMap(\.self).map(Self.text))
         } catch {
             channel.close(promise: nil)
             throw Self.failure(ofHandshake: error, with: server)
         }
+    }
+
+    /// What is said in plaintext before TLS begins.
+    private func dialogues(target: String) -> [any ConnectionDialogue] {
+        (proxy == nil ? [] : [ProxyDialogue(target: target)]) + (startTLS.map { [$0.dialogue] } ?? [])
+    }
+
+    /// On the channel's event loop.
+    private func addHandlers(
+        of client: PinnedTLSClient, to channel: any Channel, target: String
+    ) throws -> EventLoopFuture<TrustDecision> {
+        let dialogues = dialogues(target: target)
+        let pipeline = channel.pipeline.syncOperations
+        guard !dialogues.isEmpty else { return try client.addHandlers(to: pipeline) }
+        let goAhead = channel.eventLoop.makePromise(of: Void.self)
+        do {
+            try pipeline.addHandler(DialogueHandler(DialogueSequence(dialogues), timeout: timeout, promise: goAhead))
+        } catch {
+            goAhead.fail(error)
+            throw error
+        }
+        // In the same moment: no byte may come between the one and the other.
+        return goAhead.futureResult.flatMapThrowing { try client.addHandlers(to: channel.pipeline.syncOperations) }
+            .flatMap { $0 }
     }
 
     private static func text(_ address: SocketAddress) -> String? {
@@ -109,6 +144,15 @@ struct ServerProbe: Sendable {
     }
 
     private static func failure(ofHandshake error: any Error, with server: String) -> CommandFailure {
+        if let error = error as? DialogueFailure {
+            let code: CommandFailure.Code =
+                switch error.kind {
+                case .refused: .refusedBeforeTLS
+                case .timedOut: .timedOut
+                case .malformed, .tooLong, .extraBytes, .ended: .failedBeforeTLS
+                }
+            return CommandFailure(code, "no TLS with \(server): \(error.message)")
+        }
         if let error = error as? TLSAdapterError {
             let code: CommandFailure.Code = error.code == .handshakeTimedOut ? .timedOut : .handshakeFailed
             return CommandFailure(code, "no TLS handshake with \(server): \(error)")
@@ -123,7 +167,8 @@ struct ServerProbe: Sendable {
         }
         return CommandFailure(
             .handshakeFailed,
-            "no TLS handshake with \(server): \(reason). Check that a TLS server of version 1.2 or 1.3 answers there, "
+            "no TLS handshake with \(server): \(reason). Check that a TLS server of version 1.2 or 1.3 answers there (with --starttls if it "
+                + "begins in plaintext), "
                 + "and that it is content with the client's certificate (--client-cert) or asks for none.")
     }
 }

@@ -1,0 +1,98 @@
+import NIOCore
+
+/// Runs dialogues on a connection, then leaves the pipeline and lets TLS begin.
+final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum State {
+        case idle, talking, done, settled
+    }
+
+    private var sequence: DialogueSequence
+    private let timeout: TimeAmount
+    /// Succeeds, on the event loop, at the moment in which the handlers of TLS are to be added.
+    private let promise: EventLoopPromise<Void>
+    private var state = State.idle
+    private var timer: Scheduled<Void>?
+
+    init(_ sequence: DialogueSequence, timeout: TimeAmount, promise: EventLoopPromise<Void>) {
+        self.sequence = sequence
+        self.timeout = timeout
+        self.promise = promise
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { start(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        start(context)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = Array(unwrapInboundIn(data).readableBytesView)
+        switch state {
+        // Also what comes after the end and in the same turn of the event loop: the sequence refuses it.
+        case .talking, .done:
+            do throws(DialogueFailure) {
+                perform(try sequence.receive(bytes), context)
+            } catch {
+                fail(error, context)
+            }
+        case .idle, .settled: break
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        guard case .done = state else { return }
+        settle()
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+        promise.succeed()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail(DialogueFailure(.ended, "the connection was closed before TLS began"), context)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { fail(error, context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        // One of several attempts to connect that was not needed.
+        fail(ChannelError.ioOnClosedChannel, context)
+    }
+
+    private func start(_ context: ChannelHandlerContext) {
+        guard case .idle = state else { return }
+        state = .talking
+        let timeout = timeout
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) {
+            let seconds = timeout.nanoseconds / 1_000_000_000
+            self.fail(DialogueFailure(.timedOut, "no go-ahead for TLS came within \(seconds) s"), context)
+        }
+        perform(sequence.start(), context)
+    }
+
+    private func perform(_ step: DialogueSequence.Step, _ context: ChannelHandlerContext) {
+        if !step.send.isEmpty {
+            context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: step.send)), promise: nil)
+        }
+        if step.isDone { state = .done }
+    }
+
+    private func fail(_ error: any Error, _ context: ChannelHandlerContext) {
+        if case .settled = state { return }
+        settle()
+        promise.fail(error)
+        context.close(promise: nil)
+    }
+
+    private func settle() {
+        state = .settled
+        timer?.cancel()
+        timer = nil
+    }
+}

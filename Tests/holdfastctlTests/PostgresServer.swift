@@ -1,0 +1,81 @@
+import Foundation
+import HoldfastTesting
+import NIOCore
+import NIOPosix
+import Testing
+
+/// A PostgreSQL of this machine with data of its own, on the loopback address.
+enum PostgresServer {
+    static let isAvailable = find("initdb") != nil && find("postgres") != nil && (getuid() != 0 || find("setpriv") != nil)
+
+    /// It does not run for root.
+    private static let nobody = 65_534
+
+    /// Starts one, with TLS if there is a certificate, runs `body` with its port, and stops it.
+    static func run(serving certificate: TestCertificate?, _ body: (Int) async throws -> Void) async throws {
+        let (initdb, postgres) = (try #require(find("initdb")), try #require(find("postgres")))
+        try await withTemporaryFolder { folder in
+            let data = folder.appending(path: "data")
+            try hand(folder)
+            let made = try await CommandRun.run(
+                URL(filePath: "/usr/bin/env"),
+                asNobody([initdb.path, "-D", data.path, "-A", "trust", "-U", "holdfast", "-N", "--no-locale", "-E", "UTF8"]),
+                in: folder)
+            try #require(made.status == 0, "\(made.errors)")
+            var settings = ["log_line_prefix=", "log_destination=stderr", "logging_collector=off", "fsync=off"]
+            if let certificate {
+                settings += ["ssl=on", "ssl_cert_file=server.crt", "ssl_key_file=server.key"]
+                for (name, text) in [
+                    ("server.crt", certificate.chainPEM), ("server.key", certificate.key.privateKeyPEM),
+                ] {
+                    let file = data.appending(path: name)
+                    try Data(text.utf8).write(to: file)
+                    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+                    try hand(file)
+                }
+            }
+            let port = try await freePort()
+            let process = try GuardedProcess(
+                URL(filePath: "/usr/bin/env"),
+                asNobody(
+                    [postgres.path, "-D", data.path, "-k", folder.path, "-h", "127.0.0.1", "-p", "\(port)"]
+                        + settings.flatMap { ["-c", $0] }),
+                in: folder, limit: .seconds(120))
+            _ = try await process.firstLine(startingWith: "LOG:  database system is ready to accept connections")
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(port)) } catch { result = .failure(error) }
+            // Asked to end it also gives back its shared memory.
+            let identifier = try String(contentsOf: data.appending(path: "postmaster.pid"), encoding: .utf8)
+                .prefix { $0 != "\n" }
+            _ = try await CommandRun.run(URL(filePath: "/bin/sh"), ["-c", "kill -INT \"$1\"", "kill", String(identifier)])
+            _ = await process.waitForEnd()
+            try result.get()
+        }
+    }
+
+    private static func find(_ name: String) -> URL? {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            .map { URL(filePath: String($0)).appending(path: name) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
+    private static func asNobody(_ arguments: [String]) -> [String] {
+        guard getuid() == 0 else { return arguments }
+        return ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"] + arguments
+    }
+
+    private static func hand(_ file: URL) throws {
+        guard getuid() == 0 else { return }
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: NSNumber(value: nobody), .groupOwnerAccountID: NSNumber(value: nobody)], ofItemAtPath: file.path)
+    }
+
+    /// PostgreSQL cannot be told to take any port.
+    private static func freePort() async throws -> Int {
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = listener.localAddress?.port
+        try await listener.close().get()
+        return try #require(port)
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("holdfastctl --proxy")
+struct ProxyTests {
+    private struct Report: Decodable {
+        let outcome: String
+        let host: String
+        let address: String?
+        let proxy: String?
+    }
+
+    private static func tunnel(to target: String, _ rest: [ScriptedServer.Line]) -> [ScriptedServer.Line] {
+        [.hear("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\r\n")] + rest
+    }
+
+    @Test("The proxy is asked for the host, and the origin behind it is judged", arguments: ["check", "pin"])
+    func origin(verb: String) async throws {
+        let site = try TestSite()
+        let script = Self.tunnel(to: "api.example.com:443", [.say("HTTP/1.1 200 Connection established\r\n\r\n"), .tls])
+        let (run, server) = try await site.run(verb, script: script, connecting: "--proxy")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(server.surprises.isEmpty)
+        #expect(server.handshakes == 1)
+        if verb == "check" {
+            #expect(run.output.hasPrefix("api.example.com:443 through the proxy 127.0.0.1:"))
+        }
+        // The name of the proxy is not what counts.
+        let other = Self.tunnel(to: "other.example:443", [.say("HTTP/1.1 200 OK\r\n\r\n"), .tls])
+        let (wrong, _) = try await site.run(verb, script: other, host: "other.example", connecting: "--proxy")
+        #expect(wrong.status == 1)
+        #expect((wrong.output + wrong.errors).contains("hostNameMismatch"))
+    }
+
+    @Test("JSON names the proxy and no address of the origin")
+    func json() async throws {
+        let site = try TestSite()
+        let script = Self.tunnel(to: "[2001:db8::1]:8443", [.say("HTTP/1.1 200 OK\r\n\r\n"), .tls])
+        let (run, server) = try await site.run(
+            "check", ["--json", "--connect-to", "[2001:db8::1]:8443"], script: script, connecting: "--proxy")
+        #expect(run.status == 0, "\(run.errors)")
+        let report = try run.json(Report.self)
+        #expect(report.outcome == "trusted")
+        #expect(report.host == "api.example.com")
+        #expect(report.address == nil)
+        #expect(report.proxy?.hasPrefix("127.0.0.1:") == true)
+        #expect(server.surprises.isEmpty)
+    }
+
+    @Test("Behind a proxy a server can be asked for TLS, and may speak in the same breath")
+    func startTLS() async throws {
+        let site = try TestSite()
+        let script = Self.tunnel(
+            to: "api.example.com:25", [.say("HTTP/1.1 200 OK\r\n\r\n220 hi\r\n")] + StartTLSScripts.smtp.dropFirst())
+        let (run, server) = try await site.run(
+            "check", ["--starttls", "smtp"], script: script, connecting: "--proxy")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(server.handshakes == 1)
+    }
+
+    @Test("A proxy that says no, or too much, or cannot be reached exits with 3")
+    func refused() async throws {
+        let site = try TestSite()
+        let denied = Self.tunnel(to: "api.example.com:443", [.say("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")])
+        let (run, server) = try await site.run("check", script: denied, connecting: "--proxy")
+        #expect(run.status == 3)
+        #expect(run.errors.contains("the proxy refused: 'HTTP/1.1 407 Proxy Authentication Required'"))
+        #expect(server.bytesAfterEnd == 0)
+        let chatty = Self.tunnel(to: "api.example.com:443", [.say("HTTP/1.1 200 OK\r\n\r\nmore"), .tls])
+        let (extra, other) = try await site.run("check", script: chatty, connecting: "--proxy")
+        #expect(extra.status == 3)
+        #expect(other.handshakes == 0)
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            try Data(site.root.certificate.pem.utf8).write(to: ca)
+            let gone = try await CommandRun.holdfastctl(
+                ["check", TestSite.name, "--ca", ca.path, "--proxy", "127.0.0.1:1"])
+            #expect(gone.status == 3)
+            #expect(gone.errors == "holdfastctl: cannot connect to the proxy 127.0.0.1:1: connection refused\n")
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import HoldfastNIOTesting
+import HoldfastTesting
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+import Synchronization
+
+/// A server on the loopback address that follows a script in plaintext, and speaks TLS where the script says so.
+final class ScriptedServer: Sendable {
+    enum Line: Sendable {
+        case say([UInt8])
+        /// The client must say just this.
+        case hear([UInt8])
+        /// From here on TLS, with whatever has come already.
+        case tls
+        case close
+
+        static func say(_ text: String) -> Line { .say(Array(text.utf8)) }
+        static func hear(_ text: String) -> Line { .hear(Array(text.utf8)) }
+    }
+
+    struct Record: Sendable {
+        var connections = 0
+        /// What was said in place of what the script has.
+        var surprises: [String] = []
+        /// Bytes that came although the script was at its end without TLS.
+        var bytesAfterEnd = 0
+        var handshakes = 0
+        var plaintextBytesInTLS = 0
+    }
+
+    let port: Int
+    private let listener: any Channel
+    private let values: Records
+
+    final class Records: Sendable {
+        private let record = Mutex(Record())
+        func change(_ body: (inout Record) -> Void) { record.withLock { body(&$0) } }
+        var value: Record { record.withLock { $0 } }
+    }
+
+    var record: Record { values.value }
+
+    private init(port: Int, listener: any Channel, values: Records) {
+        self.port = port
+        self.listener = listener
+        self.values = values
+    }
+
+    static func start(_ script: [Line], serving certificate: TestCertificate) async throws -> ScriptedServer {
+        let chain = try certificate.chain.map { try NIOSSLCertificate(bytes: $0, format: .der) }
+        let key = try NIOSSLPrivateKey(bytes: certificate.key.privateKeyDER, format: .der)
+        let context = try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
+        let values = Records()
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    values.change { $0.connections += 1 }
+                    try channel.pipeline.syncOperations.addHandler(
+                        Actor(script: script, context: context, values: values))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        guard let port = listener.localAddress?.port else { throw ChannelError.unknownLocalAddress }
+        return ScriptedServer(port: port, listener: listener, values: values)
+    }
+
+    func shutdown() async { try? await listener.close().get() }
+
+    private final class Actor: ChannelInboundHandler, RemovableChannelHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private var script: ArraySlice<Line>
+        private let tls: NIOSSLContext
+        private let values: Records
+        private var heard: [UInt8] = []
+
+        init(script: [Line], context: NIOSSLContext, values: Records) {
+            self.script = script[...]
+            tls = context
+            self.values = values
+        }
+
+        func channelActive(context: ChannelHandlerContext) { act(context) }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            heard += Array(unwrapInboundIn(data).readableBytesView)
+            if script.isEmpty { values.change { $0.bytesAfterEnd += heard.count } }
+            act(context)
+        }
+
+        private func act(_ context: ChannelHandlerContext) {
+            while let line = script.first {
+                switch line {
+                case .say(let bytes):
+                    context.writeAndFlush(
+                        wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
+                case .hear(let expected):
+                    let said = Array(heard.prefix(expected.count))
+                    guard said == Array(expected.prefix(said.count)) else {
+                        values.change { $0.surprises.append(String(decoding: said, as: UTF8.self)) }
+                        context.close(promise: nil)
+                        return
+                    }
+                    guard said.count == expected.count else { return }
+                    heard.removeFirst(said.count)
+                case .tls:
+                    begin(context)
+                    return
+                case .close:
+                    context.close(promise: nil)
+                    return
+                }
+                script = script.dropFirst()
+            }
+        }
+
+        private func begin(_ context: ChannelHandlerContext) {
+            script = []
+            do {
+                let pipeline = context.pipeline.syncOperations
+                try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+                try pipeline.addHandler(Monitor(values: values))
+                if !heard.isEmpty {
+                    context.fireChannelRead(wrapInboundIn(context.channel.allocator.buffer(bytes: heard)))
+                    context.fireChannelReadComplete()
+                }
+                pipeline.removeHandler(context: context, promise: nil)
+            } catch {
+                context.close(promise: nil)
+            }
+        }
+
+        private func wrapInboundIn(_ buffer: ByteBuffer) -> NIOAny { NIOAny(buffer) }
+    }
+
+    private final class Monitor: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let values: Records
+
+        init(values: Records) {
+            self.values = values
+        }
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            if case .handshakeCompleted? = event as? TLSUserEvent { values.change { $0.handshakes += 1 } }
+            context.fireUserInboundEventTriggered(event)
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let count = unwrapInboundIn(data).readableBytes
+            values.change { $0.plaintextBytesInTLS += count }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
+
+extension TestSite {
+    /// Runs a verb against a server that follows a script, with the site's root as the only anchor.
+    func run(
+        _ verb: String, _ arguments: [String] = [], script: [ScriptedServer.Line], host: String = name,
+        trustingRoot: Bool = true, connecting option: String = "--connect-to"
+    ) async throws -> (CommandRun, ScriptedServer.Record) {
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            let anchor = trustingRoot ? root : try TestAuthority.root(name: "Another Root")
+            try Data(anchor.certificate.pem.utf8).write(to: ca)
+            let server = try await ScriptedServer.start(script, serving: leaf)
+            let run = try await CommandRun.holdfastctl(
+                [verb, host, "--ca", ca.path, option, "127.0.0.1:\(server.port)", "--timeout", "60"] + arguments)
+            await server.shutdown()
+            return (run, server.record)
+        }
+    }
+}
