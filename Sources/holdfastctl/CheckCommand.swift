@@ -39,17 +39,18 @@ struct CheckCommand: AsyncParsableCommand {
             more the command could not find out.
 
             With --json one object is printed, whatever happens after the arguments were read; of several hosts one \
-            in a line each, in the order of the arguments. Its fields, absent \
-            where they do not apply: outcome (trusted, untrusted, unknown), host, port, address, proxy, tls, time, \
-            chain, anchor, rules (rule, reference, subject, position, kept, expected, found), configuredPins, matchedPins, \
-            suggestedPins (pin, subject, inValidPath), expiring (position, subject, notAfter, daysLeft, \
-            certificatePin, inValidPath, hasConfiguredPin), failure (code, expected, found, remedy, text), error \
-            (code, message). chain and anchor have position, inValidPath, subject, issuer, notBefore, notAfter, daysLeft, \
-            key, signature, names, keyPin, certificatePin, unreadable.
+            in a line each, in the order of the arguments. Its fields, absent where they do not apply: outcome \
+            (trusted, untrusted, unknown), host, port, address, proxy, tls, time, chain, anchor, rules (rule, \
+            reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
+            subject, inValidPath), expiring (position, subject, notAfter, daysLeft, certificatePin, inValidPath, \
+            hasConfiguredPin), failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
+            have position, inValidPath, subject, issuer, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
+            certificatePin, unreadable.
             """)
 
     @Argument(
-        help: ArgumentHelp("The hosts to dial, with a port if not the usual one; IPv6 in brackets.", valueName: "host[:port]"),
+        help: ArgumentHelp(
+            "The hosts to dial, with a port if not the usual one; IPv6 in brackets.", valueName: "host[:port]"),
         transform: ServerAddress.hostWithOptionalPort)
     var hosts: [DialledHost]
 
@@ -82,9 +83,9 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         let output = Output.standard
         let now = SystemWallClock().now
-        let tasks = try hosts.map { host in
+        let examinations = try hosts.map { host in
             let host = try connection.dialled(host)
-            return Task(
+            return Examination(
                 policy: try policy(for: host), host: host, report: CheckReport(host: host, time: now, pins: pin),
                 watch: watch.map(ExpiryWatch.init))
         }
@@ -93,11 +94,11 @@ struct CheckCommand: AsyncParsableCommand {
             probe = try await ServerProbe(options: connection)
         } catch {
             // It is true of every host alike, and said once.
-            if json { try print(tasks.map { $0.report.failing(error) }, to: output) }
+            if json { try print(examinations.map { $0.report.failing(error) }, to: output) }
             throw error
         }
-        let reports = await Self.reports(of: tasks, by: probe)
-        if tasks.count == 1, let report = reports.first {
+        let reports = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { await $0.run(probe) }
+        if examinations.count == 1, let report = reports.first {
             if json || report.error == nil { try print(reports, to: output) }
             if let error = report.error { output.complain(error.message) }
         } else {
@@ -115,7 +116,7 @@ struct CheckCommand: AsyncParsableCommand {
         return reports.contains { $0.outcome == .unknown } ? .couldNotFindOut : nil
     }
 
-    private struct Task: Sendable {
+    private struct Examination: Sendable {
         let policy: any TrustPolicy
         let host: DialledHost
         let report: CheckReport
@@ -130,26 +131,6 @@ struct CheckCommand: AsyncParsableCommand {
                 return report.failing(error)
             }
         }
-    }
-
-    /// In the order of the tasks.
-    private static func reports(of tasks: [Task], by probe: ServerProbe) async -> [CheckReport] {
-        var reports = tasks.map(\.report)
-        await withTaskGroup(of: (Int, CheckReport).self) { group in
-            var next = 0
-            func start() {
-                guard next < tasks.count else { return }
-                let (index, task) = (next, tasks[next])
-                group.addTask { (index, await task.run(probe)) }
-                next += 1
-            }
-            for _ in 0..<hostsAtOnce { start() }
-            for await (index, report) in group {
-                reports[index] = report
-                start()
-            }
-        }
-        return reports
     }
 
     private func print(_ reports: [CheckReport], to output: Output) throws {

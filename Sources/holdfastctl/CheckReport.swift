@@ -126,7 +126,8 @@ struct CheckReport: Encodable {
 
 extension CheckReport {
     func print(to output: Output) {
-        let details = [address.map { "at \($0)" }, proxy.map { "through the proxy \($0)" }, tls].compactMap(\.self).joined(separator: ", ")
+        let details = [address.map { "at \($0)" }, proxy.map { "through the proxy \($0)" }, tls].compactMap(\.self)
+            .joined(separator: ", ")
         output.line(.init(server, .heading), .init(" \(details)"))
         output.line()
         output.heading("Chain as presented")

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 
 /// Runs dialogues on a connection, then leaves the pipeline and lets TLS begin.
@@ -54,11 +55,17 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        fail(DialogueFailure(.ended, "the connection was closed before TLS began"), context)
+        fail(Self.closed, context)
         context.fireChannelInactive()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { fail(error, context) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A peer that closes without having read everything resets the connection.
+        let isReset = [ECONNRESET, EPIPE].contains((error as? IOError)?.errnoCode)
+        fail(isReset ? Self.closed : DialogueFailure(.ended, "the connection failed before TLS: \(error)"), context)
+    }
+
+    private static let closed = DialogueFailure(.ended, "the connection was closed before TLS began")
 
     func handlerRemoved(context: ChannelHandlerContext) {
         // One of several attempts to connect that was not needed.

@@ -13,6 +13,7 @@ struct Holdfastctl: AsyncParsableCommand {
               holdfastctl demo
               holdfastctl check www.example.com
               holdfastctl check www.example.com api.example.com --watch 21
+              holdfastctl check mail.example.com --starttls smtp
               holdfastctl pin www.example.com
               holdfastctl pin backup.pem --format okhttp --host www.example.com
 

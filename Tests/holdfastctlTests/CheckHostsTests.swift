@@ -103,7 +103,8 @@ struct CheckHostsTests {
                 #expect(text.status == 3)
                 #expect(text.errors == "holdfastctl: 127.0.0.1:1: cannot connect to 127.0.0.1:1: connection refused\n")
                 #expect(text.lines.last == "2 hosts: 1 trusted, 1 unknown")
-                let lines = try Self.lines(try await CommandRun.holdfastctl(["check", "--json", "--ca", ca.path] + hosts))
+                let lines = try Self.lines(
+                    try await CommandRun.holdfastctl(["check", "--json", "--ca", ca.path] + hosts))
                 #expect(lines.map(\.outcome) == ["trusted", "unknown"])
                 #expect(lines.map { $0.error?.code } == [nil, "connectFailed"])
             }

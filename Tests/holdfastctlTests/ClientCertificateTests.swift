@@ -13,7 +13,8 @@ struct ClientCertificateTests {
 
         init() throws {
             authority = try TestAuthority.root(name: "Client Root")
-            certificate = try authority.intermediate(name: "Client Issuing CA").leaf(names: [.dns("me.example")], purposes: [.clientAuthentication])
+            certificate = try authority.intermediate(name: "Client Issuing CA").leaf(
+                names: [.dns("me.example")], purposes: [.clientAuthentication])
         }
     }
 

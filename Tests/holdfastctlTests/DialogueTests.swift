@@ -123,8 +123,10 @@ struct DialogueTests {
         arguments: [
             (.smtp, "220 bare line feed\n"), (.smtp, "22 short\r\n"), (.smtp, "220-a\r\n250 b\r\n"),
             (.smtp, "HTTP/1.1 400 Bad Request\r\n"), (.imap, "+OK hello\r\n"), (.imap, "\r\n"), (.pop3, "220 hi\r\n"),
-            (.postgres, "H"), (.mysql, "\u{1}\0\0\u{1}\u{A}"), (.mysql, "\u{1}\0\0\0\u{9}"), (.mysql, "\u{2}\0\0\0\u{A}x"),
-            (.mysql, "\u{3}\0\0\0\u{A}x\0"), (.mysql, "\0\0\0\0"), (.ldap, "220 mail\r\n01234567890123456789012345678901234567890"),
+            (.postgres, "H"), (.mysql, "\u{1}\0\0\u{1}\u{A}"), (.mysql, "\u{1}\0\0\0\u{9}"),
+            (.mysql, "\u{2}\0\0\0\u{A}x"),
+            (.mysql, "\u{3}\0\0\0\u{A}x\0"), (.mysql, "\0\0\0\0"),
+            (.ldap, "220 mail\r\n01234567890123456789012345678901234567890"),
             (.ldap, "0\u{2}\u{2}\0"), (.ldap, "0\u{5}\u{2}\u{1}\u{1}x\0"),
         ] as [(StartTLSProtocol, String)])
     func malformed(name: StartTLSProtocol, words: String) {

@@ -6,7 +6,8 @@ import Testing
 
 /// A PostgreSQL of this machine with data of its own, on the loopback address.
 enum PostgresServer {
-    static let isAvailable = find("initdb") != nil && find("postgres") != nil && (getuid() != 0 || find("setpriv") != nil)
+    static let isAvailable =
+        find("initdb") != nil && find("postgres") != nil && (getuid() != 0 || find("setpriv") != nil)
 
     /// It does not run for root.
     private static let nobody = 65_534
@@ -19,7 +20,9 @@ enum PostgresServer {
             try hand(folder)
             let made = try await CommandRun.run(
                 URL(filePath: "/usr/bin/env"),
-                asNobody([initdb.path, "-D", data.path, "-A", "trust", "-U", "holdfast", "-N", "--no-locale", "-E", "UTF8"]),
+                asNobody([
+                    initdb.path, "-D", data.path, "-A", "trust", "-U", "holdfast", "-N", "--no-locale", "-E", "UTF8",
+                ]),
                 in: folder)
             try #require(made.status == 0, "\(made.errors)")
             var settings = ["log_line_prefix=", "log_destination=stderr", "logging_collector=off", "fsync=off"]
@@ -47,7 +50,8 @@ enum PostgresServer {
             // Asked to end it also gives back its shared memory.
             let identifier = try String(contentsOf: data.appending(path: "postmaster.pid"), encoding: .utf8)
                 .prefix { $0 != "\n" }
-            _ = try await CommandRun.run(URL(filePath: "/bin/sh"), ["-c", "kill -INT \"$1\"", "kill", String(identifier)])
+            _ = try await CommandRun.run(
+                URL(filePath: "/bin/sh"), ["-c", "kill -INT \"$1\"", "kill", String(identifier)])
             _ = await process.waitForEnd()
             try result.get()
         }
@@ -67,7 +71,8 @@ enum PostgresServer {
     private static func hand(_ file: URL) throws {
         guard getuid() == 0 else { return }
         try FileManager.default.setAttributes(
-            [.ownerAccountID: NSNumber(value: nobody), .groupOwnerAccountID: NSNumber(value: nobody)], ofItemAtPath: file.path)
+            [.ownerAccountID: NSNumber(value: nobody), .groupOwnerAccountID: NSNumber(value: nobody)],
+            ofItemAtPath: file.path)
     }
 
     /// PostgreSQL cannot be told to take any port.

@@ -21,7 +21,8 @@ struct ProxyTests {
     @Test("The proxy is asked for the host, and the origin behind it is judged", arguments: ["check", "pin"])
     func origin(verb: String) async throws {
         let site = try TestSite()
-        let script = Self.tunnel(to: "api.example.com:443", [.say("HTTP/1.1 200 Connection established\r\n\r\n"), .tls])
+        let script = Self.tunnel(
+            to: "api.example.com:443", [.say("HTTP/1.1 200 Connection established\r\n\r\n"), .tls])
         let (run, server) = try await site.run(verb, script: script, connecting: "--proxy")
         #expect(run.status == 0, "\(run.errors)")
         #expect(server.surprises.isEmpty)
@@ -65,7 +66,8 @@ struct ProxyTests {
     @Test("A proxy that says no, or too much, or cannot be reached exits with 3")
     func refused() async throws {
         let site = try TestSite()
-        let denied = Self.tunnel(to: "api.example.com:443", [.say("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")])
+        let denied = Self.tunnel(
+            to: "api.example.com:443", [.say("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")])
         let (run, server) = try await site.run("check", script: denied, connecting: "--proxy")
         #expect(run.status == 3)
         #expect(run.errors.contains("the proxy refused: 'HTTP/1.1 407 Proxy Authentication Required'"))

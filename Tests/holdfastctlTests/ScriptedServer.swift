@@ -37,6 +37,7 @@ final class ScriptedServer: Sendable {
 
     final class Records: Sendable {
         private let record = Mutex(Record())
+        let channels = Mutex<[any Channel]>([])
         func change(_ body: (inout Record) -> Void) { record.withLock { body(&$0) } }
         var value: Record { record.withLock { $0 } }
     }
@@ -60,6 +61,7 @@ final class ScriptedServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     values.change { $0.connections += 1 }
+                    values.channels.withLock { $0.append(channel) }
                     try channel.pipeline.syncOperations.addHandler(
                         Actor(script: script, context: context, values: values))
                 }
@@ -69,7 +71,11 @@ final class ScriptedServer: Sendable {
         return ScriptedServer(port: port, listener: listener, values: values)
     }
 
-    func shutdown() async { try? await listener.close().get() }
+    /// Ends when every client has gone, so that the record is whole.
+    func shutdown() async {
+        try? await listener.close().get()
+        for channel in values.channels.withLock({ $0 }) { try? await channel.closeFuture.get() }
+    }
 
     private final class Actor: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = ByteBuffer

@@ -58,7 +58,8 @@ struct StartTLSTests {
     func refused() async throws {
         let site = try TestSite()
         let script: [ScriptedServer.Line] = [
-            .say("220 hi\r\n"), .hear("EHLO [127.0.0.1]\r\n"), .say("250-me\r\n250 STARTTLS\r\n"), .hear("STARTTLS\r\n"),
+            .say("220 hi\r\n"), .hear("EHLO [127.0.0.1]\r\n"), .say("250-me\r\n250 STARTTLS\r\n"),
+            .hear("STARTTLS\r\n"),
             .say("454 4.7.0 TLS \u{1B}[31m not available\r\n"),
         ]
         for verb in ["check", "pin"] {
