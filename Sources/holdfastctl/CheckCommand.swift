@@ -10,8 +10,9 @@ struct CheckCommand: AsyncParsableCommand {
         discussion: """
             Prints the chain that the server presents, how each rule came out for each certificate with the section \
             it comes from, the verdict, and pins that are ready to paste. Nothing is sent to the server but the \
-            handshake. A host is also taken from a URL. Of several hosts, eight at a time, it prints a table instead: \
-            verdict, days until the first certificate of the path ends, and reason; errors are on standard error.
+            handshake, and with --starttls or --proxy the request for it. A host is also taken from a URL. Of \
+            several hosts, eight at a time, it prints a table instead: verdict, days until the first certificate of \
+            the path ends, and reason; errors are on standard error.
 
             With --watch the command fails, and says which, if a certificate ends sooner than so many days: one of \
             the valid path with its anchor, or one that was presented and has a pin that was asked for.
@@ -25,8 +26,8 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check intranet.example --ca company-root.pem
               holdfastctl check www.example.com --connect-to 192.0.2.7:8443
               holdfastctl check www.example.com --json | jq .failure.code
-              holdfastctl check www.example.com api.example.com [2001:db8::1]:8443 --watch 21
-              holdfastctl check internal.example --client-cert me.pem --client-key me-key.pem
+              holdfastctl check example.com api.example.com [2001:db8::1]:8443 --watch 21
+              holdfastctl check intranet.example --client-cert me.pem --client-key key.pem
               holdfastctl check mail.example.com:587 --starttls smtp
               holdfastctl check db.example.com --starttls postgres --ca company-root.pem
               holdfastctl check www.example.com --proxy proxy.example:3128

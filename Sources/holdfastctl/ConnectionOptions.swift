@@ -21,9 +21,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("starttls"),
         help: ArgumentHelp(
-            "Begin in plaintext and go over to TLS as the protocol does: "
-                + StartTLSProtocol.allCases.map(\.rawValue).joined(separator: ", ")
-                + ". The port is the protocol's own if none is stated.",
+            "Begin in plaintext and go over to TLS as this protocol does. The port is its own if none is stated.",
             valueName: "protocol"))
     var startTLS: StartTLSProtocol?
 

@@ -29,7 +29,7 @@ struct PinCommand: AsyncParsableCommand {
               holdfastctl pin backup.pem
               PIN=$(holdfastctl pin www.example.com --format curl)
               curl --pinnedpubkey "$PIN" https://www.example.com
-              holdfastctl pin internal.example --client-cert me.pem --client-key me-key.pem
+              holdfastctl pin intranet.example --client-cert me.pem --client-key key.pem
               holdfastctl pin mail.example.com --starttls imap
 
             Exit codes: 0 success, 1 the chain is not valid, 2 wrong usage, 3 could not connect or read.
