@@ -87,23 +87,23 @@ public final class LoopbackTLSServer: Sendable {
     /// Waits until the counters are as asked for, without polling. Throws `timedOut` after `limit`, or when the task
     /// is cancelled.
     public func wait(
-        limit: Duration = .seconds(10), until condition: @escaping @Sendable (Statistics) -> Bool
+        limit: Duration = .seconds(120), until condition: @escaping @Sendable (Statistics) -> Bool
     ) async throws(TestKitError) {
         try await state.wait(limit: limit, on: listener.eventLoop, until: condition)
     }
 
     /// Waits until so many handshakes have ended well since the start. Throws `timedOut`.
-    public func waitForHandshakes(_ count: Int, limit: Duration = .seconds(10)) async throws(TestKitError) {
+    public func waitForHandshakes(_ count: Int, limit: Duration = .seconds(120)) async throws(TestKitError) {
         try await wait(limit: limit) { $0.handshakesCompleted >= count }
     }
 
     /// Waits until so many handshakes have failed since the start. Throws `timedOut`.
-    public func waitForFailedHandshakes(_ count: Int, limit: Duration = .seconds(10)) async throws(TestKitError) {
+    public func waitForFailedHandshakes(_ count: Int, limit: Duration = .seconds(120)) async throws(TestKitError) {
         try await wait(limit: limit) { $0.handshakesFailed >= count }
     }
 
     /// Waits until every connection that was accepted has ended. Throws `timedOut`.
-    public func waitForDisconnection(limit: Duration = .seconds(10)) async throws(TestKitError) {
+    public func waitForDisconnection(limit: Duration = .seconds(120)) async throws(TestKitError) {
         try await wait(limit: limit) { $0.connectionsClosed == $0.connectionsAccepted }
     }
 

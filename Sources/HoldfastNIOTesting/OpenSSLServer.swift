@@ -45,7 +45,7 @@ public final class OpenSSLServer: Sendable {
     /// Starts a server that presents the chain of a certificate, without its root. See the other `start`.
     public static func start(
         serving certificate: TestCertificate, version: Version? = nil, behaviour: Behaviour = .reverse,
-        address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(120)
+        address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(600)
     ) async throws(TestKitError) -> OpenSSLServer {
         try await start(
             chain: certificate.chain, key: certificate.key, version: version, behaviour: behaviour, address: address,
@@ -66,7 +66,7 @@ public final class OpenSSLServer: Sendable {
     /// Throws `programMissing`, or `serverFailed` with what openssl said.
     public static func start(
         chain: [[UInt8]], key: TestKey, version: Version? = nil, behaviour: Behaviour = .reverse,
-        address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(120)
+        address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(600)
     ) async throws(TestKitError) -> OpenSSLServer {
         guard let program = OpenSSLProgram.url else { throw OpenSSLProgram.missing }
         do {

@@ -24,7 +24,7 @@ package enum OpenSSLProgram {
     ///
     /// Throws `programMissing` or `programFailed` when it could not be started; its exit status is the caller's matter.
     package static func run(
-        _ arguments: [String], in directory: URL? = nil, limit: Duration = .seconds(60)
+        _ arguments: [String], in directory: URL? = nil, limit: Duration = .seconds(600)
     ) async throws(TestKitError) -> Output {
         guard let url else { throw missing }
         let process: GuardedProcess
