@@ -73,7 +73,10 @@ final class ConnectionGate: Sendable {
             let hold = version == .http2 ? try FrameHold.add(to: channel) : nil
             let verdict = known.map { channel.eventLoop.makeSucceededFuture($0) } ?? freshVerdict(on: leaf, channel)
             let admitted = verdict.flatMap { verdict in
-                self.settle(verdict, channel)
+                if let hold, hold.value.sawGoodbye {
+                    return self.refuse(channel, verdict.decision.failure ?? HTTPClientError.remoteConnectionClosed)
+                }
+                return self.settle(verdict, channel)
             }.flatMap {
                 guard let next else { return channel.eventLoop.makeSucceededVoidFuture() }
                 return next(channel).hop(to: channel.eventLoop).flatMapThrowing {
@@ -210,6 +213,12 @@ final class ConnectionGate: Sendable {
             }
         }
         return refused
+    }
+
+    /// Ends every connection, with a goodbye. AsyncHTTPClient does so as well, but waits for ever for one that it holds for
+    /// closing already.
+    func endAll() {
+        for connection in connections.withLock({ Array($0.values) }) { connection.channel.close(promise: nil) }
     }
 
     // MARK: Explanations

@@ -19,6 +19,9 @@ final class FrameHold: ChannelInboundHandler {
     }
 
     private var state = State.holding([])
+    /// Whether the server said goodbye while it was judged. A pool that leases a stream on such a connection never closes
+    /// it, so it does not get it.
+    private(set) var sawGoodbye = false
 
     /// Puts one between HTTP/2 and what AsyncHTTPClient has behind it. On the event loop.
     static func add(to channel: any Channel) throws -> NIOLoopBound<FrameHold> {
@@ -41,6 +44,7 @@ final class FrameHold: ChannelInboundHandler {
                 context.close(promise: nil)
                 return
             }
+            if case .goAway = unwrapInboundIn(data).payload { sawGoodbye = true }
             frames.append(data)
             state = .holding(frames)
         }

@@ -187,6 +187,7 @@ final class OriginClients: Sendable {
             }
             for waiter in waiters { waiter.succeed() }
         }
+        client.gate.endAll()
     }
 
     // MARK: The end

@@ -109,7 +109,7 @@ struct ConnectionEndTests {
                 try await client.expectAnswer(origin.url())
                 try await origin.waitForDisconnection()
                 try await client.expectAnswer(origin.url())
-                #expect(origin.counters.handshakes == 4)
+                try await origin.expectHandshakes(4)
             }
         }
     }
@@ -200,7 +200,7 @@ struct ConnectionEndTests {
                 try await client.expectAnswer(origin.url())
                 try await origin.waitForDisconnection()
                 try await client.expectAnswer(origin.url())
-                #expect(origin.counters.handshakes == 3)
+                try await origin.expectHandshakes(3)
             }
         }
     }

@@ -17,13 +17,13 @@ struct DecisionTests {
         ) { origin in
             try await setting.withClient { client in
                 try await client.expectAnswer(origin.url())
-                #expect(origin.counters.handshakes == 2)
+                try await origin.expectHandshakes(2)
                 #expect(origin.counters.serverName == "www.example.com")
                 try await client.expectAnswer(origin.url("/close"))
-                #expect(origin.counters.handshakes == 2)
+                try await origin.expectHandshakes(2)
                 try await origin.waitForDisconnection()
                 try await client.expectAnswer(origin.url())
-                #expect(origin.counters.handshakes == 3)
+                try await origin.expectHandshakes(3)
             }
             try await origin.waitForDisconnection()
         }

@@ -22,7 +22,7 @@ struct EvidenceTests {
             try await setting.withClient { client in
                 try await client.expectAnswer(origin.url())
                 // The connection, then another certificate, then the same.
-                #expect(origin.counters.handshakes == 3)
+                try await origin.expectHandshakes(3)
                 try await origin.waitForDisconnection()
                 // The other one is new; its evidence comes in the third handshake after it.
                 try await client.expectAnswer(origin.url())

@@ -23,7 +23,7 @@ struct ProxyTests {
                         connectHeaders: ["x-way": "proxy"])
                 }) { client in
                     try await client.expectAnswer(origin.url())
-                    #expect(origin.counters.handshakes == 2)
+                    try await origin.expectHandshakes(2)
                     #expect(proxy.requests.count == 2)
                     for request in proxy.requests {
                         let head = request.lowercased()

@@ -123,7 +123,7 @@ struct RequestTests {
                     request.tlsConfiguration?.certificateChain = chain
                     request.tlsConfiguration?.privateKey = .privateKey(key)
                 }
-                #expect(origin.counters.clientCertificates == 2)
+                try await origin.wait { $0.clientCertificates >= 2 }
                 // Not with the connection of one that has it.
                 await #expect(throws: (any Error).self) { _ = try await client.text(origin.url()) }
                 #expect(origin.counters.requests.count == 1)

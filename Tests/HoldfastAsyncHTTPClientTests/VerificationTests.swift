@@ -85,7 +85,7 @@ struct VerificationTests {
                 host: host(), pins: PinSet(pins: [leaf.publicKeyPin()]), certificatePinOnly: true))
         try await withOrigin(leaf) { origin in
             try await setting.withClient { try await $0.expectAnswer(origin.url()) }
-            #expect(origin.counters.handshakes == 1)
+            try await origin.expectHandshakes(1)
         }
         try await withOrigin(try TestAuthority.selfSigned(names: ["www.example.com"])) { origin in
             try await setting.withClient { client in
@@ -142,7 +142,7 @@ struct VerificationTests {
         setting.manager.add(policy: DisabledPolicy(host: try host()))
         try await withOrigin(try TestAuthority.selfSigned(names: ["api.example.com"])) { origin in
             try await setting.withClient { try await $0.expectAnswer(origin.url()) }
-            #expect(origin.counters.handshakes == 1)
+            try await origin.expectHandshakes(1)
         }
     }
 

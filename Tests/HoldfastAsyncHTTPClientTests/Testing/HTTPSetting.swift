@@ -144,3 +144,11 @@ extension PinnedHTTPClient {
         #expect(text == answer, sourceLocation: sourceLocation)
     }
 }
+
+extension TestOrigin {
+    /// So many handshakes there were; the server may count one a little after the client has its answer.
+    func expectHandshakes(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await wait { $0.handshakes >= count }
+        #expect(counters.handshakes == count, sourceLocation: sourceLocation)
+    }
+}
