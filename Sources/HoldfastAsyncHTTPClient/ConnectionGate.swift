@@ -146,7 +146,8 @@ final class ConnectionGate: Sendable {
 
     private func settle(_ verdict: Verdict, _ channel: any Channel) -> EventLoopFuture<Void> {
         if let failure = verdict.decision.failure { return refuse(channel, failure) }
-        // The pool learns of a close only while it has the connection: one that ended meanwhile would stay in it for ever.
+        // The pool learns of a close only while it has the connection: one that ended meanwhile would stay in it for
+        // ever.
         guard channel.isActive else { return refuse(channel, HTTPClientError.remoteConnectionClosed) }
         register(verdict, channel)
         // A policy that changed while this was being decided counts.
@@ -215,8 +216,8 @@ final class ConnectionGate: Sendable {
         return refused
     }
 
-    /// Ends every connection, with a goodbye. AsyncHTTPClient does so as well, but waits for ever for one that it holds for
-    /// closing already.
+    /// Ends every connection, with a goodbye. AsyncHTTPClient does so as well, but waits for ever for one that it
+    /// holds for closing already.
     func endAll() {
         for connection in connections.withLock({ Array($0.values) }) { connection.channel.close(promise: nil) }
     }

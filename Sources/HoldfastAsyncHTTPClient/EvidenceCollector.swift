@@ -114,8 +114,8 @@ final class EvidenceCollector: Sendable {
             }
         }
         let connected = connect(bootstrap) { channel in
-            // Whatever ends the wait ends the connection. A goodbye lets the server read the end of the handshake, which
-            // it would lose to a reset; nobody waits for its answer.
+            // Whatever ends the wait ends the connection. A goodbye lets the server read the end of the handshake,
+            // which it would lose to a reset; nobody waits for its answer.
             result.futureResult.whenSuccess { _ in channel.close(promise: nil) }
             result.futureResult.whenFailure { _ in channel.eventLoop.execute { channel.closeBelowTLS() } }
             return channel.eventLoop.makeCompletedFuture { try self.start(on: channel) }

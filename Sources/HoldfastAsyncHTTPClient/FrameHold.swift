@@ -3,13 +3,14 @@ import NIOHTTP2
 
 /// Holds the frames that a server sends while it is being judged.
 ///
-/// AsyncHTTPClient's pool stops the process when a connection that it does not have yet reports a GOAWAY or new SETTINGS,
-/// and by then NIO's HTTP/2 is already reading. So they wait until the pool has the connection.
+/// AsyncHTTPClient's pool stops the process when a connection that it does not have yet reports a GOAWAY or new
+/// SETTINGS, and by then NIO's HTTP/2 is already reading. So they wait until the pool has the connection.
 final class FrameHold: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
 
-    /// Nothing but SETTINGS, PING and GOAWAY can come on a connection without streams; no honest server sends this many.
+    /// Nothing but SETTINGS, PING and GOAWAY can come on a connection without streams; no honest server sends this
+    /// many.
     static let maximumFrames = 64
 
     private enum State {
@@ -19,8 +20,8 @@ final class FrameHold: ChannelInboundHandler {
     }
 
     private var state = State.holding([])
-    /// Whether the server said goodbye while it was judged. A pool that leases a stream on such a connection never closes
-    /// it, so it does not get it.
+    /// Whether the server said goodbye while it was judged. A pool that leases a stream on such a connection never
+    /// closes it, so it does not get it.
     private(set) var sawGoodbye = false
 
     /// Puts one between HTTP/2 and what AsyncHTTPClient has behind it. On the event loop.

@@ -25,8 +25,9 @@ final class OriginLease: Sendable {
     }
 }
 
-/// The clients of all origins: at most so many, those that are not used shut down. A client that is to be no longer used
-/// is retired: it gets no further requests and is shut down, with its pooled connections, after its last response.
+/// The clients of all origins: at most so many, those that are not used shut down. A client that is to be no longer
+/// used is retired: it gets no further requests and is shut down, with its pooled connections, after its last
+/// response.
 final class OriginClients: Sendable {
     fileprivate struct Entry {
         let client: OriginClient
@@ -98,8 +99,9 @@ final class OriginClients: Sendable {
                 var retired: [OriginClient] = []
                 if let other = state.current[key], let idle = state.retire(other) { retired.append(idle) }
                 if state.current.count >= capacity {
-                    guard let unused = state.current.values.filter({ state.requests(of: $0) == 0 })
-                        .min(by: { state.lastUse(of: $0) < state.lastUse(of: $1) })
+                    guard
+                        let unused = state.current.values.filter({ state.requests(of: $0) == 0 })
+                            .min(by: { state.lastUse(of: $0) < state.lastUse(of: $1) })
                     else { throw tooManyOrigins(for: key.origin) }
                     if let idle = state.retire(unused) { retired.append(idle) }
                 }

@@ -17,23 +17,24 @@ public import NIOSSL
 /// let body = try await response.body.collect(upTo: 1 << 20)
 /// try await client.shutdown()
 /// ```
-/// A server that is refused is a `TrustFailure` of the request, as soon as the connection is made. Nothing of the request
-/// was sent; over HTTP/2 the connection's preface and settings were.
+/// A server that is refused is a `TrustFailure` of the request, as soon as the connection is made. Nothing of the
+/// request was sent; over HTTP/2 the connection's preface and settings were.
 ///
 /// ## How it decides
-/// AsyncHTTPClient asks nobody during a handshake. It lets an initialiser look at a connection after it, which sees the
-/// server's own certificate only and is not told the host. So there is one inner client for each scheme, host and port,
-/// and a policy that needs the whole chain is given one from a handshake of Holdfast's own with the same server, which
-/// sends nothing. It is remembered for the certificate: the first connection to a server costs two handshakes, later ones
-/// one. Each connection is judged by the policy of its moment. When policies or anchors change, connections that would
-/// be refused now are closed, with the requests on them; when the evidence about one comes to its end, after ten minutes
-/// or with the earliest end of a certificate's validity, its origin's connections are used for no further request.
+/// AsyncHTTPClient asks nobody during a handshake. It lets an initialiser look at a connection after it, which sees
+/// the server's own certificate only and is not told the host. So there is one inner client for each scheme, host and
+/// port, and a policy that needs the whole chain is given one from a handshake of Holdfast's own with the same
+/// server, which sends nothing. It is remembered for the certificate: the first connection to a server costs two
+/// handshakes, later ones one. Each connection is judged by the policy of its moment. When policies or anchors
+/// change, connections that would be refused now are closed, with the requests on them; when the evidence about one
+/// comes to its end, after ten minutes or with the earliest end of a certificate's validity, its origin's connections
+/// are used for no further request.
 ///
 /// ## What differs from HTTPClient
-/// - A host without a policy is refused unless `unknownHosts` says otherwise, and so is `http` for every host whose policy
-///   asks for a certificate: there is none.
-/// - Redirects follow AsyncHTTPClient's rules and its `redirectConfiguration`, each target judged before it is connected
-///   to; one from https to http is an error.
+/// - A host without a policy is refused unless `unknownHosts` says otherwise, and so is `http` for every host whose
+///   policy asks for a certificate: there is none.
+/// - Redirects follow AsyncHTTPClient's rules and its `redirectConfiguration`, each target judged before it is
+///   connected to; one from https to http is an error.
 /// - `connectionPool.retryConnectionEstablishment` is off, since a refusal would otherwise surface at a deadline only.
 /// - Trust roots in a `TLSConfiguration`, of the client or of a request, and verification turned off are refused: the
 ///   validator's anchors and the policy decide.

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Asks an HTTP proxy for a tunnel to a host (CONNECT, RFC 9110 9.3.6) and takes itself and HTTP out of the pipeline once
-/// it is open.
+/// Asks an HTTP proxy for a tunnel to a host (CONNECT, RFC 9110 9.3.6) and takes itself and HTTP out of the pipeline
+/// once it is open.
 final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart

@@ -2,8 +2,8 @@ import AsyncHTTPClient
 import Foundation
 import NIOHTTP1
 
-/// Decides whether and how a redirect is followed: AsyncHTTPClient's rules, with two of Holdfast's own (never from https
-/// to http, and a Host header ends with its origin). No I/O.
+/// Decides whether and how a redirect is followed: AsyncHTTPClient's rules, with two of Holdfast's own (never from
+/// https to http, and a Host header ends with its origin). No I/O.
 struct RedirectEngine {
     typealias Rules = HTTPClient.Configuration.RedirectConfiguration.FollowConfiguration
 
@@ -80,8 +80,8 @@ struct RedirectEngine {
         one.scheme == other.scheme && one.host == other.host && one.port == other.port
     }
 
-    /// AsyncHTTPClient does not say whether a body can be sent again, so what it is made of is asked by reflection; where
-    /// that says nothing, it is not sent again.
+    /// AsyncHTTPClient does not say whether a body can be sent again, so what it is made of is asked by reflection;
+    /// where that says nothing, it is not sent again.
     static func canBeSentAgain(_ body: HTTPClientRequest.Body) -> Bool {
         guard let mode = Mirror(reflecting: body).descendant("mode"),
             let kind = Mirror(reflecting: mode).children.first

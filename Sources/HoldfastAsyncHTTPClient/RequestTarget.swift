@@ -37,7 +37,8 @@ struct RequestTarget: Sendable {
 
     /// - Throws: ``PinnedHTTPClientError``, or `HostError` for a host that cannot be dialled.
     init(_ text: String) throws {
-        guard let url = URL(string: text), let scheme = url.scheme.flatMap({ HTTPOrigin.Scheme(rawValue: $0.lowercased()) })
+        guard let url = URL(string: text),
+            let scheme = url.scheme.flatMap({ HTTPOrigin.Scheme(rawValue: $0.lowercased()) })
         else { throw Self.refused(text, expected: "a URL of the scheme https or http") }
         let dialled = try DialledHost(url: url)
         let host = try DialledHost(dialled.name, port: dialled.port ?? scheme.defaultPort)

@@ -1,10 +1,11 @@
 import AsyncHTTPClient
 import Foundation
 import Holdfast
-@testable import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import NIOCore
 import Testing
+
+@testable import HoldfastAsyncHTTPClient
 
 @Suite("A pooled connection", .timeLimit(.minutes(2)))
 struct ConnectionEndTests {
@@ -184,7 +185,9 @@ struct ConnectionEndTests {
                 try await origin.wait { $0.accepted == 4 && $0.closed == 2 }
                 let stall = HTTPClientRequest(url: origin.url("/stall"))
                 let other = HTTPClientRequest(url: origin.url("/stall", host: "other.example.net"))
-                let held = try await (client.execute(stall, timeout: .minutes(5)), client.execute(other, timeout: .minutes(5)))
+                let held = try await (
+                    client.execute(stall, timeout: .minutes(5)), client.execute(other, timeout: .minutes(5))
+                )
                 #expect(await client.clientError(origin.url(host: "api.example.com")) == .tooManyOrigins)
                 withExtendedLifetime(held) {}
             }

@@ -1,10 +1,11 @@
 import AsyncHTTPClient
 import Holdfast
-@testable import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import NIOCore
 import NIOHTTP1
 import Testing
+
+@testable import HoldfastAsyncHTTPClient
 
 @Suite("A request goes out", .timeLimit(.minutes(2)))
 struct DecisionTests {

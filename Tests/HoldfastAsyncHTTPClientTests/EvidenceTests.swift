@@ -1,11 +1,12 @@
 import Foundation
 import Holdfast
-@testable import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import NIOCore
 import NIOHTTP1
 import Synchronization
 import Testing
+
+@testable import HoldfastAsyncHTTPClient
 
 @Suite("Evidence about a leaf", .timeLimit(.minutes(2)))
 struct EvidenceTests {

@@ -1,11 +1,12 @@
 import AsyncHTTPClient
 import Holdfast
-@testable import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 import Testing
+
+@testable import HoldfastAsyncHTTPClient
 
 @Suite("Over HTTP/2", .timeLimit(.minutes(2)))
 struct HTTP2Tests {
@@ -56,7 +57,8 @@ struct HTTP2Tests {
         try setting.trust(
             "www.example.com", pins: kind.hasSuffix("refused") ? [try setting.leaf().publicKeyPin()] : [])
         var options = options
-        let fewer = HTTP2Frame.FramePayload.settings(.settings([HTTP2Setting(parameter: .maxConcurrentStreams, value: 7)]))
+        let fewer = HTTP2Frame.FramePayload.settings(
+            .settings([HTTP2Setting(parameter: .maxConcurrentStreams, value: 7)]))
         let goAway = HTTP2Frame.FramePayload.goAway(
             lastStreamID: .maxID, errorCode: .noError, opaqueData: nil)
         options.http2Greeting =

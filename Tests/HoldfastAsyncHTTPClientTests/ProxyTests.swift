@@ -1,10 +1,11 @@
 import AsyncHTTPClient
 import Holdfast
-@testable import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import NIOCore
 import NIOHTTP1
 import Testing
+
+@testable import HoldfastAsyncHTTPClient
 
 @Suite("Through an HTTP proxy", .timeLimit(.minutes(2)))
 struct ProxyTests {
@@ -58,7 +59,8 @@ struct ProxyTests {
         try await withProxy { proxy in
             for (name, isTrusted) in [("192.0.2.7", true), ("127.0.0.1", false)] as [(TestGeneralName, Bool)] {
                 try await withOrigin(try setting.leaf(name)) { origin in
-                    try await setting.withClient({ $0.proxy = .server(host: "127.0.0.1", port: proxy.port) }) { client in
+                    try await setting.withClient({ $0.proxy = .server(host: "127.0.0.1", port: proxy.port) }) {
+                        client in
                         if isTrusted {
                             try await client.expectAnswer(origin.url(host: "192.0.2.7"))
                         } else {

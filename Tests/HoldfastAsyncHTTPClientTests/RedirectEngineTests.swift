@@ -1,9 +1,10 @@
 import AsyncHTTPClient
 import Foundation
-@testable import HoldfastAsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import Testing
+
+@testable import HoldfastAsyncHTTPClient
 
 @Suite("The redirect engine")
 struct RedirectEngineTests {
@@ -73,7 +74,9 @@ struct RedirectEngineTests {
 
     @Test("rewrites methods and bodies as AsyncHTTPClient does")
     func methods() throws {
-        func sent(_ status: HTTPResponseStatus, _ method: HTTPMethod, retain: Bool = false) throws -> (HTTPMethod?, Bool) {
+        func sent(_ status: HTTPResponseStatus, _ method: HTTPMethod, retain: Bool = false) throws -> (
+            HTTPMethod?, Bool
+        ) {
             var rules = Self.rules
             rules.retainHTTPMethodAndBodyOn301 = retain
             rules.retainHTTPMethodAndBodyOn302 = retain

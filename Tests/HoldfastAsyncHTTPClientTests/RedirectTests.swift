@@ -1,11 +1,12 @@
 import AsyncHTTPClient
 import Foundation
 import Holdfast
-@testable import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import NIOCore
 import NIOHTTP1
 import Testing
+
+@testable import HoldfastAsyncHTTPClient
 
 @Suite("A redirect", .timeLimit(.minutes(2)))
 struct RedirectTests {
@@ -31,7 +32,10 @@ struct RedirectTests {
                     request.body = .bytes(ByteBuffer(string: "body"))
                     let response = try await client.execute(request, timeout: .minutes(5))
                     #expect(String(buffer: try await response.body.collect(upTo: 100)) == "ok")
-                    #expect(response.history.map(\.request.url) == [first.url("/go"), second.url("/there", host: "api.example.com")])
+                    #expect(
+                        response.history.map(\.request.url) == [
+                            first.url("/go"), second.url("/there", host: "api.example.com"),
+                        ])
                     #expect(response.url?.absoluteString.hasSuffix("/there") == true)
                     let seen = second.counters.requests.first
                     #expect(seen?.body == "body")

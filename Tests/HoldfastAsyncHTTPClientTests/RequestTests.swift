@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import Holdfast
-@testable import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import Logging
 import NIOCore
@@ -8,6 +7,8 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 import Testing
+
+@testable import HoldfastAsyncHTTPClient
 
 @Suite("A request", .timeLimit(.minutes(2)))
 struct RequestTests {

@@ -1,8 +1,9 @@
 import Holdfast
-@testable import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import Synchronization
 import Testing
+
+@testable import HoldfastAsyncHTTPClient
 
 @Suite("What TLS verifies before the policy decides", .timeLimit(.minutes(2)))
 struct VerificationTests {
@@ -37,13 +38,16 @@ struct VerificationTests {
         #expect(ConnectionVerification(for: all) == .chainAndHost)
         let any = try CompositePolicy(host: host(), anyOf: [standard, pinned(pinOnly: true)])
         #expect(ConnectionVerification(for: any) == .none)
-        let nested = try CompositePolicy(host: host(), anyOf: [standard, CompositePolicy(host: host(), allOf: [anyHost])])
+        let nested = try CompositePolicy(
+            host: host(), anyOf: [standard, CompositePolicy(host: host(), allOf: [anyHost])])
         #expect(ConnectionVerification(for: nested) == .chain)
     }
 
     @Test("is the same for a policy that comes from a manager")
     func throughManager() throws {
-        let manager = TrustManager(policies: [StandardPolicy(host: try host()), DisabledPolicy(host: try HostPattern("a.b"))])
+        let manager = TrustManager(policies: [
+            StandardPolicy(host: try host()), DisabledPolicy(host: try HostPattern("a.b")),
+        ])
         #expect(ConnectionVerification(for: manager.policy(for: "www.example.com")) == .chainAndHost)
         #expect(ConnectionVerification(for: manager.policy(for: "a.b")) == .none)
     }
