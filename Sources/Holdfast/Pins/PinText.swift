@@ -37,11 +37,10 @@ enum PinText {
     }
 
     private static func decodeBase64(_ base64: Substring.UTF8View, in text: String) throws(PinError) -> [UInt8] {
-        // Decoders differ in what they forgive; the encoder does not, so what it gives back is the one spelling.
-        if base64.count == base64Length, let data = Data(base64Encoded: Data(base64)),
-            data.count == Pin.digestLength, Data(data.base64EncodedString().utf8) == Data(base64)
+        if base64.count == base64Length, let octets = CanonicalBase64.decode(base64),
+            octets.count == Pin.digestLength
         {
-            return Array(data)
+            return octets
         }
         if hexadecimalDigits(of: base64)?.count == hexadecimalLength {
             throw PinError(

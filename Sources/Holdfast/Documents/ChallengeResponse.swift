@@ -1,0 +1,144 @@
+public import struct Foundation.Data
+public import struct Foundation.Date
+
+/// The answer of a pin server to a challenge: signed as a whole, and made for this challenge alone.
+///
+/// A value; safe to use from any thread.
+public struct ChallengeResponse: Sendable, Hashable {
+    /// What the server thinks of the version of the application that asked.
+    public struct VersionCheck: Sendable, Hashable {
+        /// Whether the application should be updated.
+        public enum Update: String, Sendable, Hashable, CaseIterable {
+            /// `NOT_REQUIRED`: the version is good.
+            case notRequired = "NOT_REQUIRED"
+            /// `SUGGESTED`: a newer version is there.
+            case suggested = "SUGGESTED"
+            /// `FORCED`: the version is no longer supported.
+            case forced = "FORCED"
+        }
+
+        /// Whether the application should be updated.
+        public let update: Update
+        /// What to tell the user, in his language; nil when there is nothing to say.
+        public let message: String?
+    }
+
+    /// When the server made the answer, by its own clock.
+    public let issuedAt: Date
+    /// The entries in the order of the document.
+    public let entries: [FingerprintEntry]
+    /// What the document says about hosts without pins; signed here.
+    public let domainsConfiguration: DomainsConfiguration?
+    /// What the server thinks of the application's version; nil when it was not asked.
+    public let versionCheck: VersionCheck?
+
+    /// Verifies an answer and reads it; nothing of it is read before its signature is good.
+    /// - Parameters:
+    ///   - body: of the answer, exactly as received.
+    ///   - signature: the header `X-Cert-Pinning-Signature`, Base64 of a DER-encoded signature.
+    ///   - challenge: the header `X-Cert-Pinning-Challenge`, exactly as sent.
+    ///   - key: the signer's.
+    ///   - limits: how much is read at most.
+    /// - Throws: ``DocumentError`` that names the entry and the field.
+    public init(
+        verifying body: Data, signature: String, challenge: String, with key: DocumentPublicKey,
+        limits: DocumentLimits = DocumentLimits()
+    ) throws(DocumentError) {
+        try self.init(verifying: body, signature: signature, challenge: challenge, by: key, limits: limits)
+    }
+
+    init(
+        verifying body: Data, signature: String, challenge: String, by key: any SignatureVerifying,
+        limits: DocumentLimits
+    ) throws(DocumentError) {
+        let octets = [UInt8](body)
+        var reader = try StrictJSONReader(octets, maximumBytes: limits.bytes)
+        guard let signature = CanonicalBase64.decode(signature.utf8) else {
+            throw DocumentError(
+                .notCanonicalBase64, field: "X-Cert-Pinning-Signature", expected: "Base64 of a signature",
+                found: signature.quoted)
+        }
+        guard signature.count <= DocumentLimits.signatureBytes,
+            key.isValid(signature: signature, for: Self.signedBytes(challenge: challenge, body: octets))
+        else {
+            throw DocumentError(
+                .invalidSignature, field: "X-Cert-Pinning-Signature",
+                expected: "a signature by the configured key for this challenge and this body", found: "another")
+        }
+        try self.init(&reader, limits: limits)
+    }
+
+    /// What the signature covers: the text of the challenge, `&`, the body.
+    public static func signedBytes(challenge: String, body: some Sequence<UInt8>) -> [UInt8] {
+        Array("\(challenge)&".utf8) + body
+    }
+
+    private init(_ reader: inout StrictJSONReader, limits: DocumentLimits) throws(DocumentError) {
+        var timestamp: Int64?
+        var entries: [FingerprintEntry]?
+        var domains: DomainsConfiguration?
+        var version: VersionCheck?
+        try reader.beginObject()
+        while let field = try reader.nextKey() {
+            switch field {
+            case "timestamp":
+                let seconds = try reader.integer()
+                guard seconds >= 0 else { throw reader.error(.invalidValue, "Unix seconds", "\(seconds)") }
+                timestamp = seconds
+            case "fingerprints": entries = try Self.entries(&reader, limits: limits)
+            case "domainsConfig":
+                if reader.takeNull() { continue }
+                domains = try reader.domainsConfiguration(maximumEntries: limits.entries)
+            case "verifyVersionResult":
+                if reader.takeNull() { continue }
+                version = try reader.versionCheck()
+            default: try reader.skipValue()
+            }
+        }
+        guard let timestamp else { throw reader.missing("timestamp") }
+        guard let entries else { throw reader.missing("fingerprints") }
+        try reader.finish()
+        issuedAt = Date(timeIntervalSince1970: Double(timestamp))
+        self.entries = entries
+        domainsConfiguration = domains
+        versionCheck = version
+    }
+
+    private static func entries(
+        _ reader: inout StrictJSONReader, limits: DocumentLimits
+    ) throws(DocumentError) -> [FingerprintEntry] {
+        var entries: [FingerprintEntry] = []
+        try reader.beginArray()
+        while try reader.nextElement() {
+            guard entries.count < limits.entries else {
+                throw reader.error(.tooManyEntries, "at most \(limits.entries) entries", "more")
+            }
+            entries.append(try reader.entry().entry)
+        }
+        return entries
+    }
+}
+
+extension StrictJSONReader {
+    fileprivate mutating func versionCheck() throws(DocumentError) -> ChallengeResponse.VersionCheck {
+        var update: ChallengeResponse.VersionCheck.Update?
+        var message: String?
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "update":
+                let text = try string()
+                guard let known = ChallengeResponse.VersionCheck.Update(rawValue: text) else {
+                    throw error(.invalidValue, "NOT_REQUIRED, SUGGESTED or FORCED", text.quoted)
+                }
+                update = known
+            case "message":
+                if takeNull() { continue }
+                message = try string()
+            default: try skipValue()
+            }
+        }
+        guard let update else { throw missing("update") }
+        return ChallengeResponse.VersionCheck(update: update, message: message)
+    }
+}

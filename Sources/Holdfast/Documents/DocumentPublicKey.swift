@@ -1,0 +1,58 @@
+import Crypto
+
+/// Says whether a signature is good for a message; called from several threads at once.
+protocol SignatureVerifying: Sendable {
+    func isValid(signature: [UInt8], for message: [UInt8]) -> Bool
+}
+
+/// The public key that signs documents: a point of P-256.
+///
+/// A value; safe to use from any thread.
+public struct DocumentPublicKey: Sendable {
+    private let key: P256.Signing.PublicKey
+
+    /// Reads a key as the published systems write it.
+    /// - Parameter base64: canonical Base64 of the 65 octets of the uncompressed point (ANSI X9.63).
+    /// - Throws: ``DocumentError`` `notCanonicalBase64` or `invalidPublicKey`.
+    public init(base64: String) throws(DocumentError) {
+        guard let octets = CanonicalBase64.decode(base64.utf8) else {
+            throw DocumentError(
+                .notCanonicalBase64, field: "publicKey", expected: "the Base64 of a public key", found: base64.quoted,
+                remedy: "Give the Base64 that `holdfastctl export` prints.")
+        }
+        try self.init(x963: octets)
+    }
+
+    /// Takes the 65 octets of the uncompressed point (ANSI X9.63).
+    /// - Throws: ``DocumentError`` `invalidPublicKey`.
+    public init(x963 octets: [UInt8]) throws(DocumentError) {
+        guard octets.count == 65, octets.first == 0x04,
+            let key = try? P256.Signing.PublicKey(x963Representation: octets)
+        else {
+            throw DocumentError(
+                .invalidPublicKey, field: "publicKey", expected: "65 octets, a point of P-256 (ANSI X9.63)",
+                found: "\(octets.count) octets that are none")
+        }
+        self.key = key
+    }
+
+    /// The key as ``init(base64:)`` reads it.
+    public var base64: String { CanonicalBase64.encode(key.x963Representation) }
+}
+
+extension DocumentPublicKey: SignatureVerifying {
+    func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
+        return key.isValidSignature(signature, for: message)
+    }
+}
+
+extension DocumentPublicKey: Hashable {
+    /// Whether both are the same point.
+    public static func == (left: DocumentPublicKey, right: DocumentPublicKey) -> Bool {
+        left.key.rawRepresentation == right.key.rawRepresentation
+    }
+
+    /// Consistent with equality.
+    public func hash(into hasher: inout Hasher) { hasher.combine(key.rawRepresentation) }
+}

@@ -1,0 +1,60 @@
+/// What a document says about hosts that need no pins (`domainsConfig`).
+///
+/// It is signed only in a ``ChallengeResponse``, and there it counts only if the store's configuration allows documents
+/// to switch pinning off; in a ``FingerprintList`` anybody could have added it. A value; safe to use from any thread.
+public struct DomainsConfiguration: Sendable, Hashable {
+    /// Whether hosts that ``pinningRequired`` does not list need pins (`sslPinningRequiredForUnlisted`).
+    public let pinningRequiredForUnlisted: Bool
+    /// Whether a host needs pins, by the name as it was signed (`domains`).
+    public let pinningRequired: [String: Bool]
+
+    /// Whether a host needs pins.
+    /// - Parameter name: a host in canonical form.
+    public func requiresPinning(_ name: String) -> Bool { pinningRequired[name] ?? pinningRequiredForUnlisted }
+}
+
+extension StrictJSONReader {
+    mutating func domainsConfiguration(maximumEntries: Int) throws(DocumentError) -> DomainsConfiguration {
+        var forUnlisted = true
+        var domains: [String: Bool] = [:]
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "sslPinningRequiredForUnlisted": forUnlisted = try boolean()
+            case "domains":
+                try beginArray()
+                while try nextElement() {
+                    guard domains.count < maximumEntries else {
+                        throw error(.tooManyEntries, "at most \(maximumEntries) entries", "more")
+                    }
+                    let (name, isRequired) = try domain()
+                    guard domains.updateValue(isRequired, forKey: name) == nil else {
+                        throw error(.invalidValue, "each name once", "\(name.quoted) twice")
+                    }
+                }
+            default: try skipValue()
+            }
+        }
+        return DomainsConfiguration(pinningRequiredForUnlisted: forUnlisted, pinningRequired: domains)
+    }
+
+    private mutating func domain() throws(DocumentError) -> (String, Bool) {
+        var name: String?
+        var isRequired = true
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "name":
+                let text = try string()
+                guard FingerprintEntry.isName(text) else {
+                    throw error(.invalidValue, FingerprintEntry.nameRule, text.quoted)
+                }
+                name = text
+            case "sslPinningRequired": isRequired = try boolean()
+            default: try skipValue()
+            }
+        }
+        guard let name else { throw missing("name") }
+        return (name, isRequired)
+    }
+}

@@ -1,0 +1,133 @@
+public import struct Foundation.Date
+
+/// One pin of a fingerprint list: a certificate, whose name it is for, and until when.
+///
+/// By itself it proves nothing: that its signer vouched for it says the ``FingerprintList`` or the
+/// ``ChallengeResponse`` that it came in. A value; safe to use from any thread.
+public struct FingerprintEntry: Sendable, Hashable {
+    /// The name as it was signed: a common name, or a wildcard as a literal text.
+    public let name: String
+    /// The certificate.
+    public let pin: Pin
+    /// The last second for which the entry counts, in Unix time.
+    public let expires: Int64
+    /// The certificate's place in the path: 0 the server's own, n the n-th above it.
+    public let depth: Int
+
+    /// Makes an entry, for example to sign it.
+    /// - Parameters:
+    ///   - name: 1 to 256 octets without control characters.
+    ///   - pin: of a certificate.
+    ///   - expires: seconds of Unix time, 0 to 2^53 - 1.
+    ///   - depth: 0 for the server's own certificate, n for the n-th above it, at most 16.
+    /// - Throws: ``DocumentError`` `invalidValue`.
+    public init(name: String, pin: Pin, expires: Int64, depth: Int = 0) throws(DocumentError) {
+        guard Self.isName(name) else { throw Self.invalid("name", Self.nameRule, name.quoted) }
+        guard pin.subject == .certificate else { throw Self.invalid("fingerprint", "a certificate's pin", "a key's") }
+        guard (0...DocumentLimits.greatestInteger).contains(expires) else {
+            throw Self.invalid("expires", Self.expiryRule, "\(expires)")
+        }
+        guard (0...Int(DocumentLimits.certificateDepth)).contains(depth) else {
+            throw Self.invalid("depth", Self.depthRule, "\(depth)")
+        }
+        self.name = name
+        self.pin = pin
+        self.expires = expires
+        self.depth = depth
+    }
+
+    /// ``expires`` as a date.
+    public var expiryDate: Date { Date(timeIntervalSince1970: Double(expires)) }
+
+    /// The fingerprint as the published formats write it: Base64 of the SHA-256 of the certificate's DER.
+    public var fingerprint: String { CanonicalBase64.encode(pin.digest) }
+
+    /// What the signature of a static list covers: `name&fingerprint&expires` in UTF-8.
+    public var signedBytes: [UInt8] { Array("\(name)&\(fingerprint)&\(expires)".utf8) }
+
+    static let nameRule = "1 to \(DocumentLimits.nameBytes) octets without control characters"
+    static let expiryRule = "Unix seconds, not negative, of at most 53 bits"
+    static let depthRule = "a depth from 0 to \(DocumentLimits.certificateDepth)"
+
+    static func isName(_ text: String) -> Bool {
+        (1...DocumentLimits.nameBytes).contains(text.utf8.count)
+            && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
+    private static func invalid(_ field: String, _ expected: String, _ found: String) -> DocumentError {
+        DocumentError(.invalidValue, field: field, expected: expected, found: found)
+    }
+}
+
+/// An entry as it was read, with the signature that is yet to be verified.
+struct UnverifiedEntry: Sendable {
+    let entry: FingerprintEntry
+    let signature: [UInt8]?
+}
+
+extension StrictJSONReader {
+    /// One entry of a list; nothing about it is verified.
+    mutating func entry() throws(DocumentError) -> UnverifiedEntry {
+        var name: String?
+        var digest: [UInt8]?
+        var expires: Int64?
+        var depth: Int64 = 0
+        var signature: [UInt8]?
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "name":
+                let text = try string()
+                guard FingerprintEntry.isName(text) else {
+                    throw error(.invalidValue, FingerprintEntry.nameRule, text.quoted)
+                }
+                name = text
+            case "fingerprint":
+                let octets = try base64()
+                guard octets.count == Pin.digestLength else {
+                    throw error(.invalidValue, "a SHA-256, \(Pin.digestLength) octets", "\(octets.count) octets")
+                }
+                digest = octets
+            case "expires":
+                let seconds = try integer()
+                guard seconds >= 0 else { throw error(.invalidValue, FingerprintEntry.expiryRule, "\(seconds)") }
+                expires = seconds
+            case "depth":
+                if takeNull() { continue }
+                depth = try integer()
+                guard (0...DocumentLimits.certificateDepth).contains(depth) else {
+                    throw error(.invalidValue, FingerprintEntry.depthRule, "\(depth)")
+                }
+            case "signature":
+                if takeNull() { continue }
+                let octets = try base64()
+                guard octets.count <= DocumentLimits.signatureBytes else {
+                    throw error(.invalidValue, "a signature of P-256", "\(octets.count) octets")
+                }
+                signature = octets
+            default: try skipValue()
+            }
+        }
+        guard let name else { throw missing("name") }
+        guard let digest else { throw missing("fingerprint") }
+        guard let expires else { throw missing("expires") }
+        do {
+            let pin = try Pin(subject: .certificate, digest: digest)
+            let entry = try FingerprintEntry(name: name, pin: pin, expires: expires, depth: Int(depth))
+            return UnverifiedEntry(entry: entry, signature: signature)
+        } catch {
+            // Every value was checked above, where the field is known.
+            throw self.error(.invalidValue, "an entry", "\(error)")
+        }
+    }
+
+    func missing(_ field: String) -> DocumentError { error(.missingField, field: field, "the field", "none") }
+
+    private mutating func base64() throws(DocumentError) -> [UInt8] {
+        let text = try string()
+        guard let octets = CanonicalBase64.decode(text.utf8) else {
+            throw error(.notCanonicalBase64, "padded Base64 in its canonical form", text.quoted)
+        }
+        return octets
+    }
+}

@@ -1,0 +1,112 @@
+import Dispatch
+import Synchronization
+
+public import struct Foundation.Data
+
+/// A static list of fingerprints, every entry of which was signed by the key it was verified with.
+///
+/// ```swift
+/// let list = try FingerprintList(verifying: data, with: DocumentPublicKey(base64: key))
+/// ```
+/// Only entries are signed, and of an entry not its `depth`: whoever can change the file can leave entries out, put
+/// back older ones that have not expired, change depths, and write any `domainsConfig`. A value; safe to use from any
+/// thread.
+public struct FingerprintList: Sendable, Hashable {
+    /// The entries in the order of the document.
+    public let entries: [FingerprintEntry]
+    /// What the document says about hosts without pins. Nobody signed it: it is here to be reported, not followed.
+    public let unsignedDomainsConfiguration: DomainsConfiguration?
+
+    /// Reads a list and verifies the signature of every entry; one bad entry and there is no list.
+    ///
+    /// It takes about 45 µs an entry, on all cores for long lists, and blocks meanwhile.
+    /// - Parameters:
+    ///   - data: JSON, `{"fingerprints":[…]}`.
+    ///   - key: the signer's.
+    ///   - limits: how much is read at most.
+    /// - Throws: ``DocumentError`` that names the entry and the field.
+    public init(
+        verifying data: Data, with key: DocumentPublicKey, limits: DocumentLimits = DocumentLimits()
+    ) throws(DocumentError) {
+        try self.init(verifying: data, by: key, limits: limits)
+    }
+
+    init(verifying data: Data, by key: any SignatureVerifying, limits: DocumentLimits) throws(DocumentError) {
+        var reader = try StrictJSONReader([UInt8](data), maximumBytes: limits.bytes)
+        var verifier = EntryVerifier(key: key)
+        var hasFingerprints = false
+        var domains: DomainsConfiguration?
+        try reader.beginObject()
+        while let field = try reader.nextKey() {
+            switch field {
+            case "fingerprints":
+                hasFingerprints = true
+                try reader.beginArray()
+                while try reader.nextElement() {
+                    guard verifier.count < limits.entries else {
+                        throw reader.error(.tooManyEntries, "at most \(limits.entries) entries", "more")
+                    }
+                    try verifier.add(try reader.entry())
+                }
+            case "domainsConfig":
+                if reader.takeNull() { continue }
+                domains = try reader.domainsConfiguration(maximumEntries: limits.entries)
+            default: try reader.skipValue()
+            }
+        }
+        guard hasFingerprints else { throw reader.missing("fingerprints") }
+        try reader.finish()
+        entries = try verifier.finish()
+        unsignedDomainsConfiguration = domains
+    }
+}
+
+/// Verifies entries in batches, so that a long list is held once and a bad one ends early.
+private struct EntryVerifier {
+    private static let batch = 1_024
+    /// Below this many signatures another thread costs more than it brings.
+    private static let share = 64
+
+    private let key: any SignatureVerifying
+    private var verified: [FingerprintEntry] = []
+    private var waiting: [UnverifiedEntry] = []
+
+    init(key: any SignatureVerifying) { self.key = key }
+
+    var count: Int { verified.count + waiting.count }
+
+    mutating func add(_ entry: UnverifiedEntry) throws(DocumentError) {
+        guard entry.signature != nil else {
+            throw DocumentError(.missingField, entry: count, field: "signature", expected: "the field", found: "none")
+        }
+        waiting.append(entry)
+        if waiting.count == Self.batch { try verify() }
+    }
+
+    mutating func finish() throws(DocumentError) -> [FingerprintEntry] {
+        try verify()
+        return verified
+    }
+
+    private mutating func verify() throws(DocumentError) {
+        let (key, waiting) = (key, waiting)
+        let shares = (waiting.count + Self.share - 1) / Self.share
+        let firstBad = Mutex<Int?>(nil)
+        DispatchQueue.concurrentPerform(iterations: shares) { share in
+            for index in (share * Self.share)..<min(waiting.count, (share + 1) * Self.share) {
+                let (entry, signature) = (waiting[index].entry, waiting[index].signature ?? [])
+                guard !key.isValid(signature: signature, for: entry.signedBytes) else { continue }
+                firstBad.withLock { $0 = min($0 ?? index, index) }
+                return
+            }
+        }
+        if let bad = firstBad.withLock({ $0 }) {
+            throw DocumentError(
+                .invalidSignature, entry: verified.count + bad, field: "signature",
+                expected: "a signature by the configured key",
+                found: "another for the name \(waiting[bad].entry.name.quoted)")
+        }
+        verified += waiting.map(\.entry)
+        self.waiting.removeAll(keepingCapacity: true)
+    }
+}

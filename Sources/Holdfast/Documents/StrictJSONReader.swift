@@ -1,0 +1,276 @@
+/// Reads JSON (RFC 8259) of which there is one reading only: UTF-8 without byte-order mark, no key twice in an object
+/// however it is escaped, integers without fraction and exponent, bounded in size, depth and width.
+///
+/// It builds no tree: the caller asks for what is due next, and what he skips is checked just as strictly.
+struct StrictJSONReader {
+    private struct Frame {
+        let isObject: Bool
+        var count = 0
+        var key = ""
+        var earlierKeys: [String] = []
+    }
+
+    private let bytes: [UInt8]
+    private var position = 0
+    private var frames: [Frame] = []
+
+    init(_ bytes: [UInt8], maximumBytes: Int) throws(DocumentError) {
+        guard bytes.count <= maximumBytes else {
+            throw DocumentError(.tooLarge, expected: "at most \(maximumBytes) bytes", found: "\(bytes.count)")
+        }
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) || bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE])
+        {
+            throw DocumentError(.byteOrderMark, expected: "UTF-8 without a byte-order mark", found: "one in front")
+        }
+        self.bytes = bytes
+        frames.reserveCapacity(8)
+    }
+
+    /// Nothing but white space may follow.
+    mutating func finish() throws(DocumentError) {
+        skipWhitespace()
+        guard position == bytes.count else { throw error(.notJSON, "the end", here) }
+    }
+
+    // MARK: Objects and arrays
+
+    mutating func beginObject() throws(DocumentError) { try begin(isObject: true) }
+
+    mutating func beginArray() throws(DocumentError) { try begin(isObject: false) }
+
+    /// The key of the next member; nil after the last, which ends the object. Its value must be read or skipped.
+    mutating func nextKey() throws(DocumentError) -> String? {
+        guard try next(closing: "}") else { return nil }
+        guard peek == UInt8(ascii: "\"") else { throw error(.notJSON, "a key", here) }
+        let key = try string()
+        let top = frames.count - 1
+        frames[top].key = key
+        guard !frames[top].earlierKeys.contains(key) else {
+            throw error(.duplicateKey, "each key once", "\(key.quoted) twice")
+        }
+        guard frames[top].earlierKeys.count < DocumentLimits.members else {
+            throw error(.tooManyMembers, "at most \(DocumentLimits.members) members", "more")
+        }
+        frames[top].earlierKeys.append(key)
+        skipWhitespace()
+        guard take(":") else { throw error(.notJSON, "a colon", here) }
+        return key
+    }
+
+    /// Whether the array has another element, which must be read or skipped; false ends the array.
+    mutating func nextElement() throws(DocumentError) -> Bool { try next(closing: "]") }
+
+    private mutating func begin(isObject: Bool) throws(DocumentError) {
+        skipWhitespace()
+        guard take(isObject ? "{" : "[") else { throw wrongType(isObject ? "an object" : "an array") }
+        guard frames.count < DocumentLimits.depth else {
+            throw error(.tooDeep, "at most \(DocumentLimits.depth) levels", "more")
+        }
+        frames.append(Frame(isObject: isObject))
+    }
+
+    private mutating func next(closing: Unicode.Scalar) throws(DocumentError) -> Bool {
+        let top = frames.count - 1
+        guard top >= 0, frames[top].isObject == (closing == "}") else { throw error(.notJSON, "a value", here) }
+        skipWhitespace()
+        if take(closing) {
+            frames.removeLast()
+            return false
+        }
+        if frames[top].count > 0 {
+            guard take(",") else { throw error(.notJSON, "a comma or the end", here) }
+            skipWhitespace()
+        }
+        frames[top].count += 1
+        return true
+    }
+
+    // MARK: Values
+
+    /// An integer of at most 53 bits, as its digits stand there.
+    mutating func integer() throws(DocumentError) -> Int64 {
+        skipWhitespace()
+        let start = position
+        guard let first = peek, first == UInt8(ascii: "-") || Self.isDigit(first) else { throw wrongType("an integer") }
+        try skipNumber()
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        guard text != "-0", let value = Int64(text), abs(value) <= DocumentLimits.greatestInteger else {
+            throw error(.notAnInteger, "an integer of at most 53 bits, without fraction and exponent", text.quoted)
+        }
+        return value
+    }
+
+    mutating func boolean() throws(DocumentError) -> Bool {
+        skipWhitespace()
+        if takeWord("true") { return true }
+        if takeWord("false") { return false }
+        throw wrongType("true or false")
+    }
+
+    /// Takes a null, if one is next.
+    mutating func takeNull() -> Bool {
+        skipWhitespace()
+        return takeWord("null")
+    }
+
+    /// Text, with its escapes resolved.
+    mutating func string() throws(DocumentError) -> String {
+        skipWhitespace()
+        guard take("\"") else { throw wrongType("a text") }
+        var start = position
+        var resolved: [UInt8] = []
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: "\""):
+                let rest = bytes[start..<position]
+                position += 1
+                return resolved.isEmpty
+                    ? String(decoding: rest, as: UTF8.self) : String(decoding: resolved + rest, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                resolved += bytes[start..<position]
+                position += 1
+                try resolveEscape(into: &resolved)
+                start = position
+            case 0..<0x20: throw error(.notJSON, "control characters escaped", "one as it is")
+            case 0..<0x80: position += 1
+            default: position += try lengthOfSequence()
+            }
+        }
+        throw error(.notJSON, "the end of a text", here)
+    }
+
+    /// Any value, checked as strictly as those that are read.
+    mutating func skipValue() throws(DocumentError) {
+        skipWhitespace()
+        switch peek {
+        case UInt8(ascii: "{"):
+            try beginObject()
+            while try nextKey() != nil { try skipValue() }
+        case UInt8(ascii: "["):
+            try beginArray()
+            while try nextElement() { try skipValue() }
+        case UInt8(ascii: "\""): _ = try string()
+        case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): try skipNumber()
+        default:
+            guard takeWord("true") || takeWord("false") || takeWord("null") else { throw error(.notJSON, "a value", here) }
+        }
+    }
+
+    // MARK: Errors
+
+    /// An error at the field and the entry that are being read.
+    func error(_ code: DocumentError.Code, _ expected: String, _ found: String) -> DocumentError {
+        DocumentError(
+            code, entry: frames.first { !$0.isObject }.map { max(0, $0.count - 1) },
+            field: frames.last { $0.isObject && !$0.key.isEmpty }?.key, expected: expected, found: found)
+    }
+
+    /// An error of an object that was read to its end; `field` may be one that is not there.
+    func error(_ code: DocumentError.Code, field: String, _ expected: String, _ found: String) -> DocumentError {
+        DocumentError(code, entry: error(code, "", "").entry, field: field, expected: expected, found: found)
+    }
+
+    private func wrongType(_ expected: String) -> DocumentError { error(.wrongType, expected, here) }
+
+    private var here: String {
+        guard let peek else { return "the end at byte \(position)" }
+        return "\(String(decoding: [peek], as: UTF8.self).quoted) at byte \(position)"
+    }
+}
+
+extension StrictJSONReader {
+    private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private mutating func skipWhitespace() {
+        while let peek, peek == 0x20 || peek == 0x0A || peek == 0x0D || peek == 0x09 { position += 1 }
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard peek == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func takeWord(_ word: String) -> Bool {
+        guard bytes[position...].starts(with: word.utf8) else { return false }
+        position += word.utf8.count
+        return true
+    }
+
+    /// `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`, RFC 8259 6.
+    private mutating func skipNumber() throws(DocumentError) {
+        _ = take("-")
+        if !take("0") { try skipDigits() }
+        if take(".") { try skipDigits() }
+        if take("e") || take("E") {
+            if !take("+") { _ = take("-") }
+            try skipDigits()
+        }
+        if let peek, Self.isDigit(peek) { throw error(.notJSON, "a number without leading zeros", here) }
+    }
+
+    private mutating func skipDigits() throws(DocumentError) {
+        let start = position
+        while let peek, Self.isDigit(peek) { position += 1 }
+        guard position > start else { throw error(.notJSON, "a digit", here) }
+    }
+
+    private mutating func resolveEscape(into resolved: inout [UInt8]) throws(DocumentError) {
+        guard let character = peek else { throw error(.notJSON, "an escape", here) }
+        position += 1
+        switch character {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): resolved.append(character)
+        case UInt8(ascii: "b"): resolved.append(0x08)
+        case UInt8(ascii: "f"): resolved.append(0x0C)
+        case UInt8(ascii: "n"): resolved.append(0x0A)
+        case UInt8(ascii: "r"): resolved.append(0x0D)
+        case UInt8(ascii: "t"): resolved.append(0x09)
+        case UInt8(ascii: "u"):
+            var value = try fourDigits()
+            if (0xD800..<0xDC00).contains(value) {
+                guard take("\\"), take("u") else { throw halfPair }
+                let low = try fourDigits()
+                guard (0xDC00..<0xE000).contains(low) else { throw halfPair }
+                value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
+            }
+            guard let scalar = Unicode.Scalar(value) else { throw halfPair }
+            resolved += Array(String(Character(scalar)).utf8)
+        default: throw error(.notJSON, "an escape of JSON", "another")
+        }
+    }
+
+    private var halfPair: DocumentError { error(.notUTF8, "whole surrogate pairs", "half of one") }
+
+    private mutating func fourDigits() throws(DocumentError) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let peek, let digit = Character(Unicode.Scalar(peek)).hexDigitValue, peek < 0x80 else {
+                throw error(.notJSON, "four hexadecimal digits", here)
+            }
+            value = value << 4 | UInt32(digit)
+            position += 1
+        }
+        return value
+    }
+
+    /// The length of the UTF-8 sequence that begins here, RFC 3629 4.
+    private func lengthOfSequence() throws(DocumentError) -> Int {
+        let (length, second): (Int, ClosedRange<UInt8>) =
+            switch bytes[position] {
+            case 0xC2...0xDF: (2, 0x80...0xBF)
+            case 0xE0: (3, 0xA0...0xBF)
+            case 0xED: (3, 0x80...0x9F)
+            case 0xE1...0xEF: (3, 0x80...0xBF)
+            case 0xF0: (4, 0x90...0xBF)
+            case 0xF1...0xF3: (4, 0x80...0xBF)
+            case 0xF4: (4, 0x80...0x8F)
+            default: (0, 0x80...0xBF)
+            }
+        guard length > 0, position + length <= bytes.count, second.contains(bytes[position + 1]),
+            bytes[(position + 2)..<(position + length)].allSatisfy({ $0 & 0xC0 == 0x80 })
+        else { throw error(.notUTF8, "UTF-8", "other octets at byte \(position)") }
+        return length
+    }
+}
