@@ -1,0 +1,52 @@
+import Foundation
+
+/// Replaces files as a whole: whoever reads one, and whoever starts after a crash, finds the old or the new content.
+enum AtomicFile {
+    /// Puts other content in the place of what a file holds, readable by its owner only.
+    ///
+    /// The content is on the disk before its name is, and the name when this returns.
+    /// - Parameters:
+    ///   - url: the file, in a folder that is there.
+    ///   - temporaryName: of the file that becomes it; one that is there already is replaced. Two writers at once need
+    ///     two names.
+    static func replace(_ url: URL, with data: Data, temporaryName: String) throws {
+        let folder = url.deletingLastPathComponent()
+        // In the same folder, so that it is the same file system and renaming is one step.
+        let temporary = folder.appending(path: temporaryName)
+        try? FileManager.default.removeItem(at: temporary)
+        do {
+            // Made with its mode, since one that is set afterwards leaves a moment without.
+            guard
+                FileManager.default.createFile(
+                    atPath: temporary.path, contents: nil, attributes: [.posixPermissions: 0o600])
+            else { throw CocoaError(.fileWriteNoPermission) }
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: temporary.path)
+            let handle = try FileHandle(forWritingTo: temporary)
+            defer { try? handle.close() }
+            try handle.write(contentsOf: data)
+            try handle.synchronize()
+            guard unsafe rename(temporary.path, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        } catch {
+            try? FileManager.default.removeItem(at: temporary)
+            throw error
+        }
+        synchronize(folder)
+    }
+
+    /// The new name is on the disk only when its folder is; some file systems cannot say, and the content is safe.
+    private static func synchronize(_ folder: URL) {
+        guard let handle = try? FileHandle(forReadingFrom: folder) else { return }
+        try? handle.synchronize()
+        try? handle.close()
+    }
+
+    /// Reads a file of at most so many bytes.
+    /// - Throws: `CocoaError` `fileReadTooLarge` past the limit.
+    static func read(_ url: URL, maximumBytes: Int) throws -> Data {
+        let handle = try FileHandle(forReadingFrom: url)
+        defer { try? handle.close() }
+        let data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
+        guard data.count <= maximumBytes else { throw CocoaError(.fileReadTooLarge) }
+        return data
+    }
+}
