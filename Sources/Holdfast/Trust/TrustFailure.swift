@@ -78,6 +78,8 @@ public struct TrustFailure: HoldfastError {
         case pinMismatch
         /// The pin set's expiry has passed.
         case pinsExpired
+        /// The store that holds the host's pins has none, or none that has not expired.
+        case noUsablePins
         /// The policy does not cover the host that was dialled.
         case hostNotCovered
         /// The policy needs to know the host that was dialled and was not told.

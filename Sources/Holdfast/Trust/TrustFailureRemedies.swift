@@ -52,6 +52,8 @@ extension TrustFailure.Code {
             "If the server's key changed on purpose, pin one of the keys above; otherwise someone is in the middle."
         case .pinsExpired:
             "Ship pins with a later expiry, or choose standard validation after it."
+        case .noUsablePins:
+            "Update the store, or have entries for the host published; a host without pins is not trusted."
         case .hostNotCovered:
             "Ask the policy of this host, or one whose pattern covers it."
         case .hostUnknown:
