@@ -21,6 +21,12 @@ public struct ChallengeResponse: Sendable, Hashable {
         public let update: Update
         /// What to tell the user, in his language; nil when there is nothing to say.
         public let message: String?
+
+        /// Makes an answer to the question of the version.
+        public init(update: Update, message: String? = nil) {
+            self.update = update
+            self.message = message
+        }
     }
 
     /// When the server made the answer, by its own clock.

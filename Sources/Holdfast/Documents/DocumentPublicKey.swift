@@ -37,7 +37,10 @@ public struct DocumentPublicKey: Sendable {
     }
 
     /// The key as ``init(base64:)`` reads it.
-    public var base64: String { CanonicalBase64.encode(key.x963Representation) }
+    public var base64: String { CanonicalBase64.encode(x963) }
+
+    /// The key as ``init(x963:)`` takes it.
+    public var x963: [UInt8] { Array(key.x963Representation) }
 }
 
 extension DocumentPublicKey: SignatureVerifying {

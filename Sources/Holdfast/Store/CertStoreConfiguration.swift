@@ -1,0 +1,89 @@
+public import Foundation
+
+/// What a ``CertStore`` is to do: where its document comes from, who signs it, and when it is renewed.
+///
+/// ```swift
+/// let configuration = CertStoreConfiguration(
+///     serviceUrl: url, publicKey: "BMne…kdh2ak=", useChallenge: true)
+/// ```
+/// A value; safe to use from any thread.
+public struct CertStoreConfiguration: Sendable {
+    /// Where the document is downloaded from.
+    public var serviceUrl: URL
+    /// The signer's public key: Base64 of the 65 octets of its X9.63 form.
+    public var publicKey: String
+    /// Whether the server signs each answer for the challenge that was sent; false for a static list.
+    public var useChallenge: Bool
+    /// The common names that may be validated; nil for any.
+    public var expectedCommonNames: [String]?
+    /// Tells several stores of one application apart; nil means `default`.
+    public var identifier: String?
+    /// JSON of an entry, or of a list, that counts until the first verified document; its signature is not checked.
+    public var fallbackCertificateData: Data?
+    /// More of the same; both given means both.
+    public var fallbackCertificatesData: Data?
+    /// The longest time between two updates, in seconds.
+    public var periodicUpdateInterval: TimeInterval
+    /// How long before an expiry updates become more frequent, in seconds.
+    public var expirationUpdateThreshold: TimeInterval
+    /// How the server of the document is validated, for its download only.
+    public var sslValidationStrategy: SSLValidationStrategy
+
+    /// How much a document may ask of its reader.
+    public var limits = DocumentLimits()
+    /// When the application was built: no time before it is believed. nil where that is not known.
+    public var buildDate: Date?
+    /// Whether a document that is signed as a whole may say that a host needs no pins (`domainsConfig`).
+    public var allowsDocumentsToDisablePinning = false
+    /// Whether a static list may leave names without entries, or be empty. Nobody signs what a list leaves out.
+    public var acceptsLossOfPins = false
+    /// Whether a mismatch starts an update, at most every 15 minutes.
+    public var updatesOnMismatch = false
+    /// Whether policies of the store may look for pins by the common name in the server's certificate.
+    public var commonNameMatching = CommonNameMatching.never
+
+    /// Sets up a store; everything after `publicKey` has a default.
+    public init(
+        serviceUrl: URL, publicKey: String, useChallenge: Bool = false, expectedCommonNames: [String]? = nil,
+        identifier: String? = nil, fallbackCertificateData: Data? = nil, fallbackCertificatesData: Data? = nil,
+        periodicUpdateInterval: TimeInterval = 7 * 86_400, expirationUpdateTreshold: TimeInterval = 14 * 86_400,
+        sslValidationStrategy: SSLValidationStrategy = .default
+    ) {
+        self.serviceUrl = serviceUrl
+        self.publicKey = publicKey
+        self.useChallenge = useChallenge
+        self.expectedCommonNames = expectedCommonNames
+        self.identifier = identifier
+        self.fallbackCertificateData = fallbackCertificateData
+        self.fallbackCertificatesData = fallbackCertificatesData
+        self.periodicUpdateInterval = periodicUpdateInterval
+        self.expirationUpdateThreshold = expirationUpdateTreshold
+        self.sslValidationStrategy = sslValidationStrategy
+    }
+
+    /// The published spelling of ``expirationUpdateThreshold``.
+    @available(*, deprecated, renamed: "expirationUpdateThreshold")
+    public var expirationUpdateTreshold: TimeInterval {
+        get { expirationUpdateThreshold }
+        set { expirationUpdateThreshold = newValue }
+    }
+
+    /// What the store's data is kept under: the identifier, or `default`.
+    public var instanceIdentifier: String { identifier ?? "default" }
+
+    /// When documents are renewed.
+    var schedule: UpdateSchedule {
+        UpdateSchedule(periodicInterval: periodicUpdateInterval, expirationThreshold: expirationUpdateThreshold)
+    }
+}
+
+/// Whether pins may be found by the common name in the server's certificate, as the reference system finds them.
+///
+/// The host that was dialled is what counts: a peer that may choose the name chooses the pins. With standard validation
+/// in front and an entry for every host the difference is small; it is here for lists whose names are not the hosts.
+public enum CommonNameMatching: String, Sendable, Hashable, CaseIterable {
+    /// By the dialled host only.
+    case never
+    /// By the dialled host; where it has no entries of any kind, by the common name of the server's certificate.
+    case whenHostIsUnlisted
+}

@@ -1,0 +1,91 @@
+import Crypto
+
+public import struct Foundation.Data
+
+/// Octets and the signature that is to be verified over them.
+public struct SignedData: Sendable, Hashable {
+    /// What was signed.
+    public let data: Data
+    /// DER of an ECDSA signature (SHA-256, P-256).
+    public let signature: Data
+
+    /// Puts data and signature together; nothing is verified.
+    public init(data: Data, signature: Data) {
+        self.data = data
+        self.signature = signature
+    }
+}
+
+/// A public key as a ``CryptoProvider`` keeps it.
+public protocol ECPublicKey: AnyObject, Sendable {}
+
+/// The cryptography of a ``CertStore``, for applications that must use a module of their own.
+///
+/// Called from any thread, and from several at once.
+public protocol CryptoProvider: Sendable {
+    /// Whether an ECDSA signature (SHA-256, P-256) is good.
+    func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool
+    /// Reads the 65 octets of an uncompressed point of P-256 (ANSI X9.63); nil when they are none.
+    func importECPublicKey(publicKey: Data) -> (any ECPublicKey)?
+    /// The SHA-256, 32 octets.
+    func hashSha256(data: Data) -> Data
+    /// Random octets fit for keys.
+    func getRandomData(length: Int) -> Data
+}
+
+/// The cryptography of swift-crypto, what a ``CertStore`` uses unless told otherwise.
+public struct SwiftCryptoProvider: CryptoProvider {
+    private final class Key: ECPublicKey {
+        let key: DocumentPublicKey
+        init(_ key: DocumentPublicKey) { self.key = key }
+    }
+
+    /// Makes the provider; all of them are equal.
+    public init() {}
+
+    /// Whether an ECDSA signature is good; false for a key of another provider.
+    public func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool {
+        guard let key = publicKey as? Key else { return false }
+        return key.key.isValid(signature: [UInt8](signedData.signature), for: [UInt8](signedData.data))
+    }
+
+    /// Reads a point of P-256.
+    public func importECPublicKey(publicKey: Data) -> (any ECPublicKey)? {
+        (try? DocumentPublicKey(x963: [UInt8](publicKey))).map(Key.init)
+    }
+
+    /// The SHA-256, 32 octets.
+    public func hashSha256(data: Data) -> Data { Data(SHA256.hash(data: data)) }
+
+    /// Octets of the system's generator; none for a length below 1.
+    public func getRandomData(length: Int) -> Data {
+        var generator = SystemRandomNumberGenerator()
+        return Data((0..<max(0, length)).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    }
+}
+
+/// A key of a provider, as documents are verified with.
+struct ProviderKey: SignatureVerifying {
+    let provider: any CryptoProvider
+    let key: any ECPublicKey
+
+    func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
+        provider.ecdsaValidateSignatures(
+            signedData: SignedData(data: Data(message), signature: Data(signature)), publicKey: key)
+    }
+}
+
+/// Numbers of a provider, so that a test that replaces the provider decides them.
+struct ProviderGenerator: RandomNumberGenerator {
+    let provider: any CryptoProvider
+
+    mutating func next() -> UInt64 {
+        provider.getRandomData(length: 8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// A number that was drawn already.
+struct OneWord: RandomNumberGenerator {
+    let word: UInt64
+    mutating func next() -> UInt64 { word }
+}

@@ -1,0 +1,107 @@
+public import Foundation
+
+/// Keeps data in files of a folder, one a key, readable by their owner only (mode 0600).
+///
+/// A file is replaced as a whole and is on the disk when saving returns: a process that is killed while it saves leaves
+/// the old content or the new one. One writer at a time, across processes, by a lock file beside it. Safe to use from
+/// any thread and by several processes.
+public struct FileDataStore: ReportingDataStore {
+    /// Where the files are.
+    public let folder: URL
+    /// The most that is read from a file, in bytes.
+    public let maximumBytes: Int
+
+    /// Where files are kept when nothing else is said: `Holdfast` in the user's application support folder on Apple's
+    /// platforms, elsewhere `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
+    public static var defaultFolder: URL {
+        #if canImport(Darwin)
+        URL.applicationSupportDirectory.appending(path: "Holdfast")
+        #else
+        ISPCertificatePinning.defaultFile.deletingLastPathComponent()
+        #endif
+    }
+
+    /// Makes a data store; nothing is read or written yet.
+    /// - Parameters:
+    ///   - folder: made when something is first saved, for its owner only.
+    ///   - maximumBytes: the most that is read from a file.
+    public init(folder: URL = Self.defaultFolder, maximumBytes: Int = 64 << 20) {
+        self.folder = folder
+        self.maximumBytes = max(0, maximumBytes)
+    }
+
+    /// The file of a key: its letters and digits, everything else as the hexadecimal of its UTF-8 octets.
+    public func file(forKey key: String) -> URL { folder.appending(path: Self.name(of: key)) }
+
+    /// What is kept under a key; nil when there is nothing.
+    /// - Throws: ``FileDataStoreError`` when the file is there and cannot be read.
+    public func load(forKey key: String) throws -> Data? {
+        let file = file(forKey: key)
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        do {
+            return try AtomicFile.read(file, maximumBytes: maximumBytes)
+        } catch CocoaError.fileReadTooLarge {
+            throw FileDataStoreError(
+                .tooLarge, path: file.path, expected: "at most \(maximumBytes) bytes", found: "more")
+        } catch {
+            throw FileDataStoreError(
+                .unreadable, path: file.path, expected: "a file that can be read", found: error.localizedDescription)
+        }
+    }
+
+    /// Keeps data under a key, in place of what was there; it waits for other writers.
+    /// - Throws: ``FileDataStoreError``.
+    public func replace(_ data: Data, forKey key: String) throws {
+        let file = file(forKey: key)
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try withLock(key) {
+                // Under the lock there is one writer, so what an earlier one left when it was killed is overwritten.
+                try AtomicFile.replace(file, with: data, temporaryName: ".\(Self.name(of: key)).new")
+            }
+        } catch {
+            throw FileDataStoreError(
+                .notWritten, path: file.path, expected: "a file that can be replaced",
+                found: (error as? FileDataStoreError)?.found ?? error.localizedDescription)
+        }
+    }
+
+    /// Forgets what is kept under a key.
+    public func removeData(forKey key: String) {
+        guard FileManager.default.fileExists(atPath: folder.path) else { return }
+        try? withLock(key) { try? FileManager.default.removeItem(at: file(forKey: key)) }
+    }
+
+    private func withLock(_ key: String, _ body: () throws -> Void) throws {
+        let lock = folder.appending(path: ".\(Self.name(of: key)).lock")
+        // Closed on exec, so that no program that is started meanwhile holds it. It ends with the descriptor, however the
+        // process ends.
+        let descriptor = unsafe open(lock.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.noLock(lock, errno) }
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw Self.noLock(lock, errno) }
+        }
+        try body()
+    }
+
+    private static func noLock(_ lock: URL, _ number: Int32) -> FileDataStoreError {
+        FileDataStoreError(.notWritten, path: lock.path, expected: "a lock", found: "error \(number)")
+    }
+
+    private static func name(of key: String) -> String {
+        var name = ""
+        for octet in key.utf8 {
+            let scalar = Unicode.Scalar(octet)
+            if scalar.properties.isAlphabetic && octet < 0x80 || (0x30...0x39).contains(octet) {
+                name.unicodeScalars.append(scalar)
+            } else {
+                name += "_" + PinText.hexadecimal([octet])
+            }
+        }
+        // A name of a file has at most 255 octets; past that the digest is as good.
+        guard name.utf8.count <= 200 else { return PinText.hexadecimal(Pin.certificate(Array(key.utf8)).digest) + ".pins" }
+        return "\(name).pins"
+    }
+}

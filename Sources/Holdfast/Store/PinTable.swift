@@ -1,0 +1,153 @@
+/// The entries of a document by name: one probe of a hash table, some 80 bytes an entry with its name.
+///
+/// Names are found without regard to the case of ASCII letters. Of one name the entries stand together, the latest
+/// expiry first. A value that does not change; safe to use from any thread.
+struct PinTable: Sendable {
+    struct Entry: Sendable {
+        let pin: Pin
+        let depth: UInt8
+        fileprivate let nameLength: UInt16
+        fileprivate let nameStart: UInt32
+        let expires: Int64
+
+        func isUsable(at time: Int64) -> Bool { expires >= time }
+    }
+
+    static let empty = PinTable([])
+
+    private let entries: [Entry]
+    private let names: [UInt8]
+    /// Open addressing, at most half full: the index of a name's first entry and one, 0 for none.
+    private let slots: [UInt32]
+    /// The latest expiry of all; nil for an empty table.
+    let latestExpiry: Int64?
+
+    init(_ unsorted: [FingerprintEntry]) {
+        // A position is 32 bits wide, which the limits of documents are far below.
+        let folded = unsorted.prefix(Int(Int32.max)).map { (name: Self.folded($0.name), entry: $0) }
+        let sorted = folded.sorted { left, right in
+            left.name == right.name ? left.entry.expires > right.entry.expires : left.name < right.name
+        }
+        var entries: [Entry] = []
+        var names: [UInt8] = []
+        entries.reserveCapacity(sorted.count)
+        var firsts: [(name: String, position: Int)] = []
+        var literal: (text: String, start: Int)?
+        for (position, (name, entry)) in sorted.enumerated() {
+            if firsts.last?.name != name { firsts.append((name, position)) }
+            let start: Int
+            if let literal, literal.text == entry.name {
+                start = literal.start
+            } else {
+                start = names.count
+                names += Array(entry.name.utf8)
+                literal = (entry.name, start)
+            }
+            entries.append(
+                Entry(
+                    pin: entry.pin, depth: UInt8(clamping: entry.depth), nameLength: UInt16(clamping: entry.name.utf8.count),
+                    nameStart: UInt32(clamping: start), expires: entry.expires))
+        }
+        var capacity = 1
+        while capacity < firsts.count * 2 { capacity *= 2 }
+        var slots = [UInt32](repeating: 0, count: capacity)
+        for (name, position) in firsts {
+            var slot = Self.hash(name) & (capacity - 1)
+            while slots[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
+            slots[slot] = UInt32(position + 1)
+        }
+        self.entries = entries
+        self.names = names
+        self.slots = slots
+        latestExpiry = entries.lazy.map(\.expires).max()
+    }
+
+    var count: Int { entries.count }
+
+    /// Bytes that the table keeps, for measuring.
+    var byteCount: Int {
+        entries.capacity * MemoryLayout<Entry>.stride + names.capacity + slots.capacity * MemoryLayout<UInt32>.stride
+    }
+
+    /// Whether any entry is usable at a time.
+    func hasUsableEntries(at time: Int64) -> Bool { latestExpiry.map { $0 >= time } ?? false }
+
+    /// The entries of a name, whatever its case, the latest expiry first.
+    func entries(named name: String) -> ArraySlice<Entry> {
+        let name = Self.folded(name)
+        let mask = slots.count - 1
+        var slot = Self.hash(name) & mask
+        while slots[slot] != 0 {
+            let first = Int(slots[slot]) - 1
+            if isName(of: entries[first], equalTo: name) { return entries[first..<end(of: first, name)] }
+            slot = (slot + 1) & mask
+        }
+        return []
+    }
+
+    /// Whether an entry's name is this text, octet by octet.
+    func isLiteralName(_ entry: Entry, _ name: String) -> Bool { octets(of: entry).elementsEqual(name.utf8) }
+
+    /// The name of an entry as it was signed.
+    func name(of entry: Entry) -> String { String(decoding: octets(of: entry), as: UTF8.self) }
+
+    /// Of the latest expiry of each name, the soonest that is not past: when the first name loses its last pin.
+    func soonestExpiry(at time: Int64) -> Int64? {
+        var soonest: Int64?
+        forEachName { _, latest in
+            if latest.isUsable(at: time) { soonest = min(soonest ?? latest.expires, latest.expires) }
+            return true
+        }
+        return soonest
+    }
+
+    /// A name that has usable entries here and none there.
+    func nameLost(in new: PinTable, at time: Int64) -> String? {
+        var lost: String?
+        forEachName { name, latest in
+            guard latest.isUsable(at: time), new.entries(named: name).first?.isUsable(at: time) != true else { return true }
+            lost = name
+            return false
+        }
+        return lost
+    }
+
+    /// Every entry, sorted by name, of one name the latest expiry first.
+    var all: [Entry] { entries }
+
+    private func forEachName(_ body: (_ name: String, _ latest: Entry) -> Bool) {
+        var first = 0
+        while first < entries.count {
+            let name = Self.folded(name(of: entries[first]))
+            guard body(name, entries[first]) else { return }
+            first = end(of: first, name)
+        }
+    }
+
+    private func end(of first: Int, _ name: String) -> Int {
+        var end = first + 1
+        while end < entries.count, isName(of: entries[end], equalTo: name) { end += 1 }
+        return end
+    }
+
+    private func isName(of entry: Entry, equalTo folded: String) -> Bool {
+        Int(entry.nameLength) == folded.utf8.count
+            && octets(of: entry).lazy.map(Self.lowered).elementsEqual(folded.utf8)
+    }
+
+    private func octets(of entry: Entry) -> ArraySlice<UInt8> {
+        let start = Int(entry.nameStart)
+        return names[start..<(start + Int(entry.nameLength))]
+    }
+
+    private static func lowered(_ octet: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
+    }
+
+    private static func folded(_ name: String) -> String {
+        guard name.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else { return name }
+        return String(decoding: name.utf8.map(lowered), as: UTF8.self)
+    }
+
+    private static func hash(_ name: String) -> Int { name.hashValue }
+}

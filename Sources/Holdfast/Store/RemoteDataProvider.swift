@@ -1,0 +1,144 @@
+public import Foundation
+
+/// What a ``CertStore`` asks a server for.
+public struct RemoteDataRequest: Sendable {
+    /// Where the document is.
+    public var url: URL
+    /// Headers to send, by name.
+    public var headers: [String: String]
+    /// The most that the body of the answer may have, in bytes; more is `tooLarge`, noticed while it arrives.
+    public var maximumBytes: Int
+    /// How the server itself is validated.
+    public var sslValidationStrategy: SSLValidationStrategy
+
+    /// Puts a request together.
+    public init(
+        url: URL, headers: [String: String] = [:], maximumBytes: Int = DocumentLimits().bytes,
+        sslValidationStrategy: SSLValidationStrategy = .default
+    ) {
+        self.url = url
+        self.headers = headers
+        self.maximumBytes = maximumBytes
+        self.sslValidationStrategy = sslValidationStrategy
+    }
+}
+
+/// How the server that documents are downloaded from is validated; the documents are verified in any case.
+public enum SSLValidationStrategy: String, Sendable, Hashable, CaseIterable {
+    /// Standard validation.
+    case `default`
+    /// None at all; refused for static lists, which have no protection of their own against old entries.
+    case noValidation
+}
+
+/// What a server answered.
+public struct RemoteDataResponse: Sendable {
+    /// What came.
+    public enum Content: Sendable, Hashable {
+        /// A document.
+        case body(Data)
+        /// The document is the one whose entity tag was sent (HTTP status 304).
+        case notModified
+    }
+
+    /// What came.
+    public let content: Content
+    private let headers: [String: String]
+
+    /// Puts an answer together.
+    /// - Parameters:
+    ///   - content: the body, or that it has not changed.
+    ///   - headers: by name, in any case.
+    public init(_ content: Content, headers: [String: String] = [:]) {
+        self.content = content
+        self.headers = Dictionary(headers.map { ($0.lowercased(), $1) }) { first, _ in first }
+    }
+
+    /// A header, whatever the case of its name.
+    public func header(_ name: String) -> String? { headers[name.lowercased()] }
+}
+
+/// Downloads documents for a ``CertStore``: with a transport of its own and standard validation, never through the
+/// trust manager that the store feeds.
+public protocol RemoteDataProvider: Sendable {
+    /// Downloads a document; ends at once, with an error, when its task is cancelled.
+    /// - Throws: ``RemoteDataError``.
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse
+}
+
+/// Why a document could not be downloaded.
+public struct RemoteDataError: HoldfastError {
+    /// The closed set of reasons.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// No plain HTTP, nor anything else than HTTPS.
+        case insecureURL
+        /// No connection, or it broke, or its TLS failed.
+        case connectionFailed
+        /// Nothing was answered within the limit for that.
+        case noAnswerInTime
+        /// The whole took longer than its limit.
+        case tookTooLong
+        /// More bytes than the limit.
+        case tooLarge
+        /// A redirect to something else than HTTPS, or one too many.
+        case redirectRefused
+        /// A status from 400 to 499: the request is wrong, and asking again is no use.
+        case clientError
+        /// A status from 500 to 599: the server has a problem.
+        case serverError
+        /// Any other status that is neither 200 nor, where an entity tag was sent, 304.
+        case unexpectedStatus
+        /// The task was cancelled.
+        case cancelled
+        /// The provider cannot do what the configuration asks for.
+        case unsupported
+    }
+
+    /// The reason.
+    public let code: Code
+    /// The HTTP status, where one came.
+    public let status: Int?
+    /// What would have been right.
+    public let expected: String
+    /// What was there instead.
+    public let found: String
+    /// What to do about it.
+    public let remedy: String
+
+    /// States a reason; a remedy that is left out is the usual one for the code.
+    public init(_ code: Code, status: Int? = nil, expected: String, found: String, remedy: String? = nil) {
+        self.code = code
+        self.status = status
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy ?? code.usualRemedy
+    }
+
+    /// The error for a status that is not a success.
+    public init(status: Int) {
+        let code: Code =
+            switch status {
+            case 400..<500: .clientError
+            case 500..<600: .serverError
+            default: .unexpectedStatus
+            }
+        self.init(code, status: status, expected: "HTTP status 200", found: "\(status)")
+    }
+}
+
+extension RemoteDataError.Code {
+    fileprivate var usualRemedy: String {
+        switch self {
+        case .insecureURL: "Configure an https URL."
+        case .connectionFailed: "Check the network, the URL and the certificate of the server."
+        case .noAnswerInTime, .tookTooLong: "Try again later; if it goes on, check the server."
+        case .tooLarge: "Check that the URL leads to a pin document, or raise the limits."
+        case .redirectRefused: "Configure the URL that the server redirects to, with https."
+        case .clientError: "Check the URL and the name of the application in it."
+        case .serverError: "Try again later; the server has a problem."
+        case .unexpectedStatus: "Check that the URL leads to a pin document."
+        case .cancelled: "Ask again when needed."
+        case .unsupported: "Use standard validation, or a provider that can do it."
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import struct Foundation.Date
+
+/// What a verified document says, whatever its format.
+struct StoreContent: Sendable {
+    let table: PinTable
+    /// Whether the document was signed as a whole: then what left it is no longer trusted, and what it says about hosts
+    /// without pins is its signer's word.
+    let isSignedAsAWhole: Bool
+    /// Signed here, nil otherwise.
+    let domains: DomainsConfiguration?
+    /// Whether there was one that nobody signed.
+    let hasUnsignedDomains: Bool
+    /// When the document was made, in its signer's words; only what was signed as a whole says so.
+    let issuedAt: Date?
+    let versionCheck: ChallengeResponse.VersionCheck?
+
+    /// Behind the newest issue time by this many seconds a document is still accepted: a server may have several
+    /// machines, whose clocks differ.
+    static let acceptedDelay: Double = 10 * 60
+
+    init(_ list: FingerprintList) {
+        table = PinTable(list.entries)
+        isSignedAsAWhole = false
+        domains = nil
+        hasUnsignedDomains = list.unsignedDomainsConfiguration != nil
+        issuedAt = nil
+        versionCheck = nil
+    }
+
+    init(_ response: ChallengeResponse) {
+        table = PinTable(response.entries)
+        isSignedAsAWhole = true
+        domains = response.domainsConfiguration
+        hasUnsignedDomains = false
+        issuedAt = response.issuedAt
+        versionCheck = response.versionCheck
+    }
+
+    /// Whether this may take the place of what a store has.
+    /// - Parameters:
+    ///   - old: the content it would replace; nil where nothing verified is stored.
+    ///   - newestIssue: the newest issue time of any verified document.
+    ///   - time: the trusted time, in Unix seconds.
+    ///   - acceptingLoss: whether the application lets a static list drop names.
+    func checkReplaces(
+        _ old: StoreContent?, newestIssue: Date?, at time: Int64, acceptingLoss: Bool
+    ) throws(DocumentError) {
+        if let issuedAt, let newestIssue, issuedAt < newestIssue.addingTimeInterval(-Self.acceptedDelay) {
+            throw DocumentError(
+                .issuedBeforeNewest, field: "timestamp",
+                expected: "an answer made after \(newestIssue.formatted(.iso8601)) or at most 10 minutes before",
+                found: "one made at \(issuedAt.formatted(.iso8601))")
+        }
+        guard !isSignedAsAWhole, !acceptingLoss else { return }
+        guard table.count > 0 else {
+            throw DocumentError(.emptyList, field: "fingerprints", expected: "at least one entry", found: "none")
+        }
+        if let name = old?.table.nameLost(in: table, at: time) {
+            throw DocumentError(
+                .losesPins, field: "fingerprints", expected: "an unexpired entry for \(name.quoted), which has one now",
+                found: "none")
+        }
+    }
+}
+
+/// What a store knows at one moment; replaced as a whole.
+final class StoreSnapshot: Sendable {
+    /// The verified document; nil while none is stored.
+    let content: StoreContent?
+    let fallback: PinTable
+    let trustedTime: TrustedTime
+
+    init(content: StoreContent?, fallback: PinTable, trustedTime: TrustedTime) {
+        self.content = content
+        self.fallback = fallback
+        self.trustedTime = trustedTime
+    }
+
+    /// The entries that count: fallback entries only while no verified document is stored.
+    var table: PinTable { content?.table ?? fallback }
+
+    /// What a common name and a fingerprint are worth.
+    func result(name: String, fingerprint: some Collection<UInt8>, at time: Int64) -> CertStore.ValidationResult {
+        let table = table
+        var isEmpty = true
+        guard let pin = try? Pin(subject: .certificate, digest: fingerprint) else {
+            return table.entries(named: name).contains { $0.isUsable(at: time) && table.isLiteralName($0, name) }
+                ? .untrusted : .empty
+        }
+        for entry in table.entries(named: name) where entry.isUsable(at: time) && table.isLiteralName(entry, name) {
+            if entry.pin == pin { return .trusted }
+            isEmpty = false
+        }
+        return isEmpty ? .empty : .untrusted
+    }
+
+    /// The usable entries of a dialled host: those of its name, else those of the wildcard above its first label.
+    func entries(for host: DialledHost, at time: Int64) -> [PinTable.Entry] {
+        for name in Self.names(of: host) {
+            let usable = table.entries(named: name).filter { $0.isUsable(at: time) }
+            if !usable.isEmpty { return usable }
+        }
+        return []
+    }
+
+    /// The texts that an entry for a host may bear.
+    static func names(of host: DialledHost) -> [String] {
+        guard case .name(let name) = host.kind, let dot = name.firstIndex(of: "."), name[dot...].dropFirst().contains(".")
+        else { return [host.name] }
+        return [name, "*" + name[dot...]]
+    }
+
+    /// Whether the signer says that a host needs no pins.
+    func isExempt(_ host: DialledHost) -> Bool {
+        guard let domains = content?.domains else { return false }
+        for name in Self.names(of: host) {
+            if let isRequired = domains.pinningRequired[name] { return !isRequired }
+        }
+        return !domains.pinningRequiredForUnlisted && entriesEver(for: host).isEmpty
+    }
+
+    /// Entries of a host, expired ones too: a host that has any is listed.
+    private func entriesEver(for host: DialledHost) -> [PinTable.Entry] {
+        Self.names(of: host).flatMap { table.entries(named: $0) }
+    }
+}

@@ -1,0 +1,149 @@
+public import struct Foundation.Date
+
+/// Trusts a server whose chain validates for the dialled host and holds a pin of a ``CertStore`` in a valid path.
+///
+/// What counts is what the store knows at the moment of the decision. A host without usable pins is rejected with
+/// `noUsablePins`. A value; safe to use from any thread.
+public struct StorePolicy: TrustPolicy, ScopedPolicy {
+    let scope: PolicyScope
+    private let store: CertStore
+
+    init(scope: PolicyScope, store: CertStore) {
+        self.scope = scope
+        self.store = store
+    }
+
+    /// The host or pattern in canonical form (A-labels, lower case).
+    public var hostName: String { scope.name }
+    /// The store's clock.
+    public var clock: any WallClock { store.clock }
+
+    /// Judges a trust at a time, or at the store's trusted time if that is later; see ``TrustPolicy/evaluate(_:at:)``.
+    public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        let snapshot = store.snapshot
+        let time = snapshot.trustedTime.time(clock: time)
+        var draft = DecisionDraft(hostName, nil, trust, time)
+        let host: DialledHost
+        do throws(TrustFailure) {
+            guard let dialled = try scope.subject(of: trust).host else {
+                throw TrustFailure(.hostNotCovered, expected: "a server", found: "a client")
+            }
+            host = dialled
+        } catch {
+            return draft.rejected(error)
+        }
+        draft.host = host
+        if store.configuration.allowsDocumentsToDisablePinning, snapshot.isExempt(host) {
+            draft.note(
+                TrustFailure(
+                    .validationDisabled, expected: "pins for \(host.name)", found: "a signed document that asks for none",
+                    remedy: "Do not allow documents to disable pinning, if this is not meant."))
+            return draft.standardDecision(for: .server(identity: host))
+        }
+        let decision = decide(host, snapshot, &draft)
+        let result: CertStore.ValidationResult =
+            decision.isTrusted ? .trusted : decision.failure?.code == .noUsablePins ? .empty : .untrusted
+        store.tell(.validated(name: host.name, result))
+        if decision.failure?.code == .pinMismatch { store.updateAfterMismatch() }
+        return decision
+    }
+
+    private func decide(_ host: DialledHost, _ snapshot: StoreSnapshot, _ draft: inout DecisionDraft) -> TrustDecision {
+        let seconds = PathValidator.wholeSeconds(draft.time)
+        var name = host.name
+        var entries = snapshot.entries(for: host, at: seconds)
+        if entries.isEmpty, let common = commonName(draft.trust, unlessListed: host, in: snapshot) {
+            name = common
+            entries = snapshot.table.entries(named: common).filter {
+                $0.isUsable(at: seconds) && snapshot.table.isLiteralName($0, common)
+            }
+        }
+        if let first = entries.first { name = snapshot.table.name(of: first) }
+        if let expected = store.configuration.expectedCommonNames, !expected.contains(name),
+            !expected.contains(host.name)
+        {
+            return draft.rejected(
+                TrustFailure(
+                    .hostNotCovered, expected: "one of the store's expected names", found: name.quoted,
+                    remedy: "Add the name to expectedCommonNames, if the store is for it."))
+        }
+        draft.pins = entries.map(\.pin)
+        guard !entries.isEmpty else {
+            return draft.rejected(
+                TrustFailure(
+                    .noUsablePins, expected: "an unexpired pin for \(host.name)",
+                    found: snapshot.table.count == 0 ? "an empty store" : "none in the store"))
+        }
+        return match(entries, host, &draft)
+    }
+
+    /// The common name of the leaf, where the configuration asks for it and the host has no entries of any kind.
+    private func commonName(_ trust: ServerTrust, unlessListed host: DialledHost, in snapshot: StoreSnapshot) -> String? {
+        guard store.configuration.commonNameMatching == .whenHostIsUnlisted,
+            StoreSnapshot.names(of: host).allSatisfy({ snapshot.table.entries(named: $0).isEmpty }),
+            let leaf = trust.chain.leaf
+        else { return nil }
+        return try? X509Certificate(der: leaf).subject.commonName
+    }
+
+    private func match(
+        _ entries: [PinTable.Entry], _ host: DialledHost, _ draft: inout DecisionDraft
+    ) -> TrustDecision {
+        var accepted: (path: ValidatedPath, pin: Pin)?
+        let trust = draft.trust
+        let outcome = trust.validator.validate(trust.chain, for: .server(identity: host), at: draft.time) { path in
+            guard let pin = Self.pin(of: entries, in: path) else { return false }
+            accepted = (path, pin)
+            return true
+        }
+        draft.effort += outcome.effort
+        // Only the path that was shown to hold a pin counts, however a validator uses the closure.
+        if let path = outcome.path, let accepted, accepted.path == path {
+            return draft.trusted(path: path, matching: [accepted.pin])
+        }
+        let paths = [outcome.path].compactMap(\.self) + outcome.otherPaths
+        guard !paths.isEmpty else { return draft.rejected(outcome.failure ?? DecisionDraft.unexplained) }
+        var failure =
+            outcome.failure
+            ?? TrustFailure(
+                .pinMismatch, expected: "one of the store's pins in a valid path",
+                found: paths.count == 1 ? "a valid path without one" : "\(paths.count) valid paths without one",
+                remedy: "Update the store; if the pins are the newest, someone is in the middle.")
+        failure.paths = paths
+        failure.unusable = outcome.unusable
+        return draft.rejected(failure)
+    }
+
+    /// An entry counts for the certificate at its depth. The depth of a static list is not signed: above the leaf only
+    /// a certificate authority counts, so that no leaf passes for an issuer.
+    private static func pin(of entries: [PinTable.Entry], in path: ValidatedPath) -> Pin? {
+        for entry in entries {
+            let depth = Int(entry.depth)
+            guard depth < path.certificates.count else { continue }
+            let certificate = path.certificates[depth]
+            if depth > 0 {
+                guard (try? certificate.basicConstraints)?.isCertificateAuthority == true else { continue }
+            }
+            let pin = entry.pin.subject == .certificate ? certificate.certificatePin : certificate.publicKeyPin
+            if pin == entry.pin { return pin }
+        }
+        return nil
+    }
+}
+
+extension CertStore {
+    /// A policy that trusts by standard validation and the store's pins; for a ``TrustManager`` and every adapter.
+    /// - Parameter host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is
+    ///   dialled.
+    /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
+    public func trustPolicy(forHost host: String) throws(PolicyConfigurationError) -> StorePolicy {
+        do throws(HostPatternError) {
+            return StorePolicy(scope: .hosts(try HostPattern(publishedName: host)), store: self)
+        } catch {
+            throw PolicyConfigurationError(error, hostName: host)
+        }
+    }
+
+    /// A policy for a host or a pattern that is known to be one.
+    public func trustPolicy(for host: HostPattern) -> StorePolicy { StorePolicy(scope: .hosts(host), store: self) }
+}

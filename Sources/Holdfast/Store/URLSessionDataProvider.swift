@@ -1,0 +1,225 @@
+public import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Downloads documents with URLSession: a session of its own a request, no cookies, no cache, no credentials, and no
+/// trust manager.
+///
+/// A value; safe to use from any thread.
+public struct URLSessionDataProvider: RemoteDataProvider {
+    /// The longest time until the answer begins, connecting included, in seconds.
+    public let answerLimit: TimeInterval
+    /// The longest time for the whole, in seconds.
+    public let wholeLimit: TimeInterval
+    /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
+    public let allowsPlainHTTPToLoopback: Bool
+
+    /// Redirects that are followed, each to HTTPS.
+    static let maximumRedirects = 5
+
+    /// Makes a provider.
+    /// - Parameters:
+    ///   - answerLimit: the longest time until the answer begins, in seconds.
+    ///   - wholeLimit: the longest time for the whole, in seconds.
+    ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
+    public init(answerLimit: TimeInterval = 15, wholeLimit: TimeInterval = 60, allowsPlainHTTPToLoopback: Bool = false) {
+        self.answerLimit = answerLimit
+        self.wholeLimit = wholeLimit
+        self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
+    }
+
+    /// Downloads a document.
+    /// - Throws: ``RemoteDataError``.
+    public func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        guard isAllowed(request.url) else {
+            throw RemoteDataError(.insecureURL, expected: "an https URL", found: request.url.absoluteString.quoted)
+        }
+        #if !canImport(Security)
+        guard request.sslValidationStrategy == .default else {
+            throw RemoteDataError(
+                .unsupported, expected: "standard validation, which URLSession does here in any case",
+                found: request.sslValidationStrategy.rawValue)
+        }
+        #endif
+        let download = Download(request, provider: self)
+        return try await withTaskCancellationHandler {
+            try await download.run()
+        } onCancel: {
+            download.end(with: RemoteDataError(.cancelled, expected: "a document", found: "a cancelled task"))
+        }
+    }
+
+    func isAllowed(_ url: URL) -> Bool {
+        switch url.scheme?.lowercased() {
+        case "https": true
+        case "http": allowsPlainHTTPToLoopback && ["127.0.0.1", "::1", "[::1]", "localhost"].contains(url.host ?? "")
+        default: false
+        }
+    }
+}
+
+/// One download. Every callback comes on the session's queue, or from a timer or a cancellation; the first to end it
+/// decides.
+private final class Download: NSObject, URLSessionDataDelegate, Sendable {
+    private struct State {
+        var session: URLSession?
+        var continuation: CheckedContinuation<RemoteDataResponse, any Error>?
+        var outcome: Result<RemoteDataResponse, any Error>?
+        var body = Data()
+        var headers: [String: String] = [:]
+        var hasAnswer = false
+        var redirects = 0
+    }
+
+    private let request: RemoteDataRequest
+    private let provider: URLSessionDataProvider
+    private let state = Mutex(State())
+
+    init(_ request: RemoteDataRequest, provider: URLSessionDataProvider) {
+        self.request = request
+        self.provider = provider
+    }
+
+    func run() async throws -> RemoteDataResponse {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        // Our own limits come first: the session's do not say which of them was reached.
+        configuration.timeoutIntervalForRequest = provider.wholeLimit + 10
+        configuration.timeoutIntervalForResource = provider.wholeLimit + 10
+        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        // A session keeps its delegate until it is invalidated.
+        defer { session.invalidateAndCancel() }
+        var urlRequest = URLRequest(url: request.url)
+        for (name, value) in request.headers { urlRequest.setValue(value, forHTTPHeaderField: name) }
+        let task = session.dataTask(with: urlRequest)
+        return try await withCheckedThrowingContinuation { continuation in
+            let outcome = state.withLock { state in
+                if state.outcome == nil { state.continuation = continuation }
+                return state.outcome
+            }
+            if let outcome {
+                continuation.resume(with: outcome)
+                return
+            }
+            after(provider.answerLimit) { download in
+                guard !download.state.withLock({ $0.hasAnswer }) else { return nil }
+                return RemoteDataError(
+                    .noAnswerInTime, expected: "an answer within \(download.provider.answerLimit) s", found: "none")
+            }
+            after(provider.wholeLimit) { download in
+                RemoteDataError(
+                    .tookTooLong, expected: "the whole within \(download.provider.wholeLimit) s", found: "not the end")
+            }
+            task.resume()
+        }
+    }
+
+    func end(with error: RemoteDataError) { end(.failure(error)) }
+
+    private func end(_ outcome: Result<RemoteDataResponse, any Error>) {
+        let continuation = state.withLock { state in
+            if state.outcome == nil { state.outcome = outcome }
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        continuation?.resume(with: outcome)
+    }
+
+    private func after(_ seconds: TimeInterval, _ error: @escaping @Sendable (Download) -> RemoteDataError?) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+            guard let self, let error = error(self) else { return }
+            self.end(with: error)
+        }
+    }
+
+    // MARK: URLSession
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        let redirects = state.withLock { state in
+            state.redirects += 1
+            return state.redirects
+        }
+        guard redirects <= URLSessionDataProvider.maximumRedirects, let url = newRequest.url, provider.isAllowed(url),
+            url.scheme?.lowercased() == "https" || request.url.scheme?.lowercased() == "http"
+        else {
+            completionHandler(nil)
+            end(
+                with: RemoteDataError(
+                    .redirectRefused, status: response.statusCode,
+                    expected: "at most \(URLSessionDataProvider.maximumRedirects) redirects, each to https",
+                    found: newRequest.url?.absoluteString.quoted ?? "no URL"))
+            return
+        }
+        completionHandler(newRequest)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard let response = response as? HTTPURLResponse else {
+            completionHandler(.cancel)
+            end(with: RemoteDataError(.connectionFailed, expected: "an answer of HTTP", found: "another"))
+            return
+        }
+        var headers: [String: String] = [:]
+        for (name, value) in response.allHeaderFields {
+            if let name = name as? String, let value = value as? String { headers[name] = value }
+        }
+        state.withLock { state in
+            state.hasAnswer = true
+            state.headers = headers
+        }
+        switch response.statusCode {
+        case 200:
+            guard response.expectedContentLength <= Int64(request.maximumBytes) else {
+                completionHandler(.cancel)
+                end(with: tooLarge("\(response.expectedContentLength) announced"))
+                return
+            }
+            completionHandler(.allow)
+        case 304 where request.headers["If-None-Match"] != nil:
+            completionHandler(.cancel)
+            end(.success(RemoteDataResponse(.notModified, headers: headers)))
+        default:
+            completionHandler(.cancel)
+            end(with: RemoteDataError(status: response.statusCode))
+        }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let isTooLarge = state.withLock { state in
+            guard state.outcome == nil, state.body.count + data.count <= request.maximumBytes else { return true }
+            state.body += data
+            return false
+        }
+        guard isTooLarge else { return }
+        dataTask.cancel()
+        end(with: tooLarge("more"))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if let error {
+            end(
+                with: RemoteDataError(
+                    .connectionFailed, expected: "a whole answer",
+                    found: "\((error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "\(error)")"))
+            return
+        }
+        let (body, headers) = state.withLock { ($0.body, $0.headers) }
+        end(.success(RemoteDataResponse(.body(body), headers: headers)))
+    }
+
+    private func tooLarge(_ found: String) -> RemoteDataError {
+        RemoteDataError(.tooLarge, expected: "at most \(request.maximumBytes) bytes", found: found)
+    }
+}

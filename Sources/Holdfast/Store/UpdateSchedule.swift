@@ -1,0 +1,78 @@
+public import struct Foundation.Date
+public import struct Foundation.TimeInterval
+
+/// When a store asks for a new document: before the pins it has expire, and now and then anyway.
+///
+/// Pure: what it depends on is handed to it. A value; safe to use from any thread.
+public struct UpdateSchedule: Sendable, Hashable {
+    /// The longest time between two updates, in seconds.
+    public let periodicInterval: TimeInterval
+    /// How long before an expiry updates become more frequent, in seconds.
+    public let expirationThreshold: TimeInterval
+
+    /// No two updates of a schedule are closer to each other, in seconds: what a signer publishes takes longer to
+    /// change, and a server has many clients.
+    public static let shortestInterval: TimeInterval = 15 * 60
+    /// What remains until an expiry that is near is multiplied by this, so that several updates fit in.
+    static let urgency = 0.125
+
+    /// Makes a schedule; an interval that is not a number or negative counts as 0.
+    public init(periodicInterval: TimeInterval = 7 * 86_400, expirationThreshold: TimeInterval = 14 * 86_400) {
+        self.periodicInterval = periodicInterval > 0 ? periodicInterval : 0
+        self.expirationThreshold = expirationThreshold > 0 ? expirationThreshold : 0
+    }
+
+    /// The interval to the next update before bounds and jitter.
+    ///
+    /// The periodic interval, or the time until the first name loses its last pin if that is shorter; of that time an
+    /// eighth once it is under the threshold.
+    /// - Parameters:
+    ///   - now: the current time.
+    ///   - expiry: of the latest entry of each name, the soonest that is not past; nil when every entry has expired:
+    ///     what has expired already is no reason to hurry.
+    public func interval(at now: Date, soonestExpiry expiry: Date?) -> TimeInterval {
+        guard let expiry else { return periodicInterval }
+        var remaining = max(0, expiry.timeIntervalSince(now))
+        if remaining < expirationThreshold { remaining *= Self.urgency }
+        return min(periodicInterval, remaining)
+    }
+
+    /// The time of the next update: never sooner than 15 minutes, and up to a fifth of the interval earlier than it
+    /// ends, or up to a fifth later where 15 minutes is all there is, so that clients do not come all at once.
+    public func nextUpdate(
+        at now: Date, soonestExpiry: Date?, using generator: inout some RandomNumberGenerator
+    ) -> Date {
+        let share = generator.unit() * 0.2
+        let shortened = interval(at: now, soonestExpiry: soonestExpiry) * (1 - share)
+        let delay = shortened > Self.shortestInterval ? shortened : Self.shortestInterval * (1 + share)
+        return now.addingTimeInterval(delay)
+    }
+}
+
+/// How long to wait after failures: twice as long after each, an hour at most, with jitter.
+struct BackOff {
+    static let first: TimeInterval = 30
+    static let longest: TimeInterval = 3_600
+
+    /// Seconds to wait after this many failures in a row: between half and all of the doubled time.
+    static func delay(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> TimeInterval {
+        let doublings = max(1, min(failures, 8)) - 1
+        let full = min(longest, first * Double(1 << doublings))
+        return full * (0.5 + generator.unit() / 2)
+    }
+}
+
+extension RandomNumberGenerator {
+    /// A number from 0 to 1, of 53 bits, from one word: the standard library's draws until it likes what it gets, and
+    /// hangs on an application's generator that always says the same.
+    fileprivate mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+}
+
+/// The latest of what is known about the time: the device's clock can be set back, what was verified cannot be undone.
+struct TrustedTime: Sendable, Hashable {
+    var buildDate: Date?
+    /// The newest issue time that a verified document stated.
+    var newestIssue: Date?
+
+    func time(clock: Date) -> Date { max(clock, buildDate ?? clock, newestIssue ?? clock) }
+}

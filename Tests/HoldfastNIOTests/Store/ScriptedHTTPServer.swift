@@ -1,0 +1,106 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// A server that answers every request with octets that the test wrote, in pieces, and keeps the heads it was sent.
+final class ScriptedHTTPServer: Sendable {
+    enum Step: Sendable {
+        case send(String)
+        /// So many octets, in chunks, as fast as the client takes them.
+        case flood(Int)
+        case close
+        /// Nothing more: the connection stays open.
+        case stall
+    }
+
+    typealias Script = @Sendable (_ path: String) -> [Step]
+
+    private let channel: any Channel
+    private let heads = NIOLockedHeads()
+    let port: Int
+
+    var requests: [String] { heads.all }
+
+    static func with<Value>(
+        tls: NIOSSLContext? = nil, _ script: @escaping Script, _ body: (ScriptedHTTPServer) async throws -> Value
+    ) async throws -> Value {
+        let server = try await ScriptedHTTPServer(tls: tls, script)
+        do {
+            let value = try await body(server)
+            try? await server.channel.close()
+            return value
+        } catch {
+            try? await server.channel.close()
+            throw error
+        }
+    }
+
+    private init(tls: NIOSSLContext?, _ script: @escaping Script) async throws {
+        let heads = heads
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try channel.pipeline.syncOperations.addHandler(Answering(script: script, heads: heads))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        port = channel.localAddress?.port ?? 0
+    }
+
+    func url(_ path: String = "/list", scheme: String = "http", host: String = "127.0.0.1") -> String {
+        "\(scheme)://\(host):\(port)\(path)"
+    }
+
+    private final class Answering: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let script: Script
+        private let heads: NIOLockedHeads
+        private var received = ""
+
+        init(script: @escaping Script, heads: NIOLockedHeads) {
+            self.script = script
+            self.heads = heads
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            received += String(buffer: unwrapInboundIn(data))
+            guard received.contains("\r\n\r\n") else { return }
+            heads.add(received)
+            let path = received.split(separator: " ").dropFirst().first.map(String.init) ?? "/"
+            received = ""
+            run(script(path)[...], context)
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+        private func run(_ steps: ArraySlice<Step>, _ context: ChannelHandlerContext) {
+            guard let step = steps.first else { return }
+            let rest = steps.dropFirst()
+            switch step {
+            case .send(let text):
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+                run(rest, context)
+            case .flood(let count):
+                let chunk = min(count, 65_536)
+                let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(repeating: 0x20, count: chunk)))
+                    .whenSuccess {
+                        let (handler, context) = bound.value
+                        handler.run(count > chunk ? [.flood(count - chunk)] + rest : rest, context)
+                    }
+            case .close: context.close(promise: nil)
+            case .stall: break
+            }
+        }
+    }
+}
+
+final class NIOLockedHeads: Sendable {
+    private let heads = Mutex<[String]>([])
+    var all: [String] { heads.withLock { $0 } }
+    func add(_ head: String) { heads.withLock { $0.append(head) } }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import Holdfast
+
+@Suite("What a store keeps")
+struct CertStoreStorageTests {
+    @Test("A store finds what an earlier one of the same identifier stored, and another identifier does not")
+    func identifiers() async throws {
+        var fixture = try StoreFixture()
+        try fixture.publish([("www.example.com", 1, 100)])
+        let store = fixture.store()
+        try await store.update()
+        let next = store.nextUpdate
+        let again = fixture.store()
+        #expect(again.judge(1) == .trusted && again.storageError == nil)
+        #expect(abs(again.nextUpdate.timeIntervalSince(next)) < 1)
+        #expect(try await again.update().kind == .noUpdate)
+        fixture.configuration.identifier = "other"
+        let other = fixture.store()
+        #expect(other.identifier == "other" && other.judge(1) == .empty)
+        try fixture.publish([("www.example.com", 2, 100)])
+        try await other.update()
+        #expect(fixture.store().judge(2) == .trusted && again.judge(2) == .untrusted)
+        other.reset()
+        fixture.configuration.identifier = nil
+        #expect(fixture.store().judge(1) == .trusted)
+    }
+
+    @Test("What is loaded off the caller's thread is the same")
+    func load() async throws {
+        let fixture = try StoreFixture()
+        try fixture.publish([("www.example.com", 1, 100)])
+        try await fixture.store().update()
+        let store = try await CertStore.load(
+            configuration: fixture.configuration, secureDataStore: fixture.storage, remoteDataProvider: fixture.provider,
+            clock: fixture.clock)
+        #expect(store.judge(1) == .trusted)
+    }
+
+    @Test("Signatures are verified again on load: a changed record is an empty store that says so", arguments: [true, false])
+    func changedRecord(useChallenge: Bool) async throws {
+        let fixture = try StoreFixture(useChallenge: useChallenge)
+        if useChallenge {
+            fixture.publishSigned([("www.example.com", 1, 100)])
+        } else {
+            try fixture.publish([("www.example.com", 1, 100)])
+        }
+        try await fixture.store().update()
+        var record = try #require(fixture.storage.loadData(forKey: "default").flatMap { StoredRecord($0) })
+        let text = String(decoding: record.body, as: UTF8.self)
+        record.body = Data(text.replacingOccurrences(of: "www.example.com", with: "www.example.org").utf8)
+        // Whoever changes the record can make its checksum fit; the signature he cannot.
+        _ = fixture.storage.save(data: record.data, forKey: "default")
+        let store = fixture.store()
+        #expect(store.storageError?.code == .damagedStorage)
+        #expect((store.storageError?.underlying as? DocumentError)?.code == .invalidSignature)
+        #expect(store.judge("www.example.org", 1) == .empty && store.judge(1) == .empty)
+    }
+
+    @Test("What was signed with another key than the configured one counts as nothing")
+    func otherKey() async throws {
+        var fixture = try StoreFixture()
+        try fixture.publish([("www.example.com", 1, 100)])
+        try await fixture.store().update()
+        fixture.configuration.publicKey = try DocumentSigner().publicKey.base64
+        #expect(fixture.store().judge(1) == .empty && fixture.store().storageError?.code == .damagedStorage)
+    }
+
+    @Test("A record of the other kind counts as nothing")
+    func otherKind() async throws {
+        var fixture = try StoreFixture()
+        try fixture.publish([("www.example.com", 1, 100)])
+        try await fixture.store().update()
+        fixture.configuration.useChallenge = true
+        #expect(fixture.store().storageError?.code == .damagedStorage)
+    }
+
+    @Test("Any damage to a record is noticed")
+    func damage() throws {
+        var record = StoredRecord(format: .challenge, body: Data(#"{"a":"b"}"#.utf8))
+        record.challenge = "AAEC"
+        record.signature = "xyz"
+        record.nextUpdate = 17
+        record.newestIssue = -4
+        record.entityTag = "\"v 1\"\n"
+        let data = record.data
+        #expect(StoredRecord(data) == record)
+        for index in data.indices {
+            var changed = data
+            changed[index] ^= 1
+            #expect(StoredRecord(changed) == nil)
+            #expect(StoredRecord(data.prefix(index)) == nil)
+        }
+        #expect(StoredRecord(data + Data([0])) == nil)
+    }
+
+    @Test("The date of the next update is unsigned: it puts off nothing beyond the periodic interval")
+    func nextUpdate() async throws {
+        let fixture = try StoreFixture()
+        try fixture.publish([("www.example.com", 1, 100)])
+        try await fixture.store().update()
+        var record = try #require(fixture.storage.loadData(forKey: "default").flatMap { StoredRecord($0) })
+        record.nextUpdate = .max
+        _ = fixture.storage.save(data: record.data, forKey: "default")
+        #expect(fixture.store().nextUpdate == fixture.clock.now.addingTimeInterval(7 * 86_400))
+    }
+
+    @Test("A document that cannot be stored counts all the same, and the report says so")
+    func notStored() async throws {
+        struct Refusing: SecureDataStore {
+            func save(data: Data, forKey key: String) -> Bool { false }
+            func loadData(forKey key: String) -> Data? { nil }
+            func removeData(forKey key: String) {}
+        }
+        let fixture = try StoreFixture()
+        try fixture.publish([("www.example.com", 1, 100)])
+        let store = fixture.store(Refusing())
+        let report = try await store.update()
+        #expect(report.result == .ok && report.error?.code == .notStored && store.judge(1) == .trusted)
+    }
+
+    @Test("Fallback entries are not stored")
+    func fallback() async throws {
+        var fixture = try StoreFixture()
+        fixture.configuration.fallbackCertificateData = Data(
+            #"{"name":"a","fingerprint":"\#(Data.fingerprint(7).base64EncodedString())","expires":9000000000}"#.utf8)
+        let store = fixture.store()
+        #expect(store.judge("a", 7) == .trusted && fixture.storage.loadData(forKey: "default") == nil)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import Holdfast
+
+@Suite("The table of pins")
+struct PinTableTests {
+    private func entry(_ name: String, _ fingerprint: UInt8, _ expires: Int64) throws -> FingerprintEntry {
+        try FingerprintEntry(
+            name: name, pin: Pin(subject: .certificate, digest: Data.fingerprint(fingerprint)), expires: expires)
+    }
+
+    @Test("Entries are sorted by name, of one name the latest expiry first")
+    func order() throws {
+        let table = PinTable([
+            try entry("b", 1, 5), try entry("a", 2, 7), try entry("b", 3, 9), try entry("a", 4, 8), try entry("B", 5, 6),
+        ])
+        #expect(table.all.map { "\(table.name(of: $0)) \($0.expires)" } == ["a 8", "a 7", "b 9", "B 6", "b 5"])
+        #expect(table.entries(named: "b").map(\.expires) == [9, 6, 5])
+        #expect(table.entries(named: "B").map(\.expires) == [9, 6, 5])
+        #expect(table.entries(named: "B").filter { table.isLiteralName($0, "B") }.map(\.expires) == [6])
+    }
+
+    @Test("A name that is not there has no entries, in a table of any size")
+    func absence() throws {
+        #expect(PinTable.empty.entries(named: "a").isEmpty)
+        for count in 1...40 {
+            let table = PinTable(try (0..<count).map { try entry("h\($0)", 1, 5) })
+            #expect(table.entries(named: "h\(count)").isEmpty && table.entries(named: "").isEmpty)
+            for index in 0..<count { #expect(table.entries(named: "h\(index)").count == 1) }
+        }
+    }
+
+    @Test("What expires soonest is the latest entry of a name; names that have expired do not count")
+    func soonest() throws {
+        let table = PinTable([
+            try entry("a", 1, 10), try entry("a", 2, 50), try entry("b", 3, 40), try entry("c", 4, 5),
+        ])
+        #expect(table.soonestExpiry(at: 6) == 40 && table.soonestExpiry(at: 5) == 5)
+        #expect(table.soonestExpiry(at: 41) == 50 && table.soonestExpiry(at: 51) == nil)
+        #expect(table.hasUsableEntries(at: 50) && !table.hasUsableEntries(at: 51))
+    }
+
+    @Test("An entry counts to the second of its expiry and not after")
+    func expiry() throws {
+        let table = PinTable([try entry("a", 1, 10)])
+        #expect(table.all.map { $0.isUsable(at: 10) } == [true] && table.all.map { $0.isUsable(at: 11) } == [false])
+    }
+
+    @Test("100,000 entries take at most 200 bytes each with their names, and every name is found")
+    func memory() throws {
+        let table = PinTable(try (0..<100_000).map { try entry("host-\($0).service.example.com", 1, Int64($0)) })
+        #expect(table.byteCount < 200 * table.count)
+        for index in stride(from: 0, to: 100_000, by: 997) {
+            #expect(table.entries(named: "HOST-\(index).service.example.com").map(\.expires) == [Int64(index)])
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Crypto
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import Holdfast
+
+@Suite("Policies of a store")
+struct StorePolicyTests {
+    private let pki: PolicyFixture
+    private var fixture: StoreFixture
+
+    init() throws {
+        pki = try PolicyFixture()
+        fixture = try StoreFixture()
+    }
+
+    private func publish(_ entries: [(String, [UInt8], days: Int64, depth: Int)]) throws {
+        fixture.provider.answer(
+            fixture.signer.list(
+                try entries.map { name, der, days, depth in
+                    try fixture.signer.entry(
+                        name, Data(SHA256.hash(data: der)), StoreFixture.start + days * StoreFixture.day,
+                        more: ",\"depth\":\(depth)")
+                }))
+    }
+
+    private func code(_ store: CertStore, host: String = PolicyFixture.host, _ chain: [[UInt8]]? = nil) throws -> TrustFailure.Code? {
+        try store.trustPolicy(forHost: host).evaluate(pki.trust(chain, host: host), at: pki.now).failure?.code
+    }
+
+    @Test("A server is trusted by standard validation and a pin of the store in the validated path")
+    func pinned() async throws {
+        try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)])
+        let store = fixture.store()
+        try await store.update()
+        let policy = try store.trustPolicy(forHost: "https://\(PolicyFixture.host)/x")
+        let decision = try policy.evaluate(pki.trust(), at: pki.now)
+        #expect(decision.isTrusted && decision.matchedPins == [Pin.certificate(pki.leaf.der)])
+        #expect(policy.hostName == PolicyFixture.host)
+        // The pin alone is not enough.
+        #expect(try policy.evaluate(pki.untrusted(), at: pki.now).failure?.code == .unknownIssuer)
+    }
+
+    @Test("Without usable pins a host is rejected, whatever its chain is worth: empty store, other names, all expired")
+    func noUsablePins() async throws {
+        let store = fixture.store()
+        #expect(try code(store) == .noUsablePins)
+        try publish([("other.example.com", pki.leaf.der, 10, 0), (PolicyFixture.host, pki.leaf.der, 1, 0)])
+        try await store.update()
+        #expect(try code(store) == nil)
+        let later = pki.now.addingTimeInterval(86_401)
+        let renewed = try pki.issuing.leaf(names: [.dns(PolicyFixture.host)])
+        let decision = try store.trustPolicy(forHost: PolicyFixture.host).evaluate(pki.trust(renewed.chain), at: later)
+        #expect(decision.failure?.code == .noUsablePins)
+        #expect(decision.failure?.description.contains(PolicyFixture.host) == true)
+    }
+
+    @Test("A renewed certificate is refused by the old list and trusted by the new one, in the same policy")
+    func renewal() async throws {
+        try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)])
+        let store = fixture.store()
+        try await store.update()
+        let manager = TrustManager(policies: [try store.trustPolicy(forHost: PolicyFixture.host)], clock: pki.clock)
+        let renewed = try pki.issuing.renew(pki.leaf)
+        let trust = try pki.trust(renewed.chain)
+        #expect(manager.evaluate(trust).failure?.code == .pinMismatch)
+        try publish([(PolicyFixture.host, renewed.der, 10, 0)])
+        try await store.update(mode: .forced)
+        #expect(manager.evaluate(trust).isTrusted)
+        #expect(manager.evaluate(try pki.trust()).failure?.code == .pinMismatch)
+    }
+
+    @Test("Pins are found by the dialled host, then by the wildcard above its first label; never by the certificate's name")
+    func lookup() async throws {
+        let wildcard = try pki.issuing.leaf(names: ["*.example.com", "example.com"], subject: "victim.example.net")
+        try publish([("*.example.com", wildcard.der, 10, 0), ("victim.example.net", wildcard.der, 10, 0)])
+        let store = fixture.store()
+        try await store.update()
+        #expect(try code(store, host: "a.example.com", wildcard.chain) == nil)
+        #expect(try code(store, host: "A.Example.com", wildcard.chain) == nil)
+        #expect(try code(store, host: "example.com", wildcard.chain) == .noUsablePins)
+        let deep = try pki.issuing.leaf(names: ["a.b.example.com"])
+        #expect(try code(store, host: "a.b.example.com", deep.chain) == .noUsablePins)
+        // An exact name that has usable pins wins over the wildcard.
+        try publish([("*.example.com", wildcard.der, 10, 0), ("a.example.com", pki.leaf.der, 10, 0), ("victim.example.net", wildcard.der, 10, 0)])
+        try await store.update(mode: .forced)
+        #expect(try code(store, host: "a.example.com", wildcard.chain) == .pinMismatch)
+        #expect(try code(store, host: "b.example.com", wildcard.chain) == nil)
+    }
+
+    @Test("A pattern's policy looks up the host that was dialled")
+    func patterns() async throws {
+        try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)])
+        let store = fixture.store()
+        try await store.update()
+        let policy = try store.trustPolicy(forHost: "**.example.com")
+        #expect(try policy.evaluate(pki.trust(), at: pki.now).isTrusted)
+        #expect(try policy.evaluate(pki.trust(host: nil), at: pki.now).failure?.code == .hostUnknown)
+        #expect(try policy.evaluate(pki.trust(host: "other.example.net"), at: pki.now).failure?.code == .hostNotCovered)
+        #expect(throws: PolicyConfigurationError.self) { try store.trustPolicy(forHost: "not a host") }
+    }
+
+    @Test("By the common name only in the compatibility mode, and only for a host that is not listed")
+    func commonNameMatching() async throws {
+        let leaf = try pki.issuing.leaf(names: [.dns(PolicyFixture.host)], subject: "listed.name")
+        for mode in CommonNameMatching.allCases {
+            var fixture = fixture
+            fixture.configuration.commonNameMatching = mode
+            try publish([("listed.name", leaf.der, 10, 0)])
+            let store = fixture.store(InMemoryDataStore())
+            try await store.update()
+            #expect(try code(store, leaf.chain) == (mode == .never ? .noUsablePins : nil))
+            try publish([("listed.name", leaf.der, 10, 0), ("*.example.com", pki.leaf.der, 10, 0)])
+            try await store.update(mode: .forced)
+            #expect(try code(store, leaf.chain) == .pinMismatch)
+        }
+    }
+
+    @Test("An entry with a depth matches the certificate authority at that place of the path, and nothing else")
+    func depth() async throws {
+        for (der, depth, isTrusted) in [
+            (pki.issuing.der, 1, true), (pki.root.der, 2, true), (pki.leaf.der, 0, true),
+            (pki.issuing.der, 0, false), (pki.issuing.der, 2, false), (pki.leaf.der, 1, false), (pki.root.der, 16, false),
+        ] {
+            try publish([(PolicyFixture.host, der, 10, depth)])
+            let store = fixture.store(InMemoryDataStore())
+            try await store.update()
+            #expect(try code(store) == (isTrusted ? nil : .pinMismatch), "\(depth)")
+        }
+    }
+
+    @Test("With expected common names a host outside of them is rejected")
+    func expectedCommonNames() async throws {
+        var fixture = fixture
+        fixture.configuration.expectedCommonNames = ["other.example.com"]
+        try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)])
+        let store = fixture.store()
+        try await store.update()
+        #expect(try code(store) == .hostNotCovered)
+    }
+
+    @Test("Certificates are judged at the trusted time: a clock that was set back revives none")
+    func trustedTime() async throws {
+        var fixture = fixture
+        fixture.configuration.buildDate = pki.now.addingTimeInterval(400 * 86_400)
+        try publish([(PolicyFixture.host, pki.leaf.der, 1_000, 0)])
+        let store = fixture.store()
+        try await store.update()
+        #expect(try code(store) == .expired)
+    }
+
+    @Test("What a policy of the store decides its observers learn")
+    func observers() async throws {
+        let store = fixture.store()
+        let events = store.events()
+        _ = try code(store)
+        for await case .validated(let name, let result) in events {
+            #expect(name == PolicyFixture.host && result == .empty)
+            break
+        }
+    }
+}

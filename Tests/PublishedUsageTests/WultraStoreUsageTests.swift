@@ -1,0 +1,119 @@
+import Dispatch
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+/// The samples as WultraSSLPinning publishes them, on a provider that serves what a signer made.
+@Suite("WultraSSLPinning's published samples")
+struct WultraStoreUsageTests {
+    private struct NoServer: RemoteDataProvider {
+        func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+            throw RemoteDataError(status: 404)
+        }
+    }
+
+    private let serviceUrl = URL(string: "https://localhost/pins.json")
+    private let publicKey = "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
+
+    private func makeStore(_ configuration: CertStoreConfiguration) -> CertStore {
+        CertStore(
+            configuration: configuration, cryptoProvider: SwiftCryptoProvider(), secureDataStore: InMemoryDataStore(),
+            remoteDataProvider: NoServer())
+    }
+
+    @Test("A configuration takes every published property, and both spellings of the threshold")
+    func configuration() throws {
+        let fallbackData = Data(
+            #"{"name":"github.com","fingerprint":"MRFQDEpmASza4zPsP8ocnd5FyVREDn7kE3Fr/zZjwHQ=","expires":1591185600,"signature":""}"#
+                .utf8)
+        let configuration = CertStoreConfiguration(
+            serviceUrl: try #require(serviceUrl),
+            publicKey: publicKey,
+            useChallenge: true,
+            expectedCommonNames: ["github.com"],
+            identifier: "test",
+            fallbackCertificateData: fallbackData,
+            fallbackCertificatesData: nil,
+            periodicUpdateInterval: 86_400,
+            expirationUpdateTreshold: 7 * 86_400,
+            sslValidationStrategy: .default
+        )
+        #expect(configuration.expirationUpdateTreshold == configuration.expirationUpdateThreshold)
+        #expect(makeStore(configuration).configurationError == nil)
+        let short = CertStoreConfiguration(serviceUrl: try #require(serviceUrl), publicKey: publicKey)
+        #expect(short.periodicUpdateInterval == 7 * 86_400 && short.expirationUpdateTreshold == 14 * 86_400)
+        #expect(!short.useChallenge && short.instanceIdentifier == "default")
+    }
+
+    @Test("The published update with a trailing closure")
+    func update() async throws {
+        let certStore = makeStore(CertStoreConfiguration(serviceUrl: try #require(serviceUrl), publicKey: publicKey))
+        let result: CertStore.UpdateResult = await withCheckedContinuation { continuation in
+            certStore.update(mode: .default, completionQueue: .global()) { (result, error) in
+                switch result {
+                case .ok:
+                    break
+                case .storeIsEmpty:
+                    break
+                case .networkError:
+                    #expect(error != nil)
+                case .invalidData, .invalidSignature:
+                    break
+                }
+                continuation.resume(returning: result)
+            }
+        }
+        #expect(result == .networkError)
+    }
+
+    /// It only has to compile: the main queue of a test process is nobody's.
+    private func updateOnTheMainQueue(_ certStore: CertStore) {
+        certStore.update { (result, error) in
+            if result == .ok {
+                // everything's OK, no action is required, silent update was successful
+            }
+        }
+    }
+
+    @Test("The published validations")
+    func validate() throws {
+        let certStore = makeStore(CertStoreConfiguration(serviceUrl: try #require(serviceUrl), publicKey: publicKey))
+        let commonName = "github.com"
+        let fingerprint = Data(repeating: 0, count: 32)
+        let certDer = Data([0x30, 0x00])
+        let result = certStore.validate(commonName: commonName, fingerprint: fingerprint)
+        #expect(result == .empty)
+        let validationResult: CertStore.ValidationResult =
+            certStore.validate(commonName: commonName, certificateData: certDer)
+        switch validationResult {
+        case .trusted:
+            Issue.record("trusted")
+        case .untrusted, .empty:
+            break
+        }
+        certStore.reset()
+    }
+
+    @Test("The replaceable parts are protocols that an application implements")
+    func replaceableParts() throws {
+        struct MyDataStore: SecureDataStore {
+            func save(data: Data, forKey key: String) -> Bool { true }
+            func loadData(forKey key: String) -> Data? { nil }
+            func removeData(forKey key: String) {}
+        }
+        final class MyKey: ECPublicKey {}
+        struct MyCrypto: CryptoProvider {
+            func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool { false }
+            func importECPublicKey(publicKey: Data) -> (any ECPublicKey)? { MyKey() }
+            func hashSha256(data: Data) -> Data { data }
+            func getRandomData(length: Int) -> Data { Data(count: length) }
+        }
+        let certStore = CertStore(
+            configuration: CertStoreConfiguration(serviceUrl: try #require(serviceUrl), publicKey: publicKey),
+            cryptoProvider: MyCrypto(),
+            secureDataStore: MyDataStore()
+        )
+        #expect(certStore.validate(commonName: "a", fingerprint: Data(repeating: 0, count: 32)) == .empty)
+    }
+}
