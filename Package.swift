@@ -48,6 +48,7 @@ let package = Package(
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
+        .library(name: "HoldfastSigning", targets: ["HoldfastSigning"]),
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
         .library(name: "HoldfastNIOTesting", targets: ["HoldfastNIOTesting"]),
         .executable(name: "holdfastctl", targets: ["holdfastctl"]),
@@ -81,6 +82,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "HoldfastSigning", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
+        .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
         .target(
             name: "HoldfastNIOTesting",
@@ -104,6 +107,9 @@ let package = Package(
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastSigningTests", dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",

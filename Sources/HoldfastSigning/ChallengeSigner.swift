@@ -1,0 +1,67 @@
+public import Foundation
+public import Holdfast
+
+/// Answers challenges as the Wultra mobile utility server does: a body, and a signature over challenge and body.
+///
+/// A value; safe to use from any thread.
+public struct ChallengeSigner: Sendable {
+    /// What to send.
+    public struct Answer: Sendable, Hashable {
+        /// The body of the response: JSON in UTF-8.
+        public let body: Data
+        /// The header `X-Cert-Pinning-Signature`.
+        public let signature: String
+    }
+
+    /// Octets of a challenge.
+    public static let challengeLength = 16...32
+
+    private let key: SigningKey
+
+    /// A signer with a key.
+    public init(key: SigningKey) { self.key = key }
+
+    /// Answers a challenge.
+    /// - Parameters:
+    ///   - challenge: the header `X-Cert-Pinning-Challenge` as received; nil where it was not sent.
+    ///   - entries: what to vouch for.
+    ///   - time: the issue time, in whole seconds.
+    ///   - versionCheck: what to say about the application's version; nil says nothing.
+    /// - Throws: ``SigningError`` `invalidChallenge`.
+    public func answer(
+        to challenge: String?, entries: [FingerprintEntry], at time: Date,
+        versionCheck: ChallengeResponse.VersionCheck? = nil
+    ) throws(SigningError) -> Answer {
+        guard let challenge, challenge.utf8.count <= 64, let nonce = Base64Text.decode(challenge),
+            Self.challengeLength.contains(nonce.count)
+        else {
+            throw SigningError(
+                .invalidChallenge, expected: "Base64 of 16 to 32 octets", found: challenge == nil ? "none" : "another")
+        }
+        let seconds = time.timeIntervalSince1970.rounded(.down)
+        guard seconds >= 0, seconds < 1e15 else {
+            throw SigningError(.cryptographyFailed, expected: "a time after 1970", found: "\(seconds) s")
+        }
+        let list = entries.map { entry in
+            let depth = entry.depth > 0 ? ",\"depth\":\(entry.depth)" : ""
+            return #"{"name":\#(PinListDraft.json(entry.name)),"fingerprint":"\#(entry.fingerprint)","expires":\#(entry.expires)\#(depth)}"#
+        }
+        var fields = [#""timestamp":\#(Int64(seconds))"#, #""fingerprints":[\#(list.joined(separator: ","))]"#]
+        if let versionCheck { fields.append(#""verifyVersionResult":\#(try Self.json(versionCheck))"#) }
+        let body = Data("{\(fields.joined(separator: ","))}".utf8)
+        let signature = try key.signature(for: ChallengeResponse.signedBytes(challenge: challenge, body: body))
+        return Answer(body: body, signature: Base64Text.encode(signature))
+    }
+
+    private static func json(_ check: ChallengeResponse.VersionCheck) throws(SigningError) -> String {
+        var fields = [#""update":"\#(check.update.rawValue)""#]
+        if let message = check.message {
+            // A message is free text, with whatever has to be escaped.
+            guard let text = try? JSONEncoder().encode(message) else {
+                throw SigningError(.cryptographyFailed, expected: "a message that is text", found: "another")
+            }
+            fields.append(#""message":\#(String(decoding: text, as: UTF8.self))"#)
+        }
+        return "{\(fields.joined(separator: ","))}"
+    }
+}

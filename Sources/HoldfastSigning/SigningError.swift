@@ -1,0 +1,51 @@
+public import Holdfast
+
+/// Why a key cannot be read, or a document not be signed.
+public struct SigningError: HoldfastError {
+    /// The closed set of reasons.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// Not a private key in PEM (RFC 7468).
+        case notAKeyFile
+        /// The key is encrypted and no password was given.
+        case passwordNeeded
+        /// The password does not open the key, or the file is damaged: the two cannot be told apart.
+        case wrongPassword
+        /// The key is of another kind than P-256.
+        case unsupportedKey
+        /// The key is encrypted in a way that is not supported, or with more rounds than is bearable.
+        case unsupportedEncryption
+        /// Not the number of a private key.
+        case invalidNumber
+        /// A challenge that is missing, too short, too long or no Base64 (`INVALID_CHALLENGE`).
+        case invalidChallenge
+        /// Cryptography failed on something that should be impossible.
+        case cryptographyFailed
+    }
+
+    /// The reason.
+    public let code: Code
+    /// What would have been right.
+    public let expected: String
+    /// What was there instead.
+    public let found: String
+
+    init(_ code: Code, expected: String, found: String) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+    }
+
+    /// What to do about it.
+    public var remedy: String {
+        switch code {
+        case .notAKeyFile: "Give the file that `holdfastctl keygen` wrote."
+        case .passwordNeeded: "Give the password of the key."
+        case .wrongPassword: "Check the password; openssl pkcs8 -in FILE opens the key with the right one."
+        case .unsupportedKey: "Make a key with `holdfastctl keygen`, or openssl genpkey on prime256v1."
+        case .unsupportedEncryption: "Encrypt it anew: openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA256."
+        case .invalidNumber: "Give the Base64 that `holdfastctl export-private` prints."
+        case .invalidChallenge: "Send the Base64 of 16 to 32 random octets."
+        case .cryptographyFailed: "Try again, and report it."
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Crypto
+public import Holdfast
+import SwiftASN1
+
+/// The private key that signs pin documents: ECDSA on P-256 with SHA-256.
+///
+/// ```swift
+/// let key = SigningKey()
+/// let file = try key.pem(password: password)
+/// ```
+/// A value; safe to use from any thread. It holds a secret: keep its texts in files of mode 0600.
+public struct SigningKey: Sendable {
+    private let key: P256.Signing.PrivateKey
+
+    /// Makes a new key.
+    public init() { key = P256.Signing.PrivateKey() }
+
+    /// Reads a key file: PKCS #8 (RFC 5958), encrypted (RFC 8018 PBES2) or not, or SEC 1, in PEM.
+    /// - Parameters:
+    ///   - pem: the content of the file.
+    ///   - password: opens an encrypted key, in UTF-8; not looked at for one that is not encrypted.
+    /// - Throws: ``SigningError``.
+    public init(pem: String, password: [UInt8]? = nil) throws(SigningError) {
+        guard pem.utf8.count <= 65_536, let document = try? PEMDocument(pemString: pem) else {
+            throw SigningError(.notAKeyFile, expected: "one private key in PEM", found: "something else")
+        }
+        switch document.discriminator {
+        case "ENCRYPTED PRIVATE KEY":
+            guard let password else {
+                throw SigningError(.passwordNeeded, expected: "a password", found: "an encrypted key without one")
+            }
+            let plain = try EncryptedPrivateKey(der: document.derBytes).decrypted(with: password)
+            // A wrong password that leaves well-formed padding by chance leaves no key.
+            guard let key = try? P256.Signing.PrivateKey(derRepresentation: plain) else {
+                throw SigningError(.wrongPassword, expected: "the password of a P-256 key", found: "another, or another key")
+            }
+            self.key = key
+        case "PRIVATE KEY", "EC PRIVATE KEY":
+            guard let key = try? P256.Signing.PrivateKey(derRepresentation: document.derBytes) else {
+                throw SigningError(.unsupportedKey, expected: "a P-256 private key", found: "another, or a damaged one")
+            }
+            self.key = key
+        default:
+            throw SigningError(
+                .notAKeyFile, expected: "a private key in PEM", found: "a PEM file with another label")
+        }
+    }
+
+    /// Reads the number of a private key, as ``exportedPrivateKey`` writes it: Base64 of a big-endian integer, with a
+    /// zero octet in front or leading zeros left out, so that it has 31 to 33 octets.
+    /// - Throws: ``SigningError`` `invalidNumber`.
+    public init(exportedPrivateKey text: String) throws(SigningError) {
+        guard let octets = Base64Text.decode(text) else {
+            throw SigningError(.invalidNumber, expected: "canonical Base64 of a number", found: "other text")
+        }
+        let significant = octets.drop { $0 == 0 }
+        // Leading zeros beyond what Java writes are somebody else's number.
+        guard octets.count <= 33, significant.count <= 32, (octets.first ?? 0x80) < 0x80 || octets.count == 32,
+            let key = try? P256.Signing.PrivateKey(
+                rawRepresentation: [UInt8](repeating: 0, count: 32 - significant.count) + significant)
+        else {
+            throw SigningError(
+                .invalidNumber, expected: "the number of a P-256 private key in 31 to 33 octets",
+                found: "\(octets.count) octets")
+        }
+        self.key = key
+    }
+
+    /// The public key, as stores are configured with it: its ``DocumentPublicKey/base64``.
+    public var publicKey: DocumentPublicKey {
+        get throws(SigningError) {
+            do throws(DocumentError) {
+                return try DocumentPublicKey(x963: Array(key.publicKey.x963Representation))
+            } catch {
+                throw SigningError(.cryptographyFailed, expected: "a public key", found: "\(error)")
+            }
+        }
+    }
+
+    /// The private key as the reference tool's `export-private` prints it: Base64 of Java's signed big-endian integer,
+    /// 33 octets where the first bit of the number is set, fewer than 32 where it begins with zeros.
+    public var exportedPrivateKey: String {
+        var octets = Array(key.rawRepresentation.drop { $0 == 0 })
+        if octets.first.map({ $0 >= 0x80 }) ?? true { octets.insert(0, at: 0) }
+        return Base64Text.encode(octets)
+    }
+
+    /// The key in PKCS #8, PEM, without encryption.
+    public var pem: String { PEMDocument(type: "PRIVATE KEY", derBytes: Array(key.derRepresentation)).pemString + "\n" }
+
+    /// The key in encrypted PKCS #8, PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256, as the reference tool has it.
+    /// - Parameters:
+    ///   - password: in UTF-8, not empty.
+    ///   - rounds: of PBKDF2; 600,000 take about a quarter of a second (OWASP's figure for HMAC-SHA-256).
+    /// - Throws: ``SigningError``.
+    public func pem(password: [UInt8], rounds: Int = 600_000) throws(SigningError) -> String {
+        guard !password.isEmpty else {
+            throw SigningError(.passwordNeeded, expected: "a password", found: "an empty one")
+        }
+        let der = try EncryptedPrivateKey.encrypting(Array(key.derRepresentation), with: password, rounds: rounds)
+        return PEMDocument(type: "ENCRYPTED PRIVATE KEY", derBytes: der).pemString + "\n"
+    }
+
+    /// Signs octets: DER of an ECDSA signature.
+    /// - Throws: ``SigningError`` `cryptographyFailed`.
+    public func signature(for message: [UInt8]) throws(SigningError) -> [UInt8] {
+        do {
+            return Array(try key.signature(for: message).derRepresentation)
+        } catch {
+            throw SigningError(.cryptographyFailed, expected: "a signature", found: "\(error)")
+        }
+    }
+}
+
+extension SigningKey: CustomStringConvertible {
+    /// Says nothing about the key, so that no log holds it.
+    public var description: String { "a private key" }
+}
