@@ -44,7 +44,9 @@ public struct ChallengeSigner: Sendable {
         }
         let list = entries.map { entry in
             let depth = entry.depth > 0 ? ",\"depth\":\(entry.depth)" : ""
-            return #"{"name":\#(PinListDraft.json(entry.name)),"fingerprint":"\#(entry.fingerprint)","expires":\#(entry.expires)\#(depth)}"#
+            return
+                #"{"name":\#(PinListDraft.json(entry.name)),"fingerprint":"\#(entry.fingerprint)","#
+                + #""expires":\#(entry.expires)\#(depth)}"#
         }
         var fields = [#""timestamp":\#(Int64(seconds))"#, #""fingerprints":[\#(list.joined(separator: ","))]"#]
         if let versionCheck { fields.append(#""verifyVersionResult":\#(try Self.json(versionCheck))"#) }

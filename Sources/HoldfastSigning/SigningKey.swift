@@ -32,7 +32,8 @@ public struct SigningKey: Sendable {
             let plain = try EncryptedPrivateKey(der: document.derBytes).decrypted(with: password)
             // A wrong password that leaves well-formed padding by chance leaves no key.
             guard let key = try? P256.Signing.PrivateKey(derRepresentation: plain) else {
-                throw SigningError(.wrongPassword, expected: "the password of a P-256 key", found: "another, or another key")
+                throw SigningError(
+                    .wrongPassword, expected: "the password of a P-256 key", found: "another, or another key")
             }
             self.key = key
         case "PRIVATE KEY", "EC PRIVATE KEY":

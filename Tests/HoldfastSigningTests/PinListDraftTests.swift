@@ -7,7 +7,9 @@ import Testing
 struct PinListDraftTests {
     private let key = SigningKey()
 
-    private func entry(_ name: String, _ number: UInt8, _ expires: Int64 = 100, depth: Int = 0) throws -> FingerprintEntry {
+    private func entry(_ name: String, _ number: UInt8, _ expires: Int64 = 100, depth: Int = 0) throws
+        -> FingerprintEntry
+    {
         try FingerprintEntry(name: name, pin: Pin.certificate([number]), expires: expires, depth: depth)
     }
 
@@ -57,10 +59,12 @@ struct PinListDraftTests {
 
     @Test("A name with one unexpired certificate has no backup; two equal pins are one")
     func backups() throws {
-        let draft = PinListDraft(try [
-            entry("none", 1), entry("none", 1, 200, depth: 1), entry("two", 2), entry("two", 3), entry("expired", 4, 5),
-            entry("expired", 5), entry("gone", 6, 5),
-        ])
+        let draft = PinListDraft(
+            try [
+                entry("none", 1), entry("none", 1, 200, depth: 1), entry("two", 2), entry("two", 3),
+                entry("expired", 4, 5),
+                entry("expired", 5), entry("gone", 6, 5),
+            ])
         #expect(draft.namesWithoutBackup(at: Date(timeIntervalSince1970: 50)) == ["expired", "none"])
     }
 }
@@ -83,14 +87,18 @@ struct ChallengeSignerTests {
         #expect(response.versionCheck == .init(update: .suggested, message: "A \"new\" one\n\u{1F600}"))
         let other = Data(repeating: 8, count: length).base64EncodedString()
         #expect(throws: DocumentError.self) {
-            try ChallengeResponse(verifying: answer.body, signature: answer.signature, challenge: other, with: key.publicKey)
+            try ChallengeResponse(
+                verifying: answer.body, signature: answer.signature, challenge: other, with: key.publicKey)
         }
     }
 
-    @Test("No challenge, a short, a long and an undecodable one are invalid", arguments: [
-        nil, "", "AAEC", Data(count: 15).base64EncodedString(), Data(count: 33).base64EncodedString(), "AAECAwQFBgcICQoLDA0ODw",
-        "AAECAwQFBgcICQoLDA0ODx==", "*", String(repeating: "A", count: 100_000),
-    ] as [String?])
+    @Test(
+        "No challenge, a short, a long and an undecodable one are invalid",
+        arguments: [
+            nil, "", "AAEC", Data(count: 15).base64EncodedString(), Data(count: 33).base64EncodedString(),
+            "AAECAwQFBgcICQoLDA0ODw",
+            "AAECAwQFBgcICQoLDA0ODx==", "*", String(repeating: "A", count: 100_000),
+        ] as [String?])
     func challenges(text: String?) {
         #expect { try ChallengeSigner(key: key).answer(to: text, entries: [], at: time) } throws: {
             ($0 as? SigningError)?.code == .invalidChallenge

@@ -11,7 +11,8 @@ struct SigningKeyTests {
 
     /// The private key of the published vectors, in its export form.
     private static let exported = "TqkO8z2fD4uCLn0S5IwbK0y8UN24cOVean+ndd3YiSo="
-    private static let publicKey = "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
+    private static let publicKey =
+        "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
 
     private func code(_ body: () throws(SigningError) -> Void) -> SigningError.Code? {
         do throws(SigningError) {
@@ -29,7 +30,9 @@ struct SigningKeyTests {
         #expect(key.exportedPrivateKey == Self.exported)
     }
 
-    @Test("A number of 31 or 33 octets, as Java writes it, is the key of 32", arguments: [0x00, 0x01, 0x7F, 0x80, 0xC0] as [UInt8])
+    @Test(
+        "A number of 31 or 33 octets, as Java writes it, is the key of 32",
+        arguments: [0x00, 0x01, 0x7F, 0x80, 0xC0] as [UInt8])
     func lengths(first: UInt8) throws {
         let number = [first] + (1...31).map { UInt8($0) }
         let java =
@@ -45,12 +48,16 @@ struct SigningKeyTests {
         #expect(try SigningKey(exportedPrivateKey: Data(number).base64EncodedString()).publicKey == key.publicKey)
     }
 
-    @Test("What is no number of a key is refused", arguments: [
-        "", "AA==", "not Base64", Data(repeating: 0, count: 32).base64EncodedString(),
-        Data(repeating: 0xFF, count: 32).base64EncodedString(), Data(repeating: 1, count: 33).base64EncodedString(),
-        Data([0] + [0] + [UInt8](repeating: 1, count: 32)).base64EncodedString(),
-    ])
-    func otherNumbers(text: String) { #expect(code { () throws(SigningError) in _ = try SigningKey(exportedPrivateKey: text) } == .invalidNumber) }
+    @Test(
+        "What is no number of a key is refused",
+        arguments: [
+            "", "AA==", "not Base64", Data(repeating: 0, count: 32).base64EncodedString(),
+            Data(repeating: 0xFF, count: 32).base64EncodedString(), Data(repeating: 1, count: 33).base64EncodedString(),
+            Data([0] + [0] + [UInt8](repeating: 1, count: 32)).base64EncodedString(),
+        ])
+    func otherNumbers(text: String) {
+        #expect(code { () throws(SigningError) in _ = try SigningKey(exportedPrivateKey: text) } == .invalidNumber)
+    }
 
     @Test("A key survives its file, encrypted and not, and its description says nothing")
     func roundTrip() throws {
@@ -70,7 +77,9 @@ struct SigningKeyTests {
         let encrypted = try key.pem(password: password, rounds: 1_000)
         #expect(code { () throws(SigningError) in _ = try SigningKey(pem: encrypted) } == .passwordNeeded)
         for wrong in ["", "correct horse", "x"] {
-            #expect(code { () throws(SigningError) in _ = try SigningKey(pem: encrypted, password: Array(wrong.utf8)) } == .wrongPassword)
+            #expect(
+                code { () throws(SigningError) in _ = try SigningKey(pem: encrypted, password: Array(wrong.utf8)) }
+                    == .wrongPassword)
         }
         #expect(code { () throws(SigningError) in _ = try SigningKey(pem: "junk") } == .notAKeyFile)
         #expect(code { () throws(SigningError) in _ = try key.pem(password: []) } == .passwordNeeded)
@@ -96,33 +105,42 @@ struct SigningKeyTests {
         }
     }
 
-    @Test("We open what openssl encrypts, with the ciphers and functions that are in use", .enabled(if: OpenSSLProgram.isAvailable), arguments: [
-        ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA256"], ["-v2", "aes-256-cbc", "-v2prf", "hmacWithSHA256"],
-        ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA1", "-iter", "100000"], [],
-    ])
+    @Test(
+        "We open what openssl encrypts, with the ciphers and functions that are in use",
+        .enabled(if: OpenSSLProgram.isAvailable),
+        arguments: [
+            ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA256"], ["-v2", "aes-256-cbc", "-v2prf", "hmacWithSHA256"],
+            ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA1", "-iter", "100000"], [],
+        ])
     func opensslWrites(options: [String]) async throws {
         try await withTemporaryFolder { folder in
             let key = SigningKey()
             try Data(key.pem.utf8).write(to: folder.appending(path: "plain.pem"))
             let output = try await OpenSSLProgram.run(
-                ["pkcs8", "-topk8", "-in", "plain.pem", "-out", "key.pem", "-passout", "pass:secret"] + options, in: folder)
+                ["pkcs8", "-topk8", "-in", "plain.pem", "-out", "key.pem", "-passout", "pass:secret"] + options,
+                in: folder)
             #expect(output.status == 0, "\(output.text)")
             let pem = try String(contentsOf: folder.appending(path: "key.pem"), encoding: .utf8)
             #expect(try SigningKey(pem: pem, password: Array("secret".utf8)).publicKey == key.publicKey)
         }
     }
 
-    @Test("An encryption that nobody should use is named, not tried", .enabled(if: OpenSSLProgram.isAvailable), arguments: [
-        ["-v2", "des3"], ["-scrypt"],
-    ])
+    @Test(
+        "An encryption that nobody should use is named, not tried", .enabled(if: OpenSSLProgram.isAvailable),
+        arguments: [
+            ["-v2", "des3"], ["-scrypt"],
+        ])
     func otherEncryption(options: [String]) async throws {
         try await withTemporaryFolder { folder in
             try Data(SigningKey().pem.utf8).write(to: folder.appending(path: "plain.pem"))
             let output = try await OpenSSLProgram.run(
-                ["pkcs8", "-topk8", "-in", "plain.pem", "-out", "key.pem", "-passout", "pass:secret"] + options, in: folder)
+                ["pkcs8", "-topk8", "-in", "plain.pem", "-out", "key.pem", "-passout", "pass:secret"] + options,
+                in: folder)
             #expect(output.status == 0, "\(output.text)")
             let pem = try String(contentsOf: folder.appending(path: "key.pem"), encoding: .utf8)
-            #expect(code { () throws(SigningError) in _ = try SigningKey(pem: pem, password: Array("secret".utf8)) } == .unsupportedEncryption)
+            #expect(
+                code { () throws(SigningError) in _ = try SigningKey(pem: pem, password: Array("secret".utf8)) }
+                    == .unsupportedEncryption)
         }
     }
 

@@ -18,7 +18,8 @@ struct StrictJSONReader {
         guard bytes.count <= maximumBytes else {
             throw DocumentError(.tooLarge, expected: "at most \(maximumBytes) bytes", found: "\(bytes.count)")
         }
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) || bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE])
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) || bytes.starts(with: [0xFE, 0xFF])
+            || bytes.starts(with: [0xFF, 0xFE])
         {
             throw DocumentError(.byteOrderMark, expected: "UTF-8 without a byte-order mark", found: "one in front")
         }
@@ -152,7 +153,9 @@ struct StrictJSONReader {
         case UInt8(ascii: "\""): _ = try string()
         case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): try skipNumber()
         default:
-            guard takeWord("true") || takeWord("false") || takeWord("null") else { throw error(.notJSON, "a value", here) }
+            guard takeWord("true") || takeWord("false") || takeWord("null") else {
+                throw error(.notJSON, "a value", here)
+            }
         }
     }
 

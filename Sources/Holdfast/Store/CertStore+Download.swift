@@ -75,7 +75,8 @@ extension CertStore {
         let result = await withCheckedContinuation { continuation in
             storageQueue.async {
                 do throws(CertStoreError) {
-                    continuation.resume(returning: Result<_, CertStoreError>.success(try self.store(downloaded, generation)))
+                    continuation.resume(
+                        returning: Result<_, CertStoreError>.success(try self.store(downloaded, generation)))
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }
@@ -103,7 +104,8 @@ extension CertStore {
         do throws(DocumentError) {
             try content.checkReplaces(
                 current.content, newestIssue: trusted.newestIssue,
-                at: PathValidator.wholeSeconds(trusted.time(clock: now)), acceptingLoss: configuration.acceptsLossOfPins)
+                at: PathValidator.wholeSeconds(trusted.time(clock: now)), acceptingLoss: configuration.acceptsLossOfPins
+            )
         } catch {
             throw CertStoreError(error)
         }

@@ -6,10 +6,10 @@ import Synchronization
 extension CertStore {
     /// Brings the store up to date.
     ///
-    /// With nothing usable in the store, or when forced, it returns after the download. When a renewal is due and the
-    /// pins still count it returns at once, and the download goes on behind it; ``lastUpdate`` and ``events()`` say
-    /// what came of it. Otherwise it does nothing. Calls at the same time share one download. Cancelling the caller does
-    /// not cancel the download, which others may share.
+    /// With nothing usable in the store, or when forced, it returns after the download. When a renewal is due and
+    /// the pins still count it returns at once, and the download goes on behind it; ``lastUpdate`` and ``events()`` say
+    /// what came of it. Otherwise it does nothing. Calls at the same time share one download. Cancelling the caller
+    /// does not cancel the download, which others may share.
     /// - Returns: what came of it, or that it goes on.
     /// - Throws: ``CertStoreError`` when there are no usable pins afterwards, or a forced update failed.
     @discardableResult
@@ -81,7 +81,9 @@ extension CertStore {
             let wait = wait(at: clock.now)
             if wait > 0 {
                 let duration = Duration.milliseconds(Int64((wait * 1_000).rounded(.up)))
-                do { try await sleeper.sleep(until: sleeper.now.advanced(by: duration), tolerance: nil) } catch { return }
+                do { try await sleeper.sleep(until: sleeper.now.advanced(by: duration), tolerance: nil) } catch {
+                    return
+                }
                 continue
             }
             _ = await join(.silent).value

@@ -75,8 +75,8 @@ public struct FileDataStore: ReportingDataStore {
 
     private func withLock(_ key: String, _ body: () throws -> Void) throws {
         let lock = folder.appending(path: ".\(Self.name(of: key)).lock")
-        // Closed on exec, so that no program that is started meanwhile holds it. It ends with the descriptor, however the
-        // process ends.
+        // Closed on exec, so that no program that is started meanwhile holds it. It ends with the descriptor, however
+        // the process ends.
         let descriptor = unsafe open(lock.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.noLock(lock, errno) }
         defer { close(descriptor) }
@@ -101,7 +101,9 @@ public struct FileDataStore: ReportingDataStore {
             }
         }
         // A name of a file has at most 255 octets; past that the digest is as good.
-        guard name.utf8.count <= 200 else { return PinText.hexadecimal(Pin.certificate(Array(key.utf8)).digest) + ".pins" }
+        guard name.utf8.count <= 200 else {
+            return PinText.hexadecimal(Pin.certificate(Array(key.utf8)).digest) + ".pins"
+        }
         return "\(name).pins"
     }
 }

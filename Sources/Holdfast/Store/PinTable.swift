@@ -45,7 +45,8 @@ struct PinTable: Sendable {
             }
             entries.append(
                 Entry(
-                    pin: entry.pin, depth: UInt8(clamping: entry.depth), nameLength: UInt16(clamping: entry.name.utf8.count),
+                    pin: entry.pin, depth: UInt8(clamping: entry.depth),
+                    nameLength: UInt16(clamping: entry.name.utf8.count),
                     nameStart: UInt32(clamping: start), expires: entry.expires))
         }
         var capacity = 1
@@ -105,7 +106,9 @@ struct PinTable: Sendable {
     func nameLost(in new: PinTable, at time: Int64) -> String? {
         var lost: String?
         forEachName { name, latest in
-            guard latest.isUsable(at: time), new.entries(named: name).first?.isUsable(at: time) != true else { return true }
+            guard latest.isUsable(at: time), new.entries(named: name).first?.isUsable(at: time) != true else {
+                return true
+            }
             lost = name
             return false
         }

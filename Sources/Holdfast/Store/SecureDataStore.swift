@@ -1,5 +1,6 @@
-public import struct Foundation.Data
 import Synchronization
+
+public import struct Foundation.Data
 
 /// Where a ``CertStore`` keeps what it downloaded. It need not be secret: signatures are verified again on load.
 ///

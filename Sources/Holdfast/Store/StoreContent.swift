@@ -105,7 +105,8 @@ final class StoreSnapshot: Sendable {
 
     /// The texts that an entry for a host may bear.
     static func names(of host: DialledHost) -> [String] {
-        guard case .name(let name) = host.kind, let dot = name.firstIndex(of: "."), name[dot...].dropFirst().contains(".")
+        guard case .name(let name) = host.kind, let dot = name.firstIndex(of: "."),
+            name[dot...].dropFirst().contains(".")
         else { return [host.name] }
         return [name, "*" + name[dot...]]
     }

@@ -36,7 +36,8 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
         if store.configuration.allowsDocumentsToDisablePinning, snapshot.isExempt(host) {
             draft.note(
                 TrustFailure(
-                    .validationDisabled, expected: "pins for \(host.name)", found: "a signed document that asks for none",
+                    .validationDisabled, expected: "pins for \(host.name)",
+                    found: "a signed document that asks for none",
                     remedy: "Do not allow documents to disable pinning, if this is not meant."))
             return draft.standardDecision(for: .server(identity: host))
         }
@@ -78,7 +79,8 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
     }
 
     /// The common name of the leaf, where the configuration asks for it and the host has no entries of any kind.
-    private func commonName(_ trust: ServerTrust, unlessListed host: DialledHost, in snapshot: StoreSnapshot) -> String? {
+    private func commonName(_ trust: ServerTrust, unlessListed host: DialledHost, in snapshot: StoreSnapshot) -> String?
+    {
         guard store.configuration.commonNameMatching == .whenHostIsUnlisted,
             StoreSnapshot.names(of: host).allSatisfy({ snapshot.table.entries(named: $0).isEmpty }),
             let leaf = trust.chain.leaf

@@ -25,7 +25,8 @@ public struct URLSessionDataProvider: RemoteDataProvider {
     ///   - answerLimit: the longest time until the answer begins, in seconds.
     ///   - wholeLimit: the longest time for the whole, in seconds.
     ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
-    public init(answerLimit: TimeInterval = 15, wholeLimit: TimeInterval = 60, allowsPlainHTTPToLoopback: Bool = false) {
+    public init(answerLimit: TimeInterval = 15, wholeLimit: TimeInterval = 60, allowsPlainHTTPToLoopback: Bool = false)
+    {
         self.answerLimit = answerLimit
         self.wholeLimit = wholeLimit
         self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback

@@ -30,7 +30,9 @@ struct PinnedByStoreTests {
         }
     }
 
-    @Test("It is refused while the store is empty, connects with the signed list, and recovers from a renewal by a new one")
+    @Test(
+        "It is refused while the store is empty, connects with the signed list, and recovers from a renewal by a new one"
+    )
     func story() async throws {
         let setting = try ClientSetting()
         let leaf = try setting.issuing.leaf(names: ["www.example.com"])

@@ -39,12 +39,14 @@ struct URLSessionDataProviderTests {
         let text = answer("200 OK", ["ETag: \"v1\"", "Set-Cookie: a=b"], "{}")
         try await ScriptedHTTPServer.with({ _ in [.send(text), .close] }) { server in
             for _ in 0..<2 {
-                let response = try await download(server.url("/list?x=1"), headers: ["X-Cert-Pinning-Challenge": "AAEC"])
+                let response = try await download(
+                    server.url("/list?x=1"), headers: ["X-Cert-Pinning-Challenge": "AAEC"])
                 #expect(response.content == .body(Data("{}".utf8)) && response.header("etag") == "\"v1\"")
             }
             #expect(server.requests.count == 2)
             for head in server.requests {
-                #expect(head.hasPrefix("GET /list?x=1 HTTP/1.1\r\n") && head.contains("X-Cert-Pinning-Challenge: AAEC\r\n"))
+                #expect(
+                    head.hasPrefix("GET /list?x=1 HTTP/1.1\r\n") && head.contains("X-Cert-Pinning-Challenge: AAEC\r\n"))
                 #expect(!head.lowercased().contains("cookie:"))
             }
         }
@@ -61,11 +63,13 @@ struct URLSessionDataProviderTests {
         }
     }
 
-    @Test("Status codes are distinct errors", arguments: [
-        ("404 Not Found", 404, RemoteDataError.Code.clientError), ("403 Forbidden", 403, .clientError),
-        ("500 Internal Server Error", 500, .serverError), ("503 Service Unavailable", 503, .serverError),
-        ("204 No Content", 204, .unexpectedStatus), ("206 Partial Content", 206, .unexpectedStatus),
-    ])
+    @Test(
+        "Status codes are distinct errors",
+        arguments: [
+            ("404 Not Found", 404, RemoteDataError.Code.clientError), ("403 Forbidden", 403, .clientError),
+            ("500 Internal Server Error", 500, .serverError), ("503 Service Unavailable", 503, .serverError),
+            ("204 No Content", 204, .unexpectedStatus), ("206 Partial Content", 206, .unexpectedStatus),
+        ])
     func statuses(line: String, status: Int, code expected: RemoteDataError.Code) async throws {
         let text = answer(line, [], status == 204 ? "" : "x")
         try await ScriptedHTTPServer.with({ _ in [.send(text), .close] }) { server in
@@ -134,7 +138,9 @@ struct URLSessionDataProviderTests {
             #expect(await code(server.url(), provider: URLSessionDataProvider())?.code == .insecureURL)
             #expect(server.requests.isEmpty)
         }
-        for text in ["http://pins.example.com/", "ftp://127.0.0.1/", "file:///etc/passwd", "http://127.0.0.1.example.com/"] {
+        for text in [
+            "http://pins.example.com/", "ftp://127.0.0.1/", "file:///etc/passwd", "http://127.0.0.1.example.com/",
+        ] {
             #expect(await code(text)?.code == .insecureURL)
         }
     }

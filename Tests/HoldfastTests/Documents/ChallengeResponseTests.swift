@@ -18,7 +18,8 @@ struct ChallengeResponseTests {
         limits: DocumentLimits = DocumentLimits()
     ) -> DocumentError.Code? {
         do throws(DocumentError) {
-            _ = try ChallengeResponse(verifying: body, signature: signature, challenge: challenge, with: key, limits: limits)
+            _ = try ChallengeResponse(
+                verifying: body, signature: signature, challenge: challenge, with: key, limits: limits)
             return nil
         } catch {
             return error.code
@@ -41,7 +42,8 @@ struct ChallengeResponseTests {
         let key = try DocumentPublicKey(base64: Self.key)
         #expect(code(Self.body, Self.signature, "AAECAwQFBgcICQoLDA0OEA==", key: key) == .invalidSignature)
         #expect(code(Self.body + Data(" ".utf8), Self.signature, Self.challenge, key: key) == .invalidSignature)
-        #expect(code(Self.body, Self.signature, Self.challenge, key: try DocumentSigner().publicKey) == .invalidSignature)
+        #expect(
+            code(Self.body, Self.signature, Self.challenge, key: try DocumentSigner().publicKey) == .invalidSignature)
         #expect(code(Self.body, "AAAA", Self.challenge, key: key) == .invalidSignature)
         #expect(code(Self.body, "not Base64", Self.challenge, key: key) == .notCanonicalBase64)
     }
@@ -52,7 +54,9 @@ struct ChallengeResponseTests {
         #expect(code(Data("{".utf8), Self.signature, Self.challenge, key: key) == .invalidSignature)
     }
 
-    private func read(_ body: Data, limits: DocumentLimits = DocumentLimits()) throws -> Result<ChallengeResponse, DocumentError> {
+    private func read(_ body: Data, limits: DocumentLimits = DocumentLimits()) throws -> Result<
+        ChallengeResponse, DocumentError
+    > {
         let signer = DocumentSigner()
         let (signature, key) = (try signer.answer(to: "c", body), try signer.publicKey)
         do throws(DocumentError) {
@@ -71,18 +75,22 @@ struct ChallengeResponseTests {
         #expect(response.versionCheck?.update == .forced && response.versionCheck?.message == "Update!")
         #expect(response.domainsConfiguration?.requiresPinning("a") == false)
         #expect(response.domainsConfiguration?.requiresPinning("b") == true)
-        #expect(try read(DocumentSigner.body([], at: 7, more: #","verifyVersionResult":{"update":"NOT_REQUIRED"}"#)).get()
-            .versionCheck == .init(update: .notRequired, message: nil))
+        #expect(
+            try read(DocumentSigner.body([], at: 7, more: #","verifyVersionResult":{"update":"NOT_REQUIRED"}"#)).get()
+                .versionCheck == .init(update: .notRequired, message: nil))
     }
 
-    @Test("What is signed is still read strictly", arguments: [
-        (#"{"fingerprints":[]}"#, DocumentError.Code.missingField), (#"{"timestamp":1}"#, .missingField),
-        (#"{"timestamp":1.5,"fingerprints":[]}"#, .notAnInteger), (#"{"timestamp":-1,"fingerprints":[]}"#, .invalidValue),
-        (#"{"timestamp":1,"timestamp":2,"fingerprints":[]}"#, .duplicateKey),
-        (#"{"timestamp":1,"fingerprints":[{"name":"a"}]}"#, .missingField),
-        (#"{"timestamp":1,"fingerprints":[],"verifyVersionResult":{"update":"MAYBE"}}"#, .invalidValue),
-        (#"{"timestamp":1,"fingerprints":[]},"#, .notJSON),
-    ])
+    @Test(
+        "What is signed is still read strictly",
+        arguments: [
+            (#"{"fingerprints":[]}"#, DocumentError.Code.missingField), (#"{"timestamp":1}"#, .missingField),
+            (#"{"timestamp":1.5,"fingerprints":[]}"#, .notAnInteger),
+            (#"{"timestamp":-1,"fingerprints":[]}"#, .invalidValue),
+            (#"{"timestamp":1,"timestamp":2,"fingerprints":[]}"#, .duplicateKey),
+            (#"{"timestamp":1,"fingerprints":[{"name":"a"}]}"#, .missingField),
+            (#"{"timestamp":1,"fingerprints":[],"verifyVersionResult":{"update":"MAYBE"}}"#, .invalidValue),
+            (#"{"timestamp":1,"fingerprints":[]},"#, .notJSON),
+        ])
     func strict(body: String, code: DocumentError.Code) throws {
         guard case .failure(let error) = try read(Data(body.utf8)) else {
             Issue.record("it was accepted")

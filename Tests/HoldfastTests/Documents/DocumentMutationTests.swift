@@ -9,7 +9,10 @@ import Testing
 struct DocumentMutationTests {
     private static let rounds = 100_000
     private static let tokens: [[UInt8]] =
-        ["\"", "\\", "{", "}", "[", "]", ",", ":", "0", "1", "e", ".", "-", "\\u0061", "null", "true", " ", "=", "\"name\":"]
+        [
+            "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "1", "e", ".", "-", "\\u0061", "null", "true", " ", "=",
+            "\"name\":",
+        ]
         .map { Array($0.utf8) } + [[0xEF, 0xBB, 0xBF], [0xFF], [0], [0xED, 0xA0, 0x80]]
 
     /// Signatures cost 42 µs each; where every field that is signed stays as it is, the signature need not be asked.
@@ -22,7 +25,10 @@ struct DocumentMutationTests {
     func lists() throws {
         let signer = DocumentSigner()
         let data = signer.list(
-            [try signer.entry("www.example.com", .fingerprint(1), 1_900_000_000), try signer.entry("b", .fingerprint(2), 5)])
+            [
+                try signer.entry("www.example.com", .fingerprint(1), 1_900_000_000),
+                try signer.entry("b", .fingerprint(2), 5),
+            ])
         let original = try FingerprintList(verifying: data, with: signer.publicKey)
         // The same bytes with the real verification once above; here the pairs that it found good.
         var reader = try StrictJSONReader([UInt8](data), maximumBytes: 10_000)
@@ -40,9 +46,12 @@ struct DocumentMutationTests {
         var accepted = 0
         for _ in 0..<Self.rounds {
             let mutated = generator.mutated([UInt8](data), tokens: Self.tokens)
-            guard let list = try? FingerprintList(verifying: Data(mutated), by: key, limits: DocumentLimits()) else { continue }
+            guard let list = try? FingerprintList(verifying: Data(mutated), by: key, limits: DocumentLimits()) else {
+                continue
+            }
             accepted += 1
-            #expect(signed.isSuperset(of: list.entries.map { $0.atLeaf }), "\(String(decoding: mutated, as: UTF8.self))")
+            #expect(
+                signed.isSuperset(of: list.entries.map { $0.atLeaf }), "\(String(decoding: mutated, as: UTF8.self))")
         }
         #expect(accepted < Self.rounds / 10)
     }
@@ -71,7 +80,9 @@ struct DocumentMutationTests {
         }
         let body = DocumentSigner.body(
             [("www.example.com", .fingerprint(1), 1_900_000_000)], at: 1_800_000_000,
-            more: #","domainsConfig":{"domains":[{"name":"a","sslPinningRequired":false}]},"verifyVersionResult":{"update":"FORCED"}"#)
+            more:
+                #","domainsConfig":{"domains":[{"name":"a","sslPinningRequired":false}]},"verifyVersionResult":{"update":"FORCED"}"#
+        )
         var generator = SplitMix64(seed: 13)
         var accepted = 0
         for _ in 0..<Self.rounds {

@@ -21,7 +21,8 @@ struct DocumentSigner {
     ) throws -> String {
         let base64 = fingerprint.base64EncodedString()
         let signature = try signature(Data((signed ?? "\(name)&\(base64)&\(expires)").utf8))
-        return #"{"name":"\#(name)","fingerprint":"\#(base64)","expires":\#(expires),"signature":"\#(signature)"\#(more)}"#
+        return
+            #"{"name":"\#(name)","fingerprint":"\#(base64)","expires":\#(expires),"signature":"\#(signature)"\#(more)}"#
     }
 
     func list(_ entries: [String], more: String = "") -> Data {
@@ -29,7 +30,9 @@ struct DocumentSigner {
     }
 
     /// A body of an answer to a challenge, without signature.
-    static func body(_ entries: [(name: String, fingerprint: Data, expires: Int64)], at time: Int64, more: String = "") -> Data {
+    static func body(_ entries: [(name: String, fingerprint: Data, expires: Int64)], at time: Int64, more: String = "")
+        -> Data
+    {
         let list = entries.map {
             #"{"name":"\#($0.name)","fingerprint":"\#($0.fingerprint.base64EncodedString())","expires":\#($0.expires)}"#
         }

@@ -19,18 +19,20 @@ struct FingerprintListTests {
 
     private func code(_ data: Data) throws -> DocumentError.Code? { try error(data)?.code }
 
-    @Test("The published vectors verify, as name, fingerprint and expiry in this order", arguments: [
-        (
-            "BEG6g28LNWRcmdFzexSNTKPBYZnDtKrCyiExFKbktttfKAF7wG4Cx1Nycr5PwCoICG1dRseLyuDxUilAmppPxAo=",
-            "www.google.com", "nu1DOBz31Y5FY6lRNkJV/HdnB6BDVCp7mX0nxkbub7Y=", 1_540_280_280_000,
-            "MEQCIGDeccZP1CqyOCX9//L7duCKY8eYxYfKUAr0z4XWi7//AiAaOyhAtFqpcpULGzVescjmGgVrPIY77h9D45em9y9o8w=="
-        ),
-        (
-            "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE=",
-            "github.com", "MRFQDEpmASza4zPsP8ocnd5FyVREDn7kE3Fr/zZjwHQ=", 1_591_185_600_000,
-            "MEYCIQDoeBkao6W8wOqLGcicPzjQdzcA2y6ZXMdqQ+rgw7dSCQIhAN+CaYIizKRYQFc8OfQ84OEGiBjjfVqPVrnKFfUuVebr"
-        ),
-    ])
+    @Test(
+        "The published vectors verify, as name, fingerprint and expiry in this order",
+        arguments: [
+            (
+                "BEG6g28LNWRcmdFzexSNTKPBYZnDtKrCyiExFKbktttfKAF7wG4Cx1Nycr5PwCoICG1dRseLyuDxUilAmppPxAo=",
+                "www.google.com", "nu1DOBz31Y5FY6lRNkJV/HdnB6BDVCp7mX0nxkbub7Y=", 1_540_280_280_000,
+                "MEQCIGDeccZP1CqyOCX9//L7duCKY8eYxYfKUAr0z4XWi7//AiAaOyhAtFqpcpULGzVescjmGgVrPIY77h9D45em9y9o8w=="
+            ),
+            (
+                "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE=",
+                "github.com", "MRFQDEpmASza4zPsP8ocnd5FyVREDn7kE3Fr/zZjwHQ=", 1_591_185_600_000,
+                "MEYCIQDoeBkao6W8wOqLGcicPzjQdzcA2y6ZXMdqQ+rgw7dSCQIhAN+CaYIizKRYQFc8OfQ84OEGiBjjfVqPVrnKFfUuVebr"
+            ),
+        ])
     func vectors(key: String, name: String, fingerprint: String, expires: Int64, signature: String) throws {
         let data = Data(
             #"{"fingerprints":[{"name":"\#(name)","fingerprint":"\#(fingerprint)","expires":\#(expires),"signature":"\#(signature)"}]}"#
@@ -95,32 +97,36 @@ struct FingerprintListTests {
 
     @Test("The domain configuration of a static list is reported, and named as what it is: unsigned")
     func domainsConfiguration() throws {
-        let more = #","domainsConfig":{"sslPinningRequiredForUnlisted":false,"domains":[{"name":"a","sslPinningRequired":false},{"name":"b"}]}"#
+        let more =
+            #","domainsConfig":{"sslPinningRequiredForUnlisted":false,"domains":[{"name":"a","sslPinningRequired":false},{"name":"b"}]}"#
         let list = try FingerprintList(verifying: signer.list([], more: more), with: signer.publicKey)
         let configuration = try #require(list.unsignedDomainsConfiguration)
         #expect(!configuration.requiresPinning("a") && configuration.requiresPinning("b"))
         #expect(!configuration.requiresPinning("c"))
-        #expect(try FingerprintList(verifying: signer.list([]), with: signer.publicKey).unsignedDomainsConfiguration == nil)
+        #expect(
+            try FingerprintList(verifying: signer.list([]), with: signer.publicKey).unsignedDomainsConfiguration == nil)
         let twice = #","domainsConfig":{"domains":[{"name":"a"},{"name":"a","sslPinningRequired":false}]}"#
         #expect(try code(signer.list([], more: twice)) == .invalidValue)
     }
 
-    @Test("Errors name the entry and the field", arguments: [
-        (#"{"name":1}"#, DocumentError.Code.wrongType, "name"),
-        (#"{"name":""}"#, .invalidValue, "name"),
-        (#"{"name":"a\u0000b"}"#, .invalidValue, "name"),
-        (#"{"name":"a","name":"b"}"#, .duplicateKey, "name"),
-        (#"{"fingerprint":"AAAA"}"#, .invalidValue, "fingerprint"),
-        (#"{"fingerprint":"AA"}"#, .notCanonicalBase64, "fingerprint"),
-        (#"{"fingerprint":"nu1DOBz31Y5FY6lRNkJV/HdnB6BDVCp7mX0nxkbub7Z="}"#, .notCanonicalBase64, "fingerprint"),
-        (#"{"expires":1.0}"#, .notAnInteger, "expires"),
-        (#"{"expires":1e9}"#, .notAnInteger, "expires"),
-        (#"{"expires":-1}"#, .invalidValue, "expires"),
-        (#"{"expires":"1"}"#, .wrongType, "expires"),
-        (#"{"signature":"***"}"#, .notCanonicalBase64, "signature"),
-        (#"{}"#, .missingField, "name"),
-        (#"{"name":"a"}"#, .missingField, "fingerprint"),
-    ])
+    @Test(
+        "Errors name the entry and the field",
+        arguments: [
+            (#"{"name":1}"#, DocumentError.Code.wrongType, "name"),
+            (#"{"name":""}"#, .invalidValue, "name"),
+            (#"{"name":"a\u0000b"}"#, .invalidValue, "name"),
+            (#"{"name":"a","name":"b"}"#, .duplicateKey, "name"),
+            (#"{"fingerprint":"AAAA"}"#, .invalidValue, "fingerprint"),
+            (#"{"fingerprint":"AA"}"#, .notCanonicalBase64, "fingerprint"),
+            (#"{"fingerprint":"nu1DOBz31Y5FY6lRNkJV/HdnB6BDVCp7mX0nxkbub7Z="}"#, .notCanonicalBase64, "fingerprint"),
+            (#"{"expires":1.0}"#, .notAnInteger, "expires"),
+            (#"{"expires":1e9}"#, .notAnInteger, "expires"),
+            (#"{"expires":-1}"#, .invalidValue, "expires"),
+            (#"{"expires":"1"}"#, .wrongType, "expires"),
+            (#"{"signature":"***"}"#, .notCanonicalBase64, "signature"),
+            (#"{}"#, .missingField, "name"),
+            (#"{"name":"a"}"#, .missingField, "fingerprint"),
+        ])
     func errors(entry: String, code: DocumentError.Code, field: String) throws {
         let error = try #require(try error(signer.list([try signer.entry("b", .fingerprint(2), 5), entry])))
         #expect(error.code == code && error.field == field && error.entry == 1)
@@ -146,11 +152,19 @@ struct FingerprintListTests {
         #expect(try error(data, limits: DocumentLimits(bytes: data.count - 1))?.code == .tooLarge)
     }
 
-    @Test("A public key is the canonical Base64 of a point on the curve", arguments: [
-        ("", DocumentError.Code.invalidPublicKey), ("BEG6", .invalidPublicKey), ("not Base64", .notCanonicalBase64),
-        ("BEG6g28LNWRcmdFzexSNTKPBYZnDtKrCyiExFKbktttfKAF7wG4Cx1Nycr5PwCoICG1dRseLyuDxUilAmppPxAs=", .invalidPublicKey),
-        ("BEG6g28LNWRcmdFzexSNTKPBYZnDtKrCyiExFKbktttfKAF7wG4Cx1Nycr5PwCoICG1dRseLyuDxUilAmppPxAo", .notCanonicalBase64),
-    ])
+    @Test(
+        "A public key is the canonical Base64 of a point on the curve",
+        arguments: [
+            ("", DocumentError.Code.invalidPublicKey), ("BEG6", .invalidPublicKey), ("not Base64", .notCanonicalBase64),
+            (
+                "BEG6g28LNWRcmdFzexSNTKPBYZnDtKrCyiExFKbktttfKAF7wG4Cx1Nycr5PwCoICG1dRseLyuDxUilAmppPxAs=",
+                .invalidPublicKey
+            ),
+            (
+                "BEG6g28LNWRcmdFzexSNTKPBYZnDtKrCyiExFKbktttfKAF7wG4Cx1Nycr5PwCoICG1dRseLyuDxUilAmppPxAo",
+                .notCanonicalBase64
+            ),
+        ])
     func publicKeys(text: String, code: DocumentError.Code) {
         do throws(DocumentError) {
             _ = try DocumentPublicKey(base64: text)

@@ -29,17 +29,24 @@ struct StrictJSONReaderTests {
         }
     }
 
-    @Test("What RFC 8259 allows is read", arguments: [
-        "{}", "[]", " [ 1 , -2.5e+3 , true , false , null , \"x\" ] ", "{\"a\":{\"b\":[{}]},\"c\":0}", "\"\\u00e9\\n\\/\"",
-        "\"😀\\ud83d\\ude00\"", "0.5", "1E9",
-    ])
+    @Test(
+        "What RFC 8259 allows is read",
+        arguments: [
+            "{}", "[]", " [ 1 , -2.5e+3 , true , false , null , \"x\" ] ", "{\"a\":{\"b\":[{}]},\"c\":0}",
+            "\"\\u00e9\\n\\/\"",
+            "\"😀\\ud83d\\ude00\"", "0.5", "1E9",
+        ])
     func allowed(text: String) { #expect(refusal(of: text) == nil) }
 
-    @Test("What RFC 8259 does not allow is refused", arguments: [
-        "", " ", "{", "}", "[1,]", "{\"a\":1,}", "{,}", "[,1]", "{\"a\"}", "{\"a\":}", "{a:1}", "{'a':1}", "[1 2]", "[1}",
-        "01", "-", "+1", ".5", "1.", "1e", "NaN", "Infinity", "tru", "nul", "\"a", "\"\\x\"", "\"\\u12\"", "\"\u{1}\"", "{} {}",
-        "// x\n{}", "[\"\t\"]", "{\"a\":1 \"b\":2}",
-    ])
+    @Test(
+        "What RFC 8259 does not allow is refused",
+        arguments: [
+            "", " ", "{", "}", "[1,]", "{\"a\":1,}", "{,}", "[,1]", "{\"a\"}", "{\"a\":}", "{a:1}", "{'a':1}", "[1 2]",
+            "[1}",
+            "01", "-", "+1", ".5", "1.", "1e", "NaN", "Infinity", "tru", "nul", "\"a", "\"\\x\"", "\"\\u12\"",
+            "\"\u{1}\"", "{} {}",
+            "// x\n{}", "[\"\t\"]", "{\"a\":1 \"b\":2}",
+        ])
     func malformed(text: String) { #expect(refusal(of: text) == .notJSON || refusal(of: text) == .wrongType) }
 
     @Test("A byte-order mark, and UTF-16 with it, is refused")
@@ -55,18 +62,24 @@ struct StrictJSONReaderTests {
         #expect(refusal(of: [0, 0x7B, 0, 0x7D]) != nil)
     }
 
-    @Test("Octets that are no UTF-8 are refused", arguments: [
-        [0xFF], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80],
-        [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xC3], [0xE2, 0x82], [0x80], [0xE2, 0x28, 0xA1],
-    ] as [[UInt8]])
+    @Test(
+        "Octets that are no UTF-8 are refused",
+        arguments: [
+            [0xFF], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80],
+            [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xC3], [0xE2, 0x82], [0x80], [0xE2, 0x28, 0xA1],
+        ] as [[UInt8]])
     func notUTF8(octets: [UInt8]) { #expect(refusal(of: [0x22] + octets + [0x22]) == .notUTF8) }
 
-    @Test("Half of a surrogate pair is refused", arguments: ["\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83dx\"", "\"\\ud83d\\u0041\""])
+    @Test(
+        "Half of a surrogate pair is refused",
+        arguments: ["\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83dx\"", "\"\\ud83d\\u0041\""])
     func halfPairs(text: String) { #expect(refusal(of: text) == .notUTF8) }
 
-    @Test("A key that stands twice is refused, also where it is escaped differently or nobody asks for it", arguments: [
-        #"{"a":1,"a":1}"#, #"{"a":1,"\u0061":2}"#, #"{"x":{"b":1,"c":2,"b":3}}"#, #"[{"é":1,"\u00e9":2}]"#,
-    ])
+    @Test(
+        "A key that stands twice is refused, also where it is escaped differently or nobody asks for it",
+        arguments: [
+            #"{"a":1,"a":1}"#, #"{"a":1,"\u0061":2}"#, #"{"x":{"b":1,"c":2,"b":3}}"#, #"[{"é":1,"\u00e9":2}]"#,
+        ])
     func duplicateKeys(text: String) { #expect(refusal(of: text) == .duplicateKey) }
 
     @Test("The same key in two objects is no duplicate")
@@ -97,14 +110,17 @@ struct StrictJSONReaderTests {
 
     @Test("Base64 has one spelling: padded, without loose bits, without anything else")
     func canonicalBase64() {
-        for (text, octets) in [("", []), ("AA==", [0]), ("AAE=", [0, 1]), ("AAEC", [0, 1, 2]), ("+/+/", [251, 255, 191])]
+        for (text, octets) in [
+            ("", []), ("AA==", [0]), ("AAE=", [0, 1]), ("AAEC", [0, 1, 2]), ("+/+/", [251, 255, 191]),
+        ]
             as [(String, [UInt8])]
         {
             #expect(CanonicalBase64.decode(text.utf8) == octets)
             #expect(CanonicalBase64.encode(octets) == text)
         }
         for text in [
-            "AB==", "AAF=", "AA", "AA=", "A", "A===", "====", "=AAA", "AA=A", "AAE-", "AA E", "AAEC\n", "AAEC====", "_AAA",
+            "AB==", "AAF=", "AA", "AA=", "A", "A===", "====", "=AAA", "AA=A", "AAE-", "AA E", "AAEC\n", "AAEC====",
+            "_AAA",
         ] {
             #expect(CanonicalBase64.decode(text.utf8) == nil, "\(text)")
         }

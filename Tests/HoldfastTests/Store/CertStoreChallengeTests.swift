@@ -24,7 +24,8 @@ struct CertStoreChallengeTests {
     @Test("A replayed answer is refused, and so is one without a signature")
     func replay() async throws {
         let fixture = try StoreFixture(useChallenge: true)
-        let body = DocumentSigner.body([("www.example.com", .fingerprint(1), StoreFixture.start + 5)], at: StoreFixture.start)
+        let body = DocumentSigner.body(
+            [("www.example.com", .fingerprint(1), StoreFixture.start + 5)], at: StoreFixture.start)
         let signature = try fixture.signer.answer(to: "AAECAwQFBgcICQoLDA0ODw==", body)
         fixture.provider.answer(body, headers: ["X-Cert-Pinning-Signature": signature])
         let store = fixture.store()
@@ -37,7 +38,8 @@ struct CertStoreChallengeTests {
     @Test("An issue time ahead of the clock raises the trusted time and is reported")
     func aheadOfClock() async throws {
         let fixture = try StoreFixture(useChallenge: true)
-        fixture.publishSigned([("www.example.com", 1, 1), ("www.example.com", 2, 100)], issued: StoreFixture.start + 2 * 86_400)
+        fixture.publishSigned(
+            [("www.example.com", 1, 1), ("www.example.com", 2, 100)], issued: StoreFixture.start + 2 * 86_400)
         let store = fixture.store()
         let ahead = Mutex<TimeInterval?>(nil)
         store.addObserver { event in
@@ -50,9 +52,11 @@ struct CertStoreChallengeTests {
         #expect(fixture.store().trustedTime == store.trustedTime)
     }
 
-    @Test("An issue time up to 10 minutes behind the newest is accepted, an older one refused, also after a restart", arguments: [
-        true, false,
-    ])
+    @Test(
+        "An issue time up to 10 minutes behind the newest is accepted, an older one refused, also after a restart",
+        arguments: [
+            true, false,
+        ])
     func behindNewest(isReloaded: Bool) async throws {
         let fixture = try StoreFixture(useChallenge: true)
         fixture.publishSigned([("www.example.com", 1, 100)])
@@ -97,7 +101,9 @@ struct CertStoreChallengeTests {
         fixture.configuration.allowsDocumentsToDisablePinning = isAllowed
         fixture.publishSigned(
             [("www.example.com", 1, 100), ("*.wild.example.com", 1, 100)],
-            more: #","domainsConfig":{"sslPinningRequiredForUnlisted":false,"domains":[{"name":"free.example.com","sslPinningRequired":false},{"name":"bound.example.com","sslPinningRequired":true}]}"#)
+            more:
+                #","domainsConfig":{"sslPinningRequiredForUnlisted":false,"domains":[{"name":"free.example.com","sslPinningRequired":false},{"name":"bound.example.com","sslPinningRequired":true}]}"#
+        )
         let store = fixture.store()
         try await store.update()
         let policies = try PolicyFixture()

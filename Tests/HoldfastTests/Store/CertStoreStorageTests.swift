@@ -34,12 +34,15 @@ struct CertStoreStorageTests {
         try fixture.publish([("www.example.com", 1, 100)])
         try await fixture.store().update()
         let store = try await CertStore.load(
-            configuration: fixture.configuration, secureDataStore: fixture.storage, remoteDataProvider: fixture.provider,
+            configuration: fixture.configuration, secureDataStore: fixture.storage,
+            remoteDataProvider: fixture.provider,
             clock: fixture.clock)
         #expect(store.judge(1) == .trusted)
     }
 
-    @Test("Signatures are verified again on load: a changed record is an empty store that says so", arguments: [true, false])
+    @Test(
+        "Signatures are verified again on load: a changed record is an empty store that says so",
+        arguments: [true, false])
     func changedRecord(useChallenge: Bool) async throws {
         let fixture = try StoreFixture(useChallenge: useChallenge)
         if useChallenge {

@@ -107,7 +107,8 @@ struct CertStoreUpdateTests {
         try fixture.publish([("a.example.com", 1, 100)])
         let store = fixture.store()
         try await store.update()
-        let text = String(decoding: try fixture.list([("a.example.com", 2, 100), ("b.example.com", 3, 100)]), as: UTF8.self)
+        let text = String(
+            decoding: try fixture.list([("a.example.com", 2, 100), ("b.example.com", 3, 100)]), as: UTF8.self)
         fixture.provider.answer(Data(text.replacingOccurrences(of: "b.example", with: "c.example").utf8))
         #expect(await store.updateError()?.code == .invalidSignature)
         #expect(store.judge("a.example.com", 1) == .trusted && store.judge("a.example.com", 2) == .untrusted)
@@ -121,11 +122,14 @@ struct CertStoreUpdateTests {
         try await store.update()
         try fixture.publish([("www.example.com", 2, 100), ("new.example.com", 3, 100)])
         try await store.update(mode: .forced)
-        #expect(store.judge(1) == .untrusted && store.judge(2) == .trusted && store.judge("new.example.com", 3) == .trusted)
+        #expect(
+            store.judge(1) == .untrusted && store.judge(2) == .trusted && store.judge("new.example.com", 3) == .trusted)
         #expect(store.entryCount == 2)
     }
 
-    @Test("A static list that is empty, or leaves a name without its unexpired entries, is refused unless the app forces it")
+    @Test(
+        "A static list that is empty, or leaves a name without its unexpired entries, is refused unless the app forces it"
+    )
     func lossOfPins() async throws {
         for isForced in [false, true] {
             var fixture = try StoreFixture()
@@ -237,7 +241,9 @@ struct CertStoreUpdateTests {
         }
     }
 
-    @Test("The server is asked with its entity tag; an unchanged document stays and is due later", arguments: [true, false])
+    @Test(
+        "The server is asked with its entity tag; an unchanged document stays and is due later",
+        arguments: [true, false])
     func entityTag(isReloaded: Bool) async throws {
         let fixture = try StoreFixture()
         try fixture.publish([("www.example.com", 1, 100)], headers: ["etag": "\"v1\""])
@@ -313,7 +319,9 @@ struct CertStoreUpdateTests {
         #expect(store.judge(1) == .empty)
     }
 
-    @Test("A mismatch starts an update when the configuration asks for it, at most every 15 minutes", arguments: [true, false])
+    @Test(
+        "A mismatch starts an update when the configuration asks for it, at most every 15 minutes",
+        arguments: [true, false])
     func mismatch(isAsked: Bool) async throws {
         var fixture = try StoreFixture()
         fixture.configuration.updatesOnMismatch = isAsked

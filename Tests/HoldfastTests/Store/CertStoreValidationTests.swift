@@ -74,13 +74,16 @@ struct CertStoreValidationTests {
         #expect(store.judge(2) == .empty)
     }
 
-    @Test("Fallback entries, one or a list or both, count until the first verified document and not after", arguments: [
-        true, false,
-    ])
+    @Test(
+        "Fallback entries, one or a list or both, count until the first verified document and not after",
+        arguments: [
+            true, false,
+        ])
     func fallback(hasList: Bool) async throws {
         var fixture = try StoreFixture()
         let expires = StoreFixture.start + 100 * StoreFixture.day
-        let one = #"{"name":"www.example.com","fingerprint":"\#(Data.fingerprint(7).base64EncodedString())","expires":\#(expires),"signature":"AAAA"}"#
+        let one =
+            #"{"name":"www.example.com","fingerprint":"\#(Data.fingerprint(7).base64EncodedString())","expires":\#(expires),"signature":"AAAA"}"#
         fixture.configuration.fallbackCertificateData = Data(one.utf8)
         if hasList {
             fixture.configuration.fallbackCertificatesData = Data(

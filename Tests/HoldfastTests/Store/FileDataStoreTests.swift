@@ -7,7 +7,9 @@ import Testing
 @Suite("Files of a data store")
 struct FileDataStoreTests {
     private func withStore(_ body: (FileDataStore) async throws -> Void) async throws {
-        try await withTemporaryFolder { try await body(FileDataStore(folder: $0.appending(path: "pins"), maximumBytes: 1_000)) }
+        try await withTemporaryFolder {
+            try await body(FileDataStore(folder: $0.appending(path: "pins"), maximumBytes: 1_000))
+        }
     }
 
     @Test("What is saved is loaded, replaced as a whole, and removed")
@@ -43,11 +45,13 @@ struct FileDataStoreTests {
     func keys() async throws {
         try await withStore { store in
             let keys = [
-                "a", "A b", "../a", "a/b", "a_b", "a_2fb", ".", "", "é", "e\u{301}", "a\u{0}b", String(repeating: "x", count: 300),
+                "a", "A b", "../a", "a/b", "a_b", "a_2fb", ".", "", "é", "e\u{301}", "a\u{0}b",
+                String(repeating: "x", count: 300),
             ]
             for (index, key) in keys.enumerated() { #expect(store.save(data: Data([UInt8(index)]), forKey: key)) }
             for (index, key) in keys.enumerated() { #expect(store.loadData(forKey: key) == Data([UInt8(index)])) }
-            let outside = try FileManager.default.contentsOfDirectory(atPath: store.folder.deletingLastPathComponent().path)
+            let outside = try FileManager.default.contentsOfDirectory(
+                atPath: store.folder.deletingLastPathComponent().path)
             #expect(outside == ["pins"])
         }
     }

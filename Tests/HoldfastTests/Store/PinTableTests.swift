@@ -13,7 +13,8 @@ struct PinTableTests {
     @Test("Entries are sorted by name, of one name the latest expiry first")
     func order() throws {
         let table = PinTable([
-            try entry("b", 1, 5), try entry("a", 2, 7), try entry("b", 3, 9), try entry("a", 4, 8), try entry("B", 5, 6),
+            try entry("b", 1, 5), try entry("a", 2, 7), try entry("b", 3, 9), try entry("a", 4, 8),
+            try entry("B", 5, 6),
         ])
         #expect(table.all.map { "\(table.name(of: $0)) \($0.expires)" } == ["a 8", "a 7", "b 9", "B 6", "b 5"])
         #expect(table.entries(named: "b").map(\.expires) == [9, 6, 5])

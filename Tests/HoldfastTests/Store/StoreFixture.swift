@@ -76,7 +76,8 @@ struct StoreFixture {
 
     var now: Int64 { Int64(clock.now.timeIntervalSince1970) }
 
-    func store(_ storage: (any SecureDataStore)? = nil, crypto: any CryptoProvider = SwiftCryptoProvider()) -> CertStore {
+    func store(_ storage: (any SecureDataStore)? = nil, crypto: any CryptoProvider = SwiftCryptoProvider()) -> CertStore
+    {
         CertStore(
             configuration: configuration, cryptoProvider: crypto, secureDataStore: storage ?? self.storage,
             remoteDataProvider: provider, clock: clock)
@@ -94,7 +95,8 @@ struct StoreFixture {
     /// A server that signs its answer for each challenge.
     func publishSigned(_ entries: [(String, UInt8, days: Int64)], issued: Int64? = nil, more: String = "") {
         let body = DocumentSigner.body(
-            entries.map { ($0, Data.fingerprint($1), Self.start + $2 * Self.day) }, at: issued ?? Self.start, more: more)
+            entries.map { ($0, Data.fingerprint($1), Self.start + $2 * Self.day) }, at: issued ?? Self.start, more: more
+        )
         let signer = signer
         provider.answer { request in
             let challenge = request.headers["X-Cert-Pinning-Challenge"] ?? ""

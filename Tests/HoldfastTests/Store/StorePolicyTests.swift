@@ -25,7 +25,9 @@ struct StorePolicyTests {
                 }))
     }
 
-    private func code(_ store: CertStore, host: String = PolicyFixture.host, _ chain: [[UInt8]]? = nil) throws -> TrustFailure.Code? {
+    private func code(_ store: CertStore, host: String = PolicyFixture.host, _ chain: [[UInt8]]? = nil) throws
+        -> TrustFailure.Code?
+    {
         try store.trustPolicy(forHost: host).evaluate(pki.trust(chain, host: host), at: pki.now).failure?.code
     }
 
@@ -71,7 +73,9 @@ struct StorePolicyTests {
         #expect(manager.evaluate(try pki.trust()).failure?.code == .pinMismatch)
     }
 
-    @Test("Pins are found by the dialled host, then by the wildcard above its first label; never by the certificate's name")
+    @Test(
+        "Pins are found by the dialled host, then by the wildcard above its first label; never by the certificate's name"
+    )
     func lookup() async throws {
         let wildcard = try pki.issuing.leaf(names: ["*.example.com", "example.com"], subject: "victim.example.net")
         try publish([("*.example.com", wildcard.der, 10, 0), ("victim.example.net", wildcard.der, 10, 0)])
@@ -83,7 +87,10 @@ struct StorePolicyTests {
         let deep = try pki.issuing.leaf(names: ["a.b.example.com"])
         #expect(try code(store, host: "a.b.example.com", deep.chain) == .noUsablePins)
         // An exact name that has usable pins wins over the wildcard.
-        try publish([("*.example.com", wildcard.der, 10, 0), ("a.example.com", pki.leaf.der, 10, 0), ("victim.example.net", wildcard.der, 10, 0)])
+        try publish([
+            ("*.example.com", wildcard.der, 10, 0), ("a.example.com", pki.leaf.der, 10, 0),
+            ("victim.example.net", wildcard.der, 10, 0),
+        ])
         try await store.update(mode: .forced)
         #expect(try code(store, host: "a.example.com", wildcard.chain) == .pinMismatch)
         #expect(try code(store, host: "b.example.com", wildcard.chain) == nil)
@@ -121,7 +128,8 @@ struct StorePolicyTests {
     func depth() async throws {
         for (der, depth, isTrusted) in [
             (pki.issuing.der, 1, true), (pki.root.der, 2, true), (pki.leaf.der, 0, true),
-            (pki.issuing.der, 0, false), (pki.issuing.der, 2, false), (pki.leaf.der, 1, false), (pki.root.der, 16, false),
+            (pki.issuing.der, 0, false), (pki.issuing.der, 2, false), (pki.leaf.der, 1, false),
+            (pki.root.der, 16, false),
         ] {
             try publish([(PolicyFixture.host, der, 10, depth)])
             let store = fixture.store(InMemoryDataStore())

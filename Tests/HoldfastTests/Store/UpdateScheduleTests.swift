@@ -43,7 +43,9 @@ struct UpdateScheduleTests {
     func floor() {
         #expect(delay(60) == 900)
         #expect(delay(-100) == 900)
-        #expect(delay(nil, periodic: 0) == 900 && delay(nil, periodic: -.infinity) == 900 && delay(nil, periodic: .nan) == 900)
+        #expect(
+            delay(nil, periodic: 0) == 900 && delay(nil, periodic: -.infinity) == 900
+                && delay(nil, periodic: .nan) == 900)
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<1_000 {
             let next = UpdateSchedule(periodicInterval: Double.random(in: 0...3_000, using: &generator))
