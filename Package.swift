@@ -105,7 +105,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastSigning", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix,
+                "Holdfast", "HoldfastNIO", "HoldfastSigning", "HoldfastTesting", "HoldfastNIOTesting", nioCore,
+                nioPosix,
                 nioTLS, nioSSL,
             ],
             swiftSettings: strict),
