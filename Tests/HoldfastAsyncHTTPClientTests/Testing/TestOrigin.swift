@@ -36,6 +36,8 @@ final class TestOrigin: Sendable {
     }
 
     struct Counters: Sendable {
+        /// What was agreed on by ALPN, a handshake each.
+        var protocols: [String] = []
         var accepted = 0
         var closed = 0
         var handshakes = 0
@@ -183,7 +185,10 @@ final class TestOrigin: Sendable {
                 try pipeline.addHandler(
                     ApplicationProtocolNegotiationHandler { result, channel in
                         channel.eventLoop.makeCompletedFuture {
-                            state.change { $0.handshakes += 1 }
+                            state.change {
+                                $0.handshakes += 1
+                                if case .negotiated(let name) = result { $0.protocols.append(name) }
+                            }
                             if (try? channel.pipeline.syncOperations.nioSSL_peerCertificate()) != nil {
                                 state.change { $0.clientCertificates += 1 }
                             }
