@@ -71,7 +71,10 @@ public struct PathValidator: ChainValidator {
             return ValidationOutcome(path: path, failure: nil, effort: effort)
         }
         let outcome = search(chain, for: purpose, at: seconds, accepting: accepting)
-        if let key, let path = outcome.path { cache?.remember(path, for: key) }
+        if let key, let path = outcome.path {
+            let range = revocation.isChecked ? revocation.unchanged(from: seconds) : .min ... .max
+            cache?.remember(path, for: key, within: range)
+        }
         return outcome
     }
 

@@ -39,6 +39,16 @@ public struct Revocation: Sendable {
 
     private static func key(_ name: DistinguishedName) -> [UInt8] { name.comparableOctets ?? Array(name.der) }
 
+    /// How long, from a time on, every list stays as usable as it is then: until one begins to count or is out of date.
+    func unchanged(from time: Int64) -> ClosedRange<Int64> {
+        var end = Int64.max
+        for list in lists.values.joined() {
+            if list.thisUpdateSeconds > time { end = min(end, list.thisUpdateSeconds - 1) }
+            if let next = list.nextUpdateSeconds, next >= time { end = min(end, next) }
+        }
+        return time...end
+    }
+
     /// Whether anything is checked at all.
     var isChecked: Bool { isRequired || !lists.isEmpty }
 }

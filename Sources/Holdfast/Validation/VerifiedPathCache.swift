@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Only paths are kept: pins, expiry and policy are judged every time, failures are not kept. A path is found again
 /// only for the same presented certificates in the same order, the same anchors, purpose, profile, limits and checked
-/// identity, at a time within the validity of every certificate on it, at most ``lifetime`` after it was made.
+/// identity, at a time within the validity of every certificate on it and of the revocation lists, at most ``lifetime`` after it was made.
 /// Safe to use from any thread.
 public final class VerifiedPathCache: Sendable {
     /// How long a path is remembered, on a monotonic clock.
@@ -96,9 +96,10 @@ public final class VerifiedPathCache: Sendable {
         }
     }
 
-    func remember(_ path: ValidatedPath, for key: Key) {
-        let notBefore = path.certificates.map(\.layout.notBefore).max() ?? .max
-        let notAfter = path.certificates.map(\.layout.notAfter).min() ?? .min
+    /// - Parameter range: when what else was checked holds, such as the lists of revoked certificates.
+    func remember(_ path: ValidatedPath, for key: Key, within range: ClosedRange<Int64> = .min ... .max) {
+        let notBefore = path.certificates.map(\.layout.notBefore).max().map { max($0, range.lowerBound) } ?? .max
+        let notAfter = path.certificates.map(\.layout.notAfter).min().map { min($0, range.upperBound) } ?? .min
         guard notBefore <= notAfter else { return }
         let entry = Entry(path: path, validity: notBefore...notAfter, made: now())
         state.withLock { state in

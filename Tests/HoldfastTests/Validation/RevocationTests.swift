@@ -177,6 +177,35 @@ struct RevocationTests {
         #expect(try outcome(issuing.revocationList { $0.serialNumbers = [serial] }).failure?.code == .revoked)
     }
 
+    @Test("A remembered path is forgotten when a list it was checked against is out of date, or a newer one counts")
+    func cacheEnds() throws {
+        let anchors = try TrustAnchors(der: [root.root])
+        func outcomes(_ lists: [[UInt8]]) throws -> (TimeInterval) -> ValidationOutcome {
+            let revocation = Revocation.crls(try lists.map { try CertificateRevocationList(der: $0) })
+            let validator = PathValidator(anchors: anchors, revocation: revocation, cache: VerifiedPathCache())
+            return { seconds in
+                validator.validate(
+                    PresentedChain(leaf.chain), for: .server(identity: nil), at: root.clock.now + seconds
+                ) { _ in true }
+            }
+        }
+        let short = try outcomes([issuing.revocationList { $0.nextUpdate = .after(30) }])
+        #expect(short(0).path != nil)
+        #expect(short(30).effort.usedCachedPath)
+        #expect(short(31).failure?.code == .revocationUnknown)
+        let replaced = try outcomes([
+            issuing.revocationList(),
+            issuing.revocationList {
+                $0.thisUpdate = .after(30)
+                $0.serialNumbers = [serial]
+            },
+        ])
+        #expect(replaced(0).path != nil)
+        #expect(replaced(29).effort.usedCachedPath)
+        #expect(replaced(30).failure?.code == .revoked)
+        #expect(!short(-1).effort.usedCachedPath)
+    }
+
     @Test("What is no list is an error that says so")
     func unreadable() throws {
         #expect(throws: CertificateError.self) { try CertificateRevocationList(der: []) }
