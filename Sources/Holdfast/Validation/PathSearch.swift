@@ -323,7 +323,13 @@ struct PathSearch {
     }
 
     private mutating func nameConstraintOutcome(of issuer: Int, over path: [Int]) -> NameConstraintCheck.Outcome {
-        guard let constraints = constraints(of: issuer) else { return .allowed }
+        let constraints: NameConstraints
+        do throws(DERError) {
+            guard let read = try self.constraints(of: issuer) else { return .allowed }
+            constraints = read
+        } catch {
+            return .violation(.malformedExtension, expected: "name constraints in DER", found: error.description)
+        }
         var check = NameConstraintCheck(
             constraints: constraints, limit: limits.nameConstraintComparisons,
             comparisons: effort.nameConstraintComparisons)
@@ -350,10 +356,9 @@ struct PathSearch {
         return .allowed
     }
 
-    /// `NameConstraintsRule` has read them before, so constraints that cannot be read do not come here.
-    private mutating func constraints(of node: Int) -> NameConstraints? {
+    private mutating func constraints(of node: Int) throws(DERError) -> NameConstraints? {
         if let known = nodes[node].constraints { return known }
-        let constraints = try? nodes[node].certificate.nameConstraints
+        let constraints = try nodes[node].certificate.nameConstraints
         nodes[node].constraints = .some(constraints)
         return constraints
     }
