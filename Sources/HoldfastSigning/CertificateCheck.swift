@@ -1,0 +1,135 @@
+public import Holdfast
+
+public import struct Foundation.Date
+
+/// What must hold of a certificate before it is signed for: it is for its name, it has not expired, and its chain
+/// validates. A signer that vouches for whatever a server shows vouches for the man in the middle.
+///
+/// ```swift
+/// let check = CertificateCheck(validator: PathValidator(anchors: anchors))
+/// let certificate = try check.verify(chain, for: "www.example.com", at: clock.now).certificate
+/// ```
+/// A value; safe to use from any thread. It performs no I/O.
+public struct CertificateCheck: Sendable {
+    /// A certificate that may be signed for.
+    public struct Passed: Sendable {
+        /// The certificate.
+        public let certificate: X509Certificate
+        /// Why its chain does not validate, where that was allowed; nil where it does.
+        public let untrusted: TrustFailure?
+    }
+
+    /// Validates chains.
+    public let validator: any ChainValidator
+    /// Whether a chain that does not validate will do; name and expiry are checked all the same.
+    public let allowsUntrusted: Bool
+
+    /// Makes a check.
+    /// - Parameters:
+    ///   - validator: validates chains, to its anchors.
+    ///   - allowsUntrusted: whether a chain that does not validate will do, for example one that ends in a self-signed
+    ///     certificate.
+    public init(validator: any ChainValidator, allowsUntrusted: Bool = false) {
+        self.validator = validator
+        self.allowsUntrusted = allowsUntrusted
+    }
+
+    /// Checks a certificate for a name.
+    /// - Parameters:
+    ///   - chain: the certificate, and the issuers that come with it.
+    ///   - name: a host; a wildcard as a literal text, which has to be in the certificate like that; or another text,
+    ///     which has to be its common name.
+    ///   - time: the current time.
+    /// - Throws: ``CertificateCheckError``.
+    public func verify(
+        _ chain: PresentedChain, for name: String, at time: Date
+    ) throws(CertificateCheckError) -> Passed {
+        let certificate: X509Certificate
+        do throws(CertificateError) {
+            certificate = try X509Certificate(der: chain.leaf ?? [])
+        } catch {
+            throw CertificateCheckError(.unreadable, name: name, expected: error.expected, found: error.found)
+        }
+        let host = try? DialledHost(name)
+        guard Self.isFor(name, host, certificate) else {
+            throw CertificateCheckError(
+                .nameMismatch, name: name, expected: "a certificate for \(name)", found: Self.names(of: certificate))
+        }
+        // A certificate counts to the second of its end.
+        guard certificate.notAfter.timeIntervalSince1970 >= time.timeIntervalSince1970.rounded(.down) else {
+            throw CertificateCheckError(
+                .expired, name: name, expected: "a certificate that has not expired",
+                found: "one that ended at \(certificate.notAfter.formatted(.iso8601))")
+        }
+        let outcome = validator.validate(chain, for: .server(identity: host), at: time) { _ in true }
+        guard outcome.path == nil else { return Passed(certificate: certificate, untrusted: nil) }
+        let failure =
+            outcome.failure
+            ?? TrustFailure(.unknownIssuer, expected: "a valid path to an anchor", found: "none")
+        guard allowsUntrusted else {
+            throw CertificateCheckError(
+                .untrusted, name: name, expected: "a valid chain, which means \(failure.expected)",
+                found: "\(failure.found) (\(failure.code.rawValue))", failure: failure)
+        }
+        return Passed(certificate: certificate, untrusted: failure)
+    }
+
+    private static func isFor(_ name: String, _ host: DialledHost?, _ certificate: X509Certificate) -> Bool {
+        if let host { return certificate.isNamed(host) }
+        let folded = name.lowercased()
+        return certificate.dnsNames.contains { $0.lowercased() == folded } || certificate.subject.commonName == name
+    }
+
+    private static func names(of certificate: X509Certificate) -> String {
+        let names = certificate.subjectAlternativeNamesDescription
+        guard !names.isEmpty else { return "one without subjectAltName, of \(certificate.subject)" }
+        let shown = names.prefix(10).joined(separator: ", ")
+        return "one for \(shown)" + (names.count > 10 ? " and \(names.count - 10) more" : "")
+    }
+}
+
+/// Why a certificate is not signed for.
+public struct CertificateCheckError: HoldfastError {
+    /// The closed set of reasons.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// The certificate cannot be read.
+        case unreadable
+        /// The certificate is for other names.
+        case nameMismatch
+        /// The certificate has expired.
+        case expired
+        /// The chain does not validate.
+        case untrusted
+    }
+
+    /// The reason.
+    public let code: Code
+    /// The name that was to be signed for.
+    public let name: String
+    /// What would have been right.
+    public let expected: String
+    /// What was there instead.
+    public let found: String
+    /// Why the chain does not validate; nil where that is not the reason.
+    public let failure: TrustFailure?
+
+    init(_ code: Code, name: String, expected: String, found: String, failure: TrustFailure? = nil) {
+        self.code = code
+        self.name = name
+        self.expected = expected
+        self.found = found
+        self.failure = failure
+    }
+
+    /// What to do about it.
+    public var remedy: String {
+        switch code {
+        case .unreadable: "Give the certificate in PEM or DER."
+        case .nameMismatch: "Check that it is the right certificate, and the name as the certificate has it."
+        case .expired: "Sign for the certificate that replaces it."
+        case .untrusted:
+            "Put its issuers behind it in the file and name its root as an anchor; sign for it as untrusted only if you "
+                + "know from elsewhere whose it is."
+        }
+    }
+}
