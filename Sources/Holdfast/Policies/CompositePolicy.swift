@@ -9,7 +9,7 @@ public import struct Foundation.Date
 /// Any-of takes only members that prove something by Holdfast's own rules: one that is disabled, that asks the
 /// application or that only reports would decide for all the others. A trust without a host is rejected, since the
 /// members may be for different ones. A value; safe to use from any thread.
-public struct CompositePolicy: TrustPolicy {
+public struct CompositePolicy: PreparableTrustPolicy {
     /// How many members must trust.
     public enum Rule: String, Sendable, Hashable, CaseIterable {
         /// Every member; the first rejection is the answer.
@@ -76,6 +76,31 @@ public struct CompositePolicy: TrustPolicy {
 
     /// The host or pattern in canonical form: A-labels, lower case.
     public var hostName: String { scope.name }
+
+    /// Whether a member waits for something.
+    public var needsPreparation: Bool { members.contains { $0.inNeedOfPreparation != nil } }
+
+    /// Prepares the members that need it, all at once.
+    /// - Throws: the reason of one that cannot decide; where any member is enough, only when no member can.
+    public func prepare() async throws {
+        let waiting = members.compactMap(\.inNeedOfPreparation)
+        var reasons: [any Error] = []
+        await withTaskGroup(of: (any Error)?.self) { group in
+            for member in waiting {
+                group.addTask {
+                    do {
+                        try await member.prepare()
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            for await case let reason? in group { reasons.append(reason) }
+        }
+        guard let reason = reasons.first, rule == .all || reasons.count == members.count else { return }
+        throw reason
+    }
 
     /// Asks the members; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {

@@ -1,12 +1,15 @@
 import struct Foundation.Date
 
 /// A policy as its manager hands it out: what it decides, the manager's observers learn, whoever asked.
-struct ObservedPolicy: TrustPolicy {
+struct ObservedPolicy: PreparableTrustPolicy {
     let base: any TrustPolicy
     let observers: Subscribers<@Sendable (TrustDecision) -> Void>
 
     var hostName: String { base.hostName }
     var clock: any WallClock { base.clock }
+    var needsPreparation: Bool { base.inNeedOfPreparation != nil }
+
+    func prepare() async throws { try await base.inNeedOfPreparation?.prepare() }
 
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         observers.tell(base.evaluate(trust, at: time))
