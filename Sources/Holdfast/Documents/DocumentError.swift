@@ -38,6 +38,22 @@ public struct DocumentError: HoldfastError {
         /// A signature does not verify under the public key.
         case invalidSignature
 
+        // Signed messages (CMS, RFC 5652) and their signers
+        /// The configured signer cannot be used: not a certificate, or an authority without a purpose.
+        case invalidSigner
+        /// Not a CMS SignedData, or one that breaks its own rules.
+        case malformedMessage
+        /// A CMS SignedData of a form that is not accepted, such as one with several signers.
+        case unsupportedMessage
+        /// A digest with SHA-1 or MD5.
+        case legacyDigest
+        /// Signed by somebody else than the configured signer.
+        case untrustedSigner
+        /// The document of another customer.
+        case wrongCustomer
+        /// A timestamp ahead of trusted time.
+        case issuedAhead
+
         // What a store makes of a verified document
         /// The document was issued before one that is known already.
         case issuedBeforeNewest
@@ -92,6 +108,17 @@ extension DocumentError.Code {
         case .invalidPublicKey: "Give the Base64 that `holdfastctl export` prints."
         case .invalidSignature:
             "Do not use the document: it was altered, or signed with another key than the one configured."
+        case .invalidSigner:
+            "Give the certificate that `holdfastctl trust-server init` printed, or an authority with a purpose."
+        case .malformedMessage, .unsupportedMessage:
+            "Have the document made anew by `holdfastctl trust-server publish`, or by openssl smime -sign -nodetach."
+        case .legacyDigest:
+            "Have the document signed with SHA-256, or allow legacy digests while old documents are in use."
+        case .untrustedSigner:
+            "Do not use the document; if the signer's key was replaced, configure its new certificate."
+        case .wrongCustomer: "Ask for the customer's own document, or correct the customer in the configuration."
+        case .issuedAhead:
+            "Check this device's clock first, then the clock of the machine that signs."
         case .issuedBeforeNewest: "Ask again; if it goes on, somebody answers with old documents."
         case .emptyList, .losesPins:
             "Publish entries for every name that has some, or allow the loss in the configuration."

@@ -1,0 +1,40 @@
+public import struct Foundation.Data
+public import struct Foundation.Date
+
+/// What a trust server published: the certificates and keys of a customer's hosts, signed as a whole (CMS, RFC 5652).
+///
+/// ```swift
+/// let signer = try TrustServerSigner(certificate: trustServerCertificate)
+/// let document = try TrustServerDocument(verifying: data, by: signer, customer: "gcx", at: trustedTime)
+/// ```
+/// Holding one is the proof that the signer wrote it for this customer. Whether it is fresh, and not older than one
+/// that is known already, is the store's to judge. A value; safe to use from any thread.
+public struct TrustServerDocument: Sendable {
+    /// Whose hosts they are.
+    public let customer: String
+    /// When the signer made it, by its own clock, to the second.
+    public let timestamp: Date
+    /// The entries in the order of the document. A host may have several, with different ports or with the same.
+    public let entries: [TrustServerEntry]
+    /// The notAfter of the configured signer certificate where it has passed; nil where it has not, and where an
+    /// authority is configured. It rejects nothing: the certificate is trusted by its octets. Replace it all the same.
+    public let signerExpired: Date?
+
+    /// Verifies a document and reads it; nothing of its content is read before its signature is good.
+    /// - Parameters:
+    ///   - data: a CMS SignedData in DER or BER with its content attached.
+    ///   - signer: whose signature counts.
+    ///   - customer: whose document it must be.
+    ///   - time: trusted time.
+    ///   - limits: how much is read at most.
+    ///   - allowsLegacyDigests: whether SHA-1 will do, as in documents made before 2018. Whoever can make two
+    ///     documents of one SHA-1 digest can then pass one off for the other.
+    /// - Throws: ``DocumentError``; `issuedAhead` for a timestamp more than five minutes ahead of trusted time.
+    public init(
+        verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date,
+        limits: DocumentLimits = DocumentLimits(), allowsLegacyDigests: Bool = false
+    ) throws(DocumentError) {
+        throw DocumentError(
+            .malformedMessage, expected: "a reader of trust-server documents", found: "a version without one")
+    }
+}
