@@ -135,6 +135,24 @@ struct CertificatePublicKey: Sendable {
         }
     }
 
+    /// RSA PKCS#1 v1.5 with SHA-1: for documents whose caller allows legacy digests, never for certificates. nil for
+    /// another kind of key.
+    func verifiesLegacyRSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
+        guard case .rsa = kind else { return nil }
+        guard let key = try? _RSA.Signing.PublicKey(n: octets, e: exponent) else { return false }
+        let value = _RSA.Signing.RSASignature(rawRepresentation: signature)
+        return key.isValidSignature(value, for: Insecure.SHA1.hash(data: message), padding: .insecurePKCS1v1_5)
+    }
+
+    /// ECDSA with SHA-1 on P-256, as ``verifiesLegacyRSA(_:over:)``.
+    func verifiesLegacyECDSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
+        guard kind == .p256 else { return nil }
+        guard let key = try? P256.Signing.PublicKey(x963Representation: octets),
+            let value = try? P256.Signing.ECDSASignature(derRepresentation: signature)
+        else { return false }
+        return key.isValidSignature(value, for: Insecure.SHA1.hash(data: message))
+    }
+
     private func verifiesRSA(
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, digest: SignatureAlgorithm.Digest,
         padding: _RSA.Signing.Padding

@@ -28,6 +28,28 @@ enum ObjectIdentifier {
         return arcs.isEmpty ? hexadecimal(content) : arcs.map { String($0) }.joined(separator: ".")
     }
 
+    /// The content octets of a dotted form (X.690 8.19); nil for a text that is none, or has arcs above 56 bits.
+    static func content(of text: String) -> [UInt8]? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        var arcs: [UInt64] = []
+        for part in parts {
+            guard (1...17).contains(part.utf8.count), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                part.utf8.count == 1 || part.utf8.first != 0x30, let arc = UInt64(part), arc < 1 << 56
+            else { return nil }
+            arcs.append(arc)
+        }
+        guard (2...32).contains(arcs.count), arcs[0] <= 2, arcs[0] == 2 || arcs[1] < 40 else { return nil }
+        return ([arcs[0] * 40 + arcs[1]] + arcs.dropFirst(2)).flatMap { arc in
+            var octets = [UInt8(arc & 0x7F)]
+            var rest = arc >> 7
+            while rest > 0 {
+                octets.insert(UInt8(rest & 0x7F) | 0x80, at: 0)
+                rest >>= 7
+            }
+            return octets
+        }
+    }
+
     private static func hexadecimal(_ content: ArraySlice<UInt8>) -> String {
         "#" + content.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

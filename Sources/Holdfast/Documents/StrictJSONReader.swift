@@ -114,6 +114,14 @@ struct StrictJSONReader {
         return takeWord("null")
     }
 
+    /// Whether a text is next, for fields that may be one or something else.
+    var nextIsText: Bool {
+        mutating get {
+            skipWhitespace()
+            return peek == UInt8(ascii: "\"")
+        }
+    }
+
     /// Text, with its escapes resolved.
     mutating func string() throws(DocumentError) -> String {
         skipWhitespace()

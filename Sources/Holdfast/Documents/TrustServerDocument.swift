@@ -20,7 +20,12 @@ public struct TrustServerDocument: Sendable {
     /// authority is configured. It rejects nothing: the certificate is trusted by its octets. Replace it all the same.
     public let signerExpired: Date?
 
+    /// How far a signer's clock may be ahead of trusted time.
+    static let clockTolerance: Double = 300
+
     /// Verifies a document and reads it; nothing of its content is read before its signature is good.
+    ///
+    /// With a configured certificate it costs one signature. It blocks meanwhile and does no I/O.
     /// - Parameters:
     ///   - data: a CMS SignedData in DER or BER with its content attached.
     ///   - signer: whose signature counts.
@@ -34,7 +39,32 @@ public struct TrustServerDocument: Sendable {
         verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date,
         limits: DocumentLimits = DocumentLimits(), allowsLegacyDigests: Bool = false
     ) throws(DocumentError) {
-        throw DocumentError(
-            .malformedMessage, expected: "a reader of trust-server documents", found: "a version without one")
+        guard data.count <= limits.bytes else {
+            throw DocumentError(.tooLarge, expected: "at most \(limits.bytes) bytes", found: "\(data.count)")
+        }
+        let message = try CMSSignedData([UInt8](data), allowsLegacyDigests: allowsLegacyDigests)
+        let certificate = try signer.certificate(in: message)
+        try message.verify(with: try TrustServerSigner.key(of: certificate, code: .untrustedSigner))
+        let content = try TrustServerContent(Array(message.bytes[message.content]), limits: limits)
+        guard content.customer == customer else {
+            throw DocumentError(
+                .wrongCustomer, field: "customer", expected: customer.quoted, found: content.customer.quoted)
+        }
+        try signer.judge(certificate, in: message, customer: customer, at: content.timestamp)
+        // Negated, so that a time that is no number is not later than anything.
+        guard Double(content.timestamp) <= time.timeIntervalSince1970 + Self.clockTolerance else {
+            throw DocumentError(
+                .issuedAhead, field: "timestamp",
+                expected: "at most \(Int(Self.clockTolerance)) s after the time here, \(Self.seconds(time))",
+                found: "\(content.timestamp)")
+        }
+        self.customer = content.customer
+        timestamp = Date(timeIntervalSince1970: Double(content.timestamp))
+        entries = content.entries
+        signerExpired = signer.expiry.flatMap { $0 < time ? $0 : nil }
+    }
+
+    private static func seconds(_ time: Date) -> String {
+        Int64(exactly: time.timeIntervalSince1970.rounded(.down)).map(String.init) ?? "no number"
     }
 }

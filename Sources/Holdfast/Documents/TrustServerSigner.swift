@@ -1,48 +1,45 @@
 public import struct Foundation.Data
+public import struct Foundation.Date
 
 /// Whose signature under a ``TrustServerDocument`` counts.
 ///
 /// A value; safe to use from any thread.
 public struct TrustServerSigner: Sendable {
-    enum Kind: Sendable {
+    private enum Kind: Sendable {
         /// This one, trusted by its octets.
         case certificate(X509Certificate)
-        /// Whoever has a certificate of an authority for this purpose.
-        case authority(Authority)
+        /// Whoever has a certificate of an authority for a purpose.
+        case authority(SignerAuthority)
     }
 
-    struct Authority: Sendable {
-        let anchors: TrustAnchors
-        let intermediates: [[UInt8]]
-        /// The content octets of the object identifier.
-        let extendedKeyUsage: [UInt8]
-    }
-
-    let kind: Kind
+    private let kind: Kind
 
     /// Exactly this certificate signs, self-signed or not: it is trusted by its octets, as the published clients have
     /// it with `trustServerCertificate`.
-    /// - Parameter certificate: DER, or the same in PEM.
-    /// - Throws: ``DocumentError`` `invalidSigner` when it cannot be read, or has a key that no signature is verified
-    ///   with.
+    /// - Parameter certificate: DER of one certificate.
+    /// - Throws: ``DocumentError`` `invalidSigner` when it cannot be read, or has a key too weak or of a kind that
+    ///   signs no documents.
     public init(certificate: Data) throws(DocumentError) {
+        let read: X509Certificate
         do throws(CertificateError) {
-            kind = .certificate(try X509Certificate(der: [UInt8](certificate)))
+            read = try X509Certificate(der: [UInt8](certificate))
         } catch {
             throw DocumentError(
                 .invalidSigner, field: "trustServerCertificate", expected: "the DER of the signer's certificate",
-                found: error.description)
+                found: "\(error)")
         }
+        _ = try Self.key(of: read, code: .invalidSigner)
+        kind = .certificate(read)
     }
 
-    private init(_ authority: Authority) { kind = .authority(authority) }
+    private init(_ authority: SignerAuthority) { kind = .authority(authority) }
 
     /// Whoever has a certificate of an authority signs, if it is for this purpose and for the customer.
     ///
     /// The certificate must lead to an anchor under the path rules, be valid at the document's timestamp, have the
-    /// customer as its common name, digitalSignature in its keyUsage, and the purpose in its extendedKeyUsage.
+    /// customer as its one common name, digitalSignature in its keyUsage, and the purpose in its extendedKeyUsage.
     /// - Parameters:
-    ///   - anchors: of the authority; they should be for this purpose alone.
+    ///   - anchors: of the authority.
     ///   - extendedKeyUsage: the object identifier of the purpose in dotted form, for example
     ///     `1.3.6.1.4.1.32473.1.7` under the company's own arc. There is no default: without a purpose any certificate
     ///     of the authority could sign pins. Those of TLS and anyExtendedKeyUsage are refused for the same reason.
@@ -51,7 +48,69 @@ public struct TrustServerSigner: Sendable {
     public static func authority(
         _ anchors: TrustAnchors, extendedKeyUsage: String, intermediates: [Data] = []
     ) throws(DocumentError) -> TrustServerSigner {
-        throw DocumentError(
-            .invalidSigner, field: "extendedKeyUsage", expected: "a purpose", found: "a version without authorities")
+        TrustServerSigner(
+            try SignerAuthority(
+                anchors: anchors, extendedKeyUsage: extendedKeyUsage, intermediates: intermediates.map { [UInt8]($0) }))
+    }
+
+    /// The notAfter of the configured certificate.
+    var expiry: Date? {
+        if case .certificate(let certificate) = kind { certificate.notAfter } else { nil }
+    }
+
+    /// The certificate under whose key the message must verify.
+    func certificate(in message: CMSSignedData) throws(DocumentError) -> X509Certificate {
+        let named = message.certificates.filter { message.namesSigner($0) }
+        switch kind {
+        case .certificate(let certificate):
+            guard message.namesSigner(certificate) else {
+                throw DocumentError(
+                    .untrustedSigner, field: "sid",
+                    expected: "a signer with issuer \(certificate.issuer) and the serial number of the configured one",
+                    found: "issuer \(DistinguishedName(der: message.signerIssuer)) or another serial number")
+            }
+            guard named.allSatisfy({ $0 == certificate }) else { throw Self.lookAlike }
+            return certificate
+        case .authority:
+            guard let first = named.first else {
+                throw DocumentError(
+                    .untrustedSigner, field: "certificates", expected: "the signer's certificate", found: "none",
+                    remedy: "Sign without -nocerts.")
+            }
+            guard named.allSatisfy({ $0 == first }) else { throw Self.lookAlike }
+            return first
+        }
+    }
+
+    /// Throws unless the certificate may sign for the customer at the time of the document.
+    func judge(
+        _ certificate: X509Certificate, in message: CMSSignedData, customer: String, at timestamp: Int64
+    ) throws(DocumentError) {
+        guard case .authority(let authority) = kind else { return }
+        try authority.judge(
+            certificate, among: message.certificates.map(\.der), customer: customer, at: timestamp)
+    }
+
+    /// The key, if it is one that signatures are verified with.
+    static func key(
+        of certificate: X509Certificate, code: DocumentError.Code
+    ) throws(DocumentError) -> CertificatePublicKey {
+        let context = PathRuleContext(time: 0, isServer: false)
+        if let violation = KeyStrengthRule().violation(of: certificate, in: context) {
+            let failure = violation.failure(host: nil, chain: PresentedChain([]))
+            throw DocumentError(code, field: "public key", expected: failure.expected, found: failure.found)
+        }
+        do throws(DERError) {
+            return try certificate.publicKey
+        } catch {
+            throw DocumentError(code, field: "public key", expected: "a key", found: error.description)
+        }
+    }
+
+    /// Two certificates of one issuer and serial number: one of them is not what it seems.
+    private static var lookAlike: DocumentError {
+        DocumentError(
+            .untrustedSigner, field: "certificates", expected: "no certificate that looks like the signer's",
+            found: "another with the same issuer and serial number")
     }
 }

@@ -10,11 +10,20 @@ struct ExtendedKeyUsageRule: PathRule {
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         do throws(DERError) {
             guard let usage = try certificate.extendedKeyUsage else { return nil }
-            if usage.allowsAny || (context.isServer ? usage.allowsServer : usage.allowsClient) { return nil }
             let der = certificate.layout.der
+            let isAllowed =
+                if let purpose = context.purpose {
+                    usage.identifiers.contains { der[$0].elementsEqual(purpose) }
+                } else {
+                    context.isServer ? usage.allowsServer : usage.allowsClient
+                }
+            if usage.allowsAny || isAllowed { return nil }
+            let expected =
+                context.purpose.map { ObjectIdentifier.text($0[...]) }
+                ?? (context.isServer ? "serverAuth" : "clientAuth")
             return Violation(.wrongExtendedKeyUsage, certificate) {
                 (
-                    context.isServer ? "serverAuth" : "clientAuth",
+                    expected,
                     usage.identifiers.prefix(Self.maximumShown).map { ObjectIdentifier.text(der[$0]) }
                         .joined(separator: ", ") + (usage.identifiers.count > Self.maximumShown ? ", …" : "")
                 )

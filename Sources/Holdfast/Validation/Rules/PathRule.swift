@@ -18,6 +18,8 @@ struct PathRuleContext: Sendable {
     var checksValidity = true
     /// The suffixes under which strangers register names, where a list was given.
     var publicSuffixes: PublicSuffixList?
+    /// The content octets of an extendedKeyUsage that is asked for instead of those of TLS.
+    var purpose: [UInt8]?
     /// Whether the certificate at hand is an anchor.
     var isAnchor = false
 }

@@ -1,0 +1,69 @@
+/// How a CMS message is signed (RFC 5652 5.3, RFC 3370 3, RFC 4056, RFC 5753 2): the algorithm and the digest that is
+/// named apart must agree, since whoever may choose between two digests chooses the weaker.
+enum CMSSignature: Sendable, Equatable {
+    case sha2(SignatureAlgorithm)
+    case rsaWithSHA1
+    case ecdsaWithSHA1
+
+    /// Reads the content of the AlgorithmIdentifier of a SignerInfo.
+    init(_ content: Range<Int>, of bytes: [UInt8], digest: CMSDigest) throws {
+        var fields = DERReader(bytes, in: content)
+        let identifier = bytes[try fields.next(DERTag.objectIdentifier).content]
+        let parameters = bytes[fields.position..<fields.end]
+        if identifier.elementsEqual(Self.rsaEncryption) {
+            guard parameters.isEmpty || parameters.elementsEqual([DERTag.null, 0]) else {
+                throw DocumentError(.unsupportedMessage, field: "signatureAlgorithm", expected: "rsaEncryption without parameters",
+                    found: "it with some")
+            }
+            switch digest {
+            case .sha1: self = .rsaWithSHA1
+            case .sha2(let digest): self = .sha2(.rsaPKCS1(digest))
+            }
+            return
+        }
+        let algorithm = try SignatureAlgorithm(content, of: bytes)
+        switch (algorithm, digest) {
+        case (.rsaPKCS1(let named), .sha2(let digest)) where named == digest,
+            (.rsaPSS(let named), .sha2(let digest)) where named == digest,
+            (.ecdsa(let named), .sha2(let digest)) where named == digest:
+            self = .sha2(algorithm)
+        case (.weak("sha1WithRSAEncryption"), .sha1): self = .rsaWithSHA1
+        case (.weak("ecdsa-with-SHA1"), .sha1): self = .ecdsaWithSHA1
+        case (.rsaPKCS1, _), (.rsaPSS, _), (.ecdsa, _), (.weak, _):
+            throw DocumentError(.unsupportedMessage, field: "signatureAlgorithm", expected: "an algorithm with \(digest.name)",
+                found: algorithm.description)
+        case (.unsupported, _) where identifier.elementsEqual(Self.rsassaPSS):
+            throw DocumentError(.unsupportedMessage, field: "signatureAlgorithm",
+                expected: "RSA-PSS with MGF1 of the digest and a salt of its length",
+                found: "RSA-PSS with other parameters",
+                remedy: "Sign with -keyopt rsa_padding_mode:pss -keyopt rsa_pss_saltlen:digest.")
+        case (.ed25519, _), (.unsupported, _):
+            throw DocumentError(.unsupportedMessage, field: "signatureAlgorithm", expected: "RSA or ECDSA", found: algorithm.description)
+        }
+    }
+
+    /// nil where key and algorithm do not go together.
+    func verifies(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: CertificatePublicKey) -> Bool?
+    {
+        switch self {
+        case .sha2(let algorithm): key.verifies(signature, over: message, with: algorithm)
+        case .rsaWithSHA1: key.verifiesLegacyRSA(signature, over: message)
+        case .ecdsaWithSHA1: key.verifiesLegacyECDSA(signature, over: message)
+        }
+    }
+
+    /// 1.2.840.113549.1.1.1
+    private static let rsaEncryption: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
+    /// 1.2.840.113549.1.1.10
+    private static let rsassaPSS: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A]
+}
+
+extension CMSSignature: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .sha2(let algorithm): algorithm.description
+        case .rsaWithSHA1: "RSA PKCS#1 v1.5 with SHA-1"
+        case .ecdsaWithSHA1: "ECDSA with SHA-1"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/// The JSON inside a trust-server document, read and checked; who signed it is checked elsewhere.
+struct TrustServerContent {
+    let customer: String
+    /// Unix seconds.
+    let timestamp: Int64
+    let entries: [TrustServerEntry]
+
+    init(_ octets: [UInt8], limits: DocumentLimits) throws(DocumentError) {
+        var reader = try StrictJSONReader(octets, maximumBytes: limits.bytes)
+        var customer: String?
+        var timestamp: Int64?
+        var entries: [TrustServerEntry]?
+        try reader.beginObject()
+        while let field = try reader.nextKey() {
+            switch field {
+            case "customer": customer = try reader.string()
+            case "timestamp":
+                let seconds = try reader.integer()
+                guard seconds >= 0 else { throw reader.error(.invalidValue, "Unix seconds", "\(seconds)") }
+                timestamp = seconds
+            case "hashes":
+                var list: [TrustServerEntry] = []
+                try reader.beginArray()
+                while try reader.nextElement() {
+                    guard list.count < limits.entries else {
+                        throw reader.error(.tooManyEntries, "at most \(limits.entries) entries", "more")
+                    }
+                    list.append(try reader.trustServerEntry())
+                }
+                entries = list
+            default: try reader.skipValue()
+            }
+        }
+        guard let customer else { throw reader.missing("customer") }
+        guard let timestamp else { throw reader.missing("timestamp") }
+        guard let entries else { throw reader.missing("hashes") }
+        try reader.finish()
+        self.customer = customer
+        self.timestamp = timestamp
+        self.entries = entries
+    }
+}
+
+extension StrictJSONReader {
+    fileprivate mutating func trustServerEntry() throws(DocumentError) -> TrustServerEntry {
+        var hostname: String?
+        var port: Int?
+        var certificatePins: [Pin]?
+        var publicKeyPins: [Pin]?
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "hostname":
+                let text = try string()
+                guard FingerprintEntry.isName(text) else {
+                    throw error(.invalidValue, FingerprintEntry.nameRule, text.quoted)
+                }
+                hostname = text
+            case "port":
+                if takeNull() { continue }
+                port = try portNumber()
+            case "fp": certificatePins = try pins { (reader) throws(DocumentError) in try reader.fingerprint() }
+            case "pk": publicKeyPins = try pins { (reader) throws(DocumentError) in try reader.publicKey() }
+            default: try skipValue()
+            }
+        }
+        guard let hostname else { throw missing("hostname") }
+        guard let certificatePins else { throw missing("fp") }
+        guard let publicKeyPins else { throw missing("pk") }
+        return TrustServerEntry(
+            hostname: hostname, port: port, certificatePins: certificatePins, publicKeyPins: publicKeyPins)
+    }
+
+    private mutating func pins(
+        _ read: (inout StrictJSONReader) throws(DocumentError) -> Pin
+    ) throws(DocumentError) -> [Pin] {
+        var pins: [Pin] = []
+        try beginArray()
+        while try nextElement() {
+            guard pins.count < DocumentLimits.pinsOfHost else {
+                throw error(.tooManyEntries, "at most \(DocumentLimits.pinsOfHost) pins of a host", "more")
+            }
+            pins.append(try read(&self))
+        }
+        return pins
+    }
+
+    /// The reference writes it as a text.
+    private mutating func portNumber() throws(DocumentError) -> Int {
+        guard nextIsText else {
+            let number = try integer()
+            guard (1...65_535).contains(number) else { throw error(.invalidValue, Self.portRule, "\(number)") }
+            return Int(number)
+        }
+        let text = try string()
+        guard text.utf8.count <= 5, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.first != 0x30,
+            let number = Int(text), (1...65_535).contains(number)
+        else { throw error(.invalidValue, Self.portRule, text.quoted) }
+        return number
+    }
+
+    private static let portRule = "a port from 1 to 65535"
+
+    private mutating func fingerprint() throws(DocumentError) -> Pin {
+        let text = try string()
+        guard text.utf8.count == 2 * Pin.digestLength, let pin = try? Pin("\(PinText.certificatePrefix)\(text)") else {
+            throw error(.invalidValue, "a SHA-256 in \(2 * Pin.digestLength) hexadecimal digits", text.quoted)
+        }
+        return pin
+    }
+
+    private mutating func publicKey() throws(DocumentError) -> Pin {
+        let text = try string()
+        guard let der = CanonicalBase64.decode(text.utf8) else {
+            throw error(.notCanonicalBase64, "padded Base64 in its canonical form", text.quoted)
+        }
+        do throws(CertificateError) {
+            return try Pin.publicKey(spkiDER: der)
+        } catch {
+            throw self.error(.invalidValue, "the DER of a SubjectPublicKeyInfo", error.found)
+        }
+    }
+}
