@@ -12,7 +12,8 @@ enum CMSDigest: Sendable, Equatable {
         let identifier = bytes[try fields.next(DERTag.objectIdentifier).content]
         let parameters = bytes[fields.position..<fields.end]
         guard parameters.isEmpty || parameters.elementsEqual([DERTag.null, 0]) else {
-            throw DocumentError(.unsupportedMessage, field: "digestAlgorithm", expected: "a digest without parameters",
+            throw DocumentError(
+                .unsupportedMessage, field: "digestAlgorithm", expected: "a digest without parameters",
                 found: "\(ObjectIdentifier.text(identifier)) with some")
         }
         if identifier.elementsEqual(Self.idSHA1) {
@@ -24,7 +25,8 @@ enum CMSDigest: Sendable, Equatable {
         {
             self = .sha2(known)
         } else {
-            throw DocumentError(.unsupportedMessage, field: "digestAlgorithm", expected: "SHA-256, SHA-384 or SHA-512",
+            throw DocumentError(
+                .unsupportedMessage, field: "digestAlgorithm", expected: "SHA-256, SHA-384 or SHA-512",
                 found: ObjectIdentifier.text(identifier))
         }
         if self == .sha1, !allowsLegacy { throw Self.legacy("SHA-1", isRefusedAlways: false) }

@@ -12,7 +12,8 @@ enum CMSSignature: Sendable, Equatable {
         let parameters = bytes[fields.position..<fields.end]
         if identifier.elementsEqual(Self.rsaEncryption) {
             guard parameters.isEmpty || parameters.elementsEqual([DERTag.null, 0]) else {
-                throw DocumentError(.unsupportedMessage, field: "signatureAlgorithm", expected: "rsaEncryption without parameters",
+                throw DocumentError(
+                    .unsupportedMessage, field: "signatureAlgorithm", expected: "rsaEncryption without parameters",
                     found: "it with some")
             }
             switch digest {
@@ -30,20 +31,25 @@ enum CMSSignature: Sendable, Equatable {
         case (.weak("sha1WithRSAEncryption"), .sha1): self = .rsaWithSHA1
         case (.weak("ecdsa-with-SHA1"), .sha1): self = .ecdsaWithSHA1
         case (.rsaPKCS1, _), (.rsaPSS, _), (.ecdsa, _), (.weak, _):
-            throw DocumentError(.unsupportedMessage, field: "signatureAlgorithm", expected: "an algorithm with \(digest.name)",
+            throw DocumentError(
+                .unsupportedMessage, field: "signatureAlgorithm", expected: "an algorithm with \(digest.name)",
                 found: algorithm.description)
         case (.unsupported, _) where identifier.elementsEqual(Self.rsassaPSS):
-            throw DocumentError(.unsupportedMessage, field: "signatureAlgorithm",
+            throw DocumentError(
+                .unsupportedMessage, field: "signatureAlgorithm",
                 expected: "RSA-PSS with MGF1 of the digest and a salt of its length",
                 found: "RSA-PSS with other parameters",
                 remedy: "Sign with -keyopt rsa_padding_mode:pss -keyopt rsa_pss_saltlen:digest.")
         case (.ed25519, _), (.unsupported, _):
-            throw DocumentError(.unsupportedMessage, field: "signatureAlgorithm", expected: "RSA or ECDSA", found: algorithm.description)
+            throw DocumentError(
+                .unsupportedMessage, field: "signatureAlgorithm", expected: "RSA or ECDSA", found: algorithm.description
+            )
         }
     }
 
     /// nil where key and algorithm do not go together.
-    func verifies(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: CertificatePublicKey) -> Bool?
+    func verifies(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: CertificatePublicKey)
+        -> Bool?
     {
         switch self {
         case .sha2(let algorithm): key.verifies(signature, over: message, with: algorithm)

@@ -49,14 +49,16 @@ struct CMSSignedAttributes {
             throw Self.malformed("the attribute contentType", "none")
         }
         guard bytes[stated.content] == contentType else {
-            throw DocumentError(.malformedMessage, field: "contentType", expected: ObjectIdentifier.text(contentType),
+            throw DocumentError(
+                .malformedMessage, field: "contentType", expected: ObjectIdentifier.text(contentType),
                 found: ObjectIdentifier.text(bytes[stated.content]))
         }
         guard let digest = try single(Self.messageDigest, DERTag.octetString, "messageDigest") else {
             throw Self.malformed("the attribute messageDigest", "none")
         }
         guard bytes[digest.content].elementsEqual(contentDigest) else {
-            throw DocumentError(.invalidSignature, field: "messageDigest", expected: "the digest of the content", found: "another")
+            throw DocumentError(
+                .invalidSignature, field: "messageDigest", expected: "the digest of the content", found: "another")
         }
         if let time = try single(Self.signingTime, nil, "signingTime") {
             _ = try ASN1Time.read(time, of: bytes)

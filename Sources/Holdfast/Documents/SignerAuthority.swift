@@ -84,6 +84,7 @@ struct SignerAuthority: Sendable {
     private func refusal(_ field: String, _ expected: String, _ found: String) -> DocumentError {
         DocumentError(
             .untrustedSigner, field: field, expected: expected, found: found,
-            remedy: "Have the signer's certificate issued for the customer and the purpose, and do not use the document.")
+            remedy:
+                "Have the signer's certificate issued for the customer and the purpose, and do not use the document.")
     }
 }
