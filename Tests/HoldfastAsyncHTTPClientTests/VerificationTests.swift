@@ -186,7 +186,7 @@ struct VerificationTests {
         setting.manager.add(policy: setting.manager.create(type: .pinPublicKeyOnline, hostName: "www.example.com"))
         try await withOrigin(try setting.leaf()) { origin in
             try await setting.withClient { client in
-                #expect(await client.refusal(origin.url())?.code == .notYetSupported)
+                #expect(await client.refusal(origin.url())?.code == .invalidConfiguration)
                 try await expectNoRequest(origin)
             }
         }

@@ -57,6 +57,8 @@ public struct DocumentError: HoldfastError {
         // What a store makes of a verified document
         /// The document was issued before one that is known already.
         case issuedBeforeNewest
+        /// A document that was made too long before it was downloaded.
+        case outdated
         /// A list without entries, which is signed by nobody.
         case emptyList
         /// A name that has unexpired entries would be left without any.
@@ -120,6 +122,8 @@ extension DocumentError.Code {
         case .issuedAhead:
             "Check this device's clock first, then the clock of the machine that signs."
         case .issuedBeforeNewest: "Ask again; if it goes on, somebody answers with old documents."
+        case .outdated:
+            "Check that the signer still runs, and then this device's clock; otherwise somebody answers with old documents."
         case .emptyList, .losesPins:
             "Publish entries for every name that has some, or allow the loss in the configuration."
         }

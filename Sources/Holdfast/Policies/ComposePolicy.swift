@@ -20,12 +20,14 @@ public final class ComposePolicy {
     public var allowInsecureServerTrust = false
     /// What decides for the type `custom`; without it such a policy rejects.
     public var customValidation: CustomValidationClosure?
-    /// Where the online types find the pins.
+    /// Where the online types find their document; see ``ValidationSettings/trustServer``.
     public var trustServer: URL?
     /// The certificate, in DER, under which the trust server signs.
     public var trustServerCertificate: Data?
-    /// Whose pins the trust server is asked for.
+    /// Whose document the trust server is asked for.
     public var customer: String?
+    /// How the online types fetch, keep and believe their document.
+    public var onlinePinning = OnlinePinningSettings()
 
     /// Begins a policy.
     /// - Parameters:
@@ -48,6 +50,9 @@ public final class ComposePolicy {
     private var recipe: PublishedPolicy {
         PublishedPolicy(
             type: validationType, hostName: hostName, validatesHostName: validateHostName, bundle: certificateBundle,
-            certificatePinOnly: allowInsecureServerTrust, customValidation: customValidation)
+            certificatePinOnly: allowInsecureServerTrust, customValidation: customValidation,
+            online: PublishedPolicy.OnlinePinning(
+                trustServer: trustServer, trustServerCertificate: trustServerCertificate, customer: customer,
+                settings: onlinePinning))
     }
 }

@@ -174,7 +174,7 @@ public struct CompositePolicy: PreparableTrustPolicy {
             return nil
         case let pinned as PinnedPolicy:
             return pinned.pins.enforcement == .reportOnly ? "pins that are only reported on" : nil
-        case is StandardPolicy:
+        case is StandardPolicy, is TrustServerPolicy:
             return nil
         case is DisabledPolicy:
             return "a policy that validates nothing"

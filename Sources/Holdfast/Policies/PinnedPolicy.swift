@@ -146,12 +146,10 @@ public struct PinnedPolicy: TrustPolicy {
         }
         draft.host = subject.host
         if pins.state(at: time) == .expired { return expired(subject, &draft) }
-        let matcher = PinMatcher(pins, leafOnly: subject.host != nil && !validatesHostName)
-        if certificatePinOnly {
-            let validation = PinOnlyValidation(matcher: matcher, certificates: certificates, subject: subject)
-            return validation.decide(&draft)
-        }
-        return pinned(subject.purpose(checkingHost: validatesHostName), matcher, &draft)
+        let validation = PinValidation(
+            pins: pins, certificates: certificates, validatesHostName: validatesHostName,
+            certificatePinOnly: certificatePinOnly)
+        return validation.decide(subject, &draft)
     }
 
     private func expired(_ subject: PolicySubject, _ draft: inout DecisionDraft) -> TrustDecision {
@@ -165,31 +163,6 @@ public struct PinnedPolicy: TrustPolicy {
         log.pinsExpired(for: hostName, outcome: "standard validation alone decides")
         draft.note(failure)
         return draft.standardDecision(for: subject.purpose(checkingHost: validatesHostName))
-    }
-
-    private func pinned(
-        _ purpose: ValidationPurpose, _ matcher: PinMatcher, _ draft: inout DecisionDraft
-    ) -> TrustDecision {
-        let trust = draft.trust
-        var accepted: (path: ValidatedPath, pins: [Pin])?
-        let outcome = trust.validator.validate(trust.chain, for: purpose, at: draft.time) { path in
-            let pins = matcher.matches(in: path)
-            if !pins.isEmpty { accepted = (path, pins) }
-            return !pins.isEmpty
-        }
-        draft.effort += outcome.effort
-        // Only the path that was shown to hold a pin counts, however a validator uses the closure.
-        if let path = outcome.path, let accepted, accepted.path == path {
-            return draft.trusted(path: path, matching: accepted.pins)
-        }
-        let validPaths = [outcome.path].compactMap(\.self) + outcome.otherPaths
-        guard let first = validPaths.first else { return draft.rejected(outcome.failure ?? DecisionDraft.unexplained) }
-        var failure = outcome.failure ?? matcher.mismatch(in: validPaths)
-        failure.paths = validPaths
-        failure.unusable = outcome.unusable
-        guard pins.enforcement == .reportOnly else { return draft.rejected(failure) }
-        draft.note(failure)
-        return draft.trusted(path: first)
     }
 }
 

@@ -9,6 +9,11 @@ public struct PolicyConfigurationError: HoldfastError {
         case invalidHostName
         /// Custom validation without a closure that validates.
         case missingCustomValidation
+        /// Online pinning without its server, its certificate or its customer; ``PolicyConfigurationError/expected`` names
+        /// what is missing.
+        case missingParameter
+        /// Online pinning with a certificate that cannot sign, or settings that cannot be meant.
+        case invalidParameter
         /// Pinning without anything to pin: an empty bundle or folder, or an empty list.
         case noPins
         /// A file of certificates to pin cannot be read; ``PolicyConfigurationError/found`` names it.

@@ -1,4 +1,6 @@
 import class Foundation.Bundle
+import struct Foundation.Data
+import struct Foundation.URL
 
 /// What both published interfaces make a policy from: the one implementation behind their spellings.
 struct PublishedPolicy {
@@ -8,8 +10,17 @@ struct PublishedPolicy {
     let bundle: Bundle
     let certificatePinOnly: Bool
     let customValidation: CustomValidationClosure?
+    let online: OnlinePinning
     var clock: any WallClock = SystemWallClock()
     var log = PolicyLog.shared
+
+    /// What the online types are made from beside the host.
+    struct OnlinePinning {
+        let trustServer: URL?
+        let trustServerCertificate: Data?
+        let customer: String?
+        let settings: OnlinePinningSettings
+    }
 
     func make() throws(PolicyConfigurationError) -> any TrustPolicy {
         let host: HostPattern
@@ -29,10 +40,10 @@ struct PublishedPolicy {
             return try pinned(.certificate, host)
         case .pinPublicKey:
             return try pinned(.publicKey, host)
-        case .pinCertificateOnline, .pinPublicKeyOnline:
-            let failure = TrustFailure(
-                .notYetSupported, expected: "a validation type of this version", found: "\(type)")
-            return RejectingPolicy(scope: .hosts(host), validationType: type, failure: failure, clock: clock)
+        case .pinCertificateOnline:
+            return try online(.certificate, host)
+        case .pinPublicKeyOnline:
+            return try online(.publicKey, host)
         }
     }
 
@@ -68,5 +79,45 @@ struct PublishedPolicy {
         return try PinnedPolicy(
             scope: .hosts(host), pinning: subject, of: certificates, from: source.description,
             validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly, clock: clock, log: log)
+    }
+
+    private func online(
+        _ subject: Pin.Subject, _ host: HostPattern
+    ) throws(PolicyConfigurationError) -> any TrustPolicy {
+        guard let url = online.trustServer, let certificate = online.trustServerCertificate,
+            let customer = online.customer, !customer.isEmpty
+        else { throw missingParameter(host) }
+        let store: TrustServerStore
+        do {
+            store = try TrustServerStore.shared(
+                url: url, signer: TrustServerSigner(certificate: certificate), customer: customer,
+                settings: online.settings, clock: clock)
+        } catch let error as DocumentError {
+            throw invalid("trustServerCertificate: \(error.expected)", error.found, error.remedy, host)
+        } catch let error as CertStoreError {
+            throw invalid(error.expected, error.found, error.remedy, host)
+        } catch {
+            throw invalid("parameters of a trust server", "\(error)", "Correct them.", host)
+        }
+        return store.trustPolicy(
+            for: host, pinning: subject, validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly)
+    }
+
+    private func missingParameter(_ host: HostPattern) -> PolicyConfigurationError {
+        let missing = [
+            online.trustServer == nil ? "trustServer" : nil,
+            online.trustServerCertificate == nil ? "trustServerCertificate" : nil,
+            online.customer?.isEmpty ?? true ? "customer" : nil,
+        ].compactMap(\.self)
+        return PolicyConfigurationError(
+            .missingParameter, hostName: host.description, expected: missing.joined(separator: ", "), found: "none",
+            remedy: "Set \(missing.joined(separator: " and ")) before the policy is made.")
+    }
+
+    private func invalid(
+        _ expected: String, _ found: String, _ remedy: String, _ host: HostPattern
+    ) -> PolicyConfigurationError {
+        PolicyConfigurationError(
+            .invalidParameter, hostName: host.description, expected: expected, found: found, remedy: remedy)
     }
 }

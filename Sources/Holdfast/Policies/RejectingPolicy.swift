@@ -1,7 +1,6 @@
 import struct Foundation.Date
 
-/// Rejects everything with one failure: what `create` makes of a configuration in error, and of a validation type that
-/// comes with a later version.
+/// Rejects everything with one failure: what `create` makes of a configuration in error.
 struct RejectingPolicy: ScopedPolicy {
     let scope: PolicyScope
     let validationType: ValidationType

@@ -24,3 +24,14 @@ final class Subscribers<Subscriber: Sendable>: Sendable {
     /// In the order in which they came.
     var all: [Subscriber] { state.withLock { $0.subscribers.map(\.subscriber) } }
 }
+
+extension Subscribers {
+    /// Everything that is told from now on, in a stream of its own. Of what its reader does not read, the latest 256
+    /// events are kept.
+    func stream<Event: Sendable>() -> AsyncStream<Event> where Subscriber == @Sendable (Event) -> Void {
+        let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(256))
+        let token = add { continuation.yield($0) }
+        continuation.onTermination = { [weak self] _ in self?.remove(token) }
+        return stream
+    }
+}

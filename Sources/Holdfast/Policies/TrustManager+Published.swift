@@ -36,7 +36,10 @@ extension TrustManager {
         PublishedPolicy(
             type: type, hostName: hostName, validatesHostName: settings.sslValidateHostName,
             bundle: settings.certificateBundle, certificatePinOnly: settings.certificatePinOnly,
-            customValidation: settings.customValidation, clock: clock)
+            customValidation: settings.customValidation,
+            online: PublishedPolicy.OnlinePinning(
+                trustServer: settings.trustServer, trustServerCertificate: settings.trustServerCertificate,
+                customer: settings.customer, settings: settings.onlinePinning), clock: clock)
     }
 }
 

@@ -1,4 +1,6 @@
 public import class Foundation.Bundle
+public import struct Foundation.Data
+public import struct Foundation.URL
 
 /// What ``TrustManager/create(type:hostName:settings:)`` makes a policy from, beside its type and host.
 ///
@@ -13,11 +15,21 @@ public final class ValidationSettings {
     /// Whose certificates are pinned by `pinCertificate` and `pinPublicKey`: all of them, with the ending `cer`. The
     /// main bundle by default. It is read when the policy is made.
     public var certificateBundle = Bundle.main
-    /// Whether pins alone decide about trust and expiry, self-signed certificates included; false by default. Other
-    /// types than `pinCertificate` and `pinPublicKey` ignore it.
+    /// Whether pins alone decide about trust and expiry, self-signed certificates included; false by default. Types
+    /// that do not pin ignore it.
     public var certificatePinOnly = false
     /// What decides for the type `custom`; without it such a policy rejects.
     public var customValidation: CustomValidationClosure?
+    /// Where the types `pinCertificateOnline` and `pinPublicKeyOnline` find their document, an https URL; without it,
+    /// the certificate and the customer such a policy rejects and says which is missing. Policies with equal parameters
+    /// share one download.
+    public var trustServer: URL?
+    /// The certificate, in DER, under which the trust server signs.
+    public var trustServerCertificate: Data?
+    /// Whose document the trust server is asked for.
+    public var customer: String?
+    /// How the online types fetch, keep and believe their document.
+    public var onlinePinning = OnlinePinningSettings()
 
     /// Makes settings with every default.
     public init() {}

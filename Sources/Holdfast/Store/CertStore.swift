@@ -1,6 +1,4 @@
 import Dispatch
-import Logging
-import Synchronization
 
 public import struct Foundation.Data
 public import struct Foundation.Date
@@ -52,45 +50,19 @@ public final class CertStore: Sendable {
         case forced
     }
 
-    struct State {
-        var snapshot: StoreSnapshot
-        var nextUpdate: Date
-        var entityTag = ""
-        /// Failures in a row, and when the next attempt may be made.
-        var failures = 0
-        var retryTime: Date?
-        var underWay: Task<CertStoreUpdateReport, Never>?
-        var lastUpdate: CertStoreUpdateReport?
-        var lastMismatchUpdate: Date?
-        /// Counts resets: what was begun before one is not committed after it.
-        var generation = 0
-        /// Said once.
-        var hasWarnedOfReplay = false
-
-        mutating func forgetFailures() {
-            failures = 0
-            retryTime = nil
-        }
-    }
-
     /// How the store was set up.
     public let configuration: CertStoreConfiguration
     /// What makes the store answer ``ValidationResult/empty``; nil where the configuration is sound.
     public let configurationError: CertStoreError?
     /// What was wrong with the stored document when the store was made; nil when it, or its absence, was fine.
-    public let storageError: CertStoreError?
+    public var storageError: CertStoreError? { documents.storageError }
     /// What the time is, before what is known better; see ``trustedTime``.
     public let clock: any WallClock
 
-    let crypto: any CryptoProvider
-    let dataStore: any SecureDataStore
-    let provider: any RemoteDataProvider
-    let key: (any SignatureVerifying)?
-    let logger = Logger(label: "holdfast.store")
-    let state: Mutex<State>
-    let observers = Subscribers<@Sendable (CertStoreEvent) -> Void>()
-    /// Storage blocks: it has a thread of its own.
-    let storageQueue = DispatchQueue(label: "holdfast.store")
+    let documents: DocumentStore<CertStoreFormat>
+    private let crypto: any CryptoProvider
+    private let fallback: PinTable
+    private let reporter: CertStoreReporter
 
     /// Makes a store; it reads and verifies what is stored before it returns, which ``load(configuration:)`` does off
     /// the caller's thread.
@@ -111,8 +83,6 @@ public final class CertStore: Sendable {
         self.configuration = configuration
         self.clock = clock
         crypto = cryptoProvider
-        dataStore = secureDataStore ?? FileDataStore()
-        provider = remoteDataProvider ?? URLSessionDataProvider()
         var fallback = PinTable.empty
         var key: (any SignatureVerifying)?
         do throws(CertStoreError) {
@@ -125,17 +95,15 @@ public final class CertStore: Sendable {
             fallback = .empty
             configurationError = error
         }
-        self.key = key
-        let loaded = StoreLoading(configuration: configuration, key: key, now: clock.now).load(from: dataStore)
-        storageError = loaded.error
-        let time = TrustedTime(buildDate: configuration.buildDate, newestIssue: loaded.newestIssue)
-        state = Mutex(
-            State(
-                snapshot: StoreSnapshot(content: loaded.content, fallback: fallback, trustedTime: time),
-                nextUpdate: loaded.nextUpdate, entityTag: loaded.entityTag))
-        for error in [configurationError, storageError].compactMap(\.self) {
-            logger.error("the store starts empty", metadata: ["error": "\(error)", "store": "\(identifier)"])
-        }
+        self.fallback = fallback
+        let reporter = CertStoreReporter(clock: clock, storeName: configuration.instanceIdentifier)
+        self.reporter = reporter
+        let format = CertStoreFormat(
+            configuration: configuration, key: key, configurationError: configurationError, crypto: cryptoProvider)
+        documents = DocumentStore(
+            format: format, clock: clock, crypto: cryptoProvider, dataStore: secureDataStore ?? FileDataStore(),
+            provider: remoteDataProvider ?? URLSessionDataProvider(), tell: { reporter.passOn($0) })
+        if let configurationError { documents.say(of: configurationError) }
     }
 
     /// Makes a store of a sound configuration; otherwise like the published initialiser.
@@ -173,21 +141,21 @@ public final class CertStore: Sendable {
     /// What the store's data is kept under.
     public var identifier: String { configuration.instanceIdentifier }
 
-    var snapshot: StoreSnapshot { state.withLock { $0.snapshot } }
+    var snapshot: StoreSnapshot { StoreSnapshot(document: documents.snapshot, fallback: fallback) }
 
     // MARK: What the store knows
 
     /// The latest of the clock, the date of the build, and the newest issue time that was verified.
-    public var trustedTime: Date { snapshot.trustedTime.time(clock: clock.now) }
+    public var trustedTime: Date { documents.trustedTime }
 
     /// Entries that count now or did until they expired: those of the verified document, else the fallback entries.
     public var entryCount: Int { snapshot.table.count }
 
     /// When the next update is due, or after a failure the next attempt.
-    public var nextUpdate: Date { state.withLock { $0.retryTime ?? $0.nextUpdate } }
+    public var nextUpdate: Date { documents.nextUpdate }
 
     /// What came of the last update, silent ones too; nil before the first.
-    public var lastUpdate: CertStoreUpdateReport? { state.withLock { $0.lastUpdate } }
+    public var lastUpdate: CertStoreUpdateReport? { documents.lastUpdate }
 
     // MARK: Validation
 
@@ -227,23 +195,15 @@ public final class CertStore: Sendable {
     /// Tells an observer of everything that happens from now on, on the thread where it happens, with no lock held.
     @discardableResult
     public func addObserver(_ observer: @escaping @Sendable (CertStoreEvent) -> Void) -> ObserverToken {
-        ObserverToken(value: observers.add(observer))
+        ObserverToken(value: reporter.observers.add(observer))
     }
 
     /// Ends an observation.
-    public func removeObserver(_ token: ObserverToken) { observers.remove(token.value) }
+    public func removeObserver(_ token: ObserverToken) { reporter.observers.remove(token.value) }
 
     /// Everything that happens from now on, for as many listeners as one likes, each with a stream of its own. Of what
     /// a listener does not listen to, the latest 256 events are kept.
-    public func events() -> AsyncStream<CertStoreEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: CertStoreEvent.self, bufferingPolicy: .bufferingNewest(256))
-        let token = observers.add { continuation.yield($0) }
-        continuation.onTermination = { [weak observers] _ in observers?.remove(token) }
-        return stream
-    }
+    public func events() -> AsyncStream<CertStoreEvent> { reporter.observers.stream() }
 
-    func tell(_ event: CertStoreEvent) {
-        for observer in observers.all { observer(event) }
-    }
+    func tell(_ event: CertStoreEvent) { reporter.tell(event) }
 }

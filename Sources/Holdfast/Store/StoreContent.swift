@@ -63,18 +63,14 @@ struct StoreContent: Sendable {
     }
 }
 
-/// What a store knows at one moment; replaced as a whole.
-final class StoreSnapshot: Sendable {
-    /// The verified document; nil while none is stored.
-    let content: StoreContent?
+/// What a ``CertStore`` judges by at one moment.
+struct StoreSnapshot: Sendable {
+    let document: DocumentSnapshot<StoreContent>
     let fallback: PinTable
-    let trustedTime: TrustedTime
 
-    init(content: StoreContent?, fallback: PinTable, trustedTime: TrustedTime) {
-        self.content = content
-        self.fallback = fallback
-        self.trustedTime = trustedTime
-    }
+    /// The verified document; nil while none is stored.
+    var content: StoreContent? { document.content }
+    var trustedTime: TrustedTime { document.trustedTime }
 
     /// The entries that count: fallback entries only while no verified document is stored.
     var table: PinTable { content?.table ?? fallback }

@@ -10,6 +10,7 @@ struct StoredRecord: Sendable, Equatable {
     enum Format: String, Sendable {
         case list
         case challenge
+        case trustServer
     }
 
     var format: Format

@@ -55,7 +55,10 @@ struct BackOff {
     static let longest: TimeInterval = 3_600
 
     /// Seconds to wait after this many failures in a row: between half and all of the doubled time.
-    static func delay(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> TimeInterval {
+    static func delay(
+        afterFailures failures: Int, longest: TimeInterval = Self.longest,
+        using generator: inout some RandomNumberGenerator
+    ) -> TimeInterval {
         let doublings = max(1, min(failures, 8)) - 1
         let full = min(longest, first * Double(1 << doublings))
         return full * (0.5 + generator.unit() / 2)

@@ -80,6 +80,8 @@ public struct TrustFailure: HoldfastError {
         case pinsExpired
         /// The store that holds the host's pins has none, or none that has not expired.
         case noUsablePins
+        /// The pins come from a document past its time, in its grace; only ever a notice of a decision.
+        case pinsPastTheirTime
         /// The policy does not cover the host that was dialled.
         case hostNotCovered
         /// The policy needs to know the host that was dialled and was not told.
@@ -92,8 +94,6 @@ public struct TrustFailure: HoldfastError {
         case customValidationRejected
         /// The policy's configuration is in error; it rejects until that is mended.
         case invalidConfiguration
-        /// The validation type comes with a later version.
-        case notYetSupported
         /// Validation is switched off for this host; only ever a notice of a decision, never a reason to reject.
         case validationDisabled
         /// The operating system rejected the chain.

@@ -54,6 +54,8 @@ extension TrustFailure.Code {
             "Ship pins with a later expiry, or choose standard validation after it."
         case .noUsablePins:
             "Update the store, or have entries for the host published; a host without pins is not trusted."
+        case .pinsPastTheirTime:
+            "Let the application reach the trust server, and check that it still signs; past the grace nobody is trusted."
         case .hostNotCovered:
             "Ask the policy of this host, or one whose pattern covers it."
         case .hostUnknown:
@@ -66,8 +68,6 @@ extension TrustFailure.Code {
             "See the application's own validation."
         case .invalidConfiguration:
             "Mend the policy's configuration; makePolicy() throws the same error when the policy is made."
-        case .notYetSupported:
-            "Use pinPublicKey or pinCertificate until online pinning arrives."
         case .validationDisabled:
             "Give the host another validation type before the application ships."
         case .rejectedBySystem:

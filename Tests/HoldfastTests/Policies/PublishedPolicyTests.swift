@@ -95,13 +95,62 @@ struct PublishedPolicyTests {
         }
     }
 
-    @Test("The online types reject until they are there")
-    func online() throws {
+    @Test("An online type without its server, certificate or customer rejects and names all that is missing")
+    func onlineParameters() throws {
         let fixture = try PolicyFixture()
+        let signer = try TestAuthority.root(name: "gcx")
+        let url = try #require(URL(string: "https://pins.example.com/gcx.json.signed"))
         for type in [ValidationType.pinCertificateOnline, .pinPublicKeyOnline] {
-            let policy = TrustManager().create(type: type, hostName: PolicyFixture.host)
-            #expect(policy.evaluate(try fixture.trust(), at: fixture.now).failure?.code == .notYetSupported)
-            #expect(!policy.validate(trust: nil))
+            for missing in [
+                ["trustServer"], ["trustServerCertificate"], ["customer"],
+                ["trustServer", "trustServerCertificate", "customer"],
+            ] {
+                let settings = ValidationSettings.defaultSettings
+                settings.onlinePinning.secureDataStore = InMemoryDataStore()
+                settings.trustServer = missing.contains("trustServer") ? nil : url
+                settings.trustServerCertificate =
+                    missing.contains("trustServerCertificate") ? nil : Data(signer.certificate.der)
+                settings.customer = missing.contains("customer") ? (missing.count == 1 ? "" : nil) : "gcx"
+                let composer = ComposePolicy(withValidation: type, forHost: PolicyFixture.host)
+                composer.onlinePinning = settings.onlinePinning
+                composer.trustServer = settings.trustServer
+                composer.trustServerCertificate = settings.trustServerCertificate
+                composer.customer = settings.customer
+                let manager = TrustManager()
+                for policy in [
+                    manager.create(type: type, hostName: PolicyFixture.host, settings: settings), composer.create(),
+                ] {
+                    let failure = try #require(policy.evaluate(try fixture.trust(), at: fixture.now).failure)
+                    #expect(failure.code == .invalidConfiguration)
+                    #expect(failure.expected == missing.joined(separator: ", "))
+                    #expect(!policy.validate(trust: nil))
+                }
+                for make in [
+                    { try manager.makePolicy(type: type, hostName: PolicyFixture.host, settings: settings) },
+                    { try composer.makePolicy() },
+                ] {
+                    let error = try #require(throws: PolicyConfigurationError.self) { _ = try make() }
+                    #expect(error.code == .missingParameter && error.expected == missing.joined(separator: ", "))
+                }
+            }
+        }
+    }
+
+    @Test("A trust server's certificate that is none, and settings that cannot be meant, are configuration errors")
+    func onlineConfiguration() throws {
+        let signer = try TestAuthority.root(name: "gcx")
+        let composer = ComposePolicy(withValidation: .pinPublicKeyOnline, forHost: PolicyFixture.host)
+        composer.onlinePinning.secureDataStore = InMemoryDataStore()
+        composer.trustServer = URL(string: "https://pins.example.com/gcx.json.signed")
+        composer.customer = "gcx"
+        composer.trustServerCertificate = Data("no certificate".utf8)
+        #expect(code { try composer.makePolicy() } == .invalidParameter)
+        #expect(!composer.create().validate(trust: nil))
+        composer.trustServerCertificate = Data(signer.certificate.der)
+        #expect(code { try composer.makePolicy() } == nil)
+        for maxAge in [0, -1, .nan, .infinity] {
+            composer.onlinePinning.maxAge = maxAge
+            #expect(code { try composer.makePolicy() } == .invalidParameter)
         }
     }
 

@@ -198,7 +198,7 @@ struct CertStoreUpdateTests {
             await second.wait()
             return RemoteDataResponse(.body(list))
         }
-        let tasks = (0..<20).map { _ in store.join(.direct) }
+        let tasks = (0..<20).map { _ in store.documents.join(.direct) }
         second.open()
         for task in tasks { _ = await task.value }
         #expect(fixture.provider.requests.count == count + 1)
@@ -300,7 +300,7 @@ struct CertStoreUpdateTests {
             await gate.wait()
             return RemoteDataResponse(.body(list))
         }
-        let task = store.join(.direct)
+        let task = store.documents.join(.direct)
         store.reset()
         gate.open()
         #expect(await task.value.error?.code == .reset)
@@ -331,14 +331,14 @@ struct CertStoreUpdateTests {
         try fixture.publish([("www.example.com", 2, 100)])
         guard isAsked else {
             #expect(store.judge(2) == .untrusted)
-            #expect(store.state.withLock { $0.underWay == nil } && fixture.provider.requests.count == 1)
+            #expect(!store.documents.isUpdating && fixture.provider.requests.count == 1)
             return
         }
         _ = await store.finishedUpdate { #expect(store.judge(2) == .untrusted) }
         #expect(store.judge(2) == .trusted && fixture.provider.requests.count == 2)
         fixture.clock.advance(by: 899)
         #expect(store.judge(3) == .untrusted)
-        #expect(store.state.withLock { $0.underWay == nil } && fixture.provider.requests.count == 2)
+        #expect(!store.documents.isUpdating && fixture.provider.requests.count == 2)
         fixture.clock.advance(by: 1)
         _ = await store.finishedUpdate { #expect(store.judge(3) == .untrusted) }
         #expect(fixture.provider.requests.count == 3)

@@ -1,0 +1,189 @@
+import Foundation
+
+/// The formats of a ``CertStore``: a list of fingerprints signed one by one, or an answer to a challenge, signed as a
+/// whole.
+struct CertStoreFormat: DocumentFormat {
+    let configuration: CertStoreConfiguration
+    /// Nil where the configuration is in error.
+    let key: (any SignatureVerifying)?
+    let configurationError: CertStoreError?
+    let crypto: any CryptoProvider
+
+    private static let challengeHeader = "X-Cert-Pinning-Challenge"
+    private static let signatureHeader = "X-Cert-Pinning-Signature"
+    /// Octets of a challenge; servers take 16 to 32.
+    private static let challengeLength = 16
+
+    var storageKey: String { configuration.instanceIdentifier }
+    var logName: String { configuration.instanceIdentifier }
+    var canVerify: Bool { key != nil }
+    var buildDate: Date? { configuration.buildDate }
+    var longestInterval: TimeInterval { configuration.schedule.periodicInterval }
+    var longestBackOff: TimeInterval { BackOff.longest }
+    var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
+    var acceptedDelay: TimeInterval { StoreContent.acceptedDelay }
+
+    func fetch(
+        from provider: any RemoteDataProvider, replacing current: CurrentDocument<StoreContent>
+    ) async throws(CertStoreError) -> FetchedDocument<StoreContent>? {
+        guard let key else {
+            throw configurationError
+                ?? CertStoreError(.invalidConfiguration, expected: "a public key", found: "none")
+        }
+        let (request, challenge) = try question(entityTag: current.entityTag)
+        let response: RemoteDataResponse
+        do {
+            response = try await provider.data(for: request)
+        } catch {
+            throw CertStoreError(network: error)
+        }
+        switch response.content {
+        case .notModified where request.headers["If-None-Match"] != nil: return nil
+        case .notModified:
+            throw CertStoreError(network: RemoteDataError(status: 304))
+        case .body(let body):
+            let record = try record(of: body, response, challenge: challenge)
+            do throws(DocumentError) {
+                let content = try Self.content(of: record, by: key, limits: configuration.limits)
+                return FetchedDocument(record: record, content: content)
+            } catch {
+                throw CertStoreError(error)
+            }
+        }
+    }
+
+    private func question(
+        entityTag: String
+    ) throws(CertStoreError) -> (request: RemoteDataRequest, challenge: String) {
+        var request = RemoteDataRequest(
+            url: configuration.serviceUrl, headers: ["Accept": "application/json"],
+            maximumBytes: configuration.limits.bytes, sslValidationStrategy: configuration.sslValidationStrategy)
+        guard configuration.useChallenge else {
+            if !entityTag.isEmpty { request.headers["If-None-Match"] = entityTag }
+            return (request, "")
+        }
+        let nonce = crypto.getRandomData(length: Self.challengeLength)
+        guard nonce.count == Self.challengeLength else {
+            throw CertStoreError(
+                .invalidConfiguration, expected: "\(Self.challengeLength) random octets of the crypto provider",
+                found: "\(nonce.count)")
+        }
+        let challenge = CanonicalBase64.encode(nonce)
+        request.headers[Self.challengeHeader] = challenge
+        return (request, challenge)
+    }
+
+    private func record(
+        of body: Data, _ response: RemoteDataResponse, challenge: String
+    ) throws(CertStoreError) -> StoredRecord {
+        var record = StoredRecord(format: configuration.useChallenge ? .challenge : .list, body: body)
+        guard configuration.useChallenge else {
+            record.entityTag = response.header("ETag") ?? ""
+            return record
+        }
+        guard let signature = response.header(Self.signatureHeader) else {
+            throw CertStoreError(
+                DocumentError(
+                    .invalidSignature, field: Self.signatureHeader, expected: "a signature", found: "none"))
+        }
+        record.challenge = challenge
+        record.signature = signature
+        return record
+    }
+
+    func isOwn(_ format: StoredRecord.Format) -> Bool {
+        format == (configuration.useChallenge ? .challenge : .list)
+    }
+
+    func content(of record: StoredRecord, at time: Date) throws(DocumentError) -> StoreContent {
+        guard let key else {
+            throw DocumentError(.invalidPublicKey, expected: "a public key", found: "none")
+        }
+        return try Self.content(of: record, by: key, limits: configuration.limits)
+    }
+
+    private static func content(
+        of record: StoredRecord, by key: any SignatureVerifying, limits: DocumentLimits
+    ) throws(DocumentError) -> StoreContent {
+        guard record.format == .challenge else {
+            return StoreContent(try FingerprintList(verifying: record.body, by: key, limits: limits))
+        }
+        return StoreContent(
+            try ChallengeResponse(
+                verifying: record.body, signature: record.signature, challenge: record.challenge, by: key,
+                limits: limits))
+    }
+
+    func issueTime(of content: StoreContent) -> Date? { content.issuedAt }
+
+    func checkReplaces(
+        _ new: StoreContent, _ old: StoreContent?, newestIssue: Date?, at time: Date
+    ) throws(DocumentError) {
+        try new.checkReplaces(
+            old, newestIssue: newestIssue, at: PathValidator.wholeSeconds(time),
+            acceptingLoss: configuration.acceptsLossOfPins)
+    }
+
+    func obstacle(to content: StoreContent?, at time: Date) -> CertStoreError? {
+        guard content?.table.hasUsableEntries(at: PathValidator.wholeSeconds(time)) != true else { return nil }
+        return CertStoreError(
+            .storeIsEmpty, expected: "an entry that has not expired",
+            found: content?.table.latestExpiry.map {
+                "entries of which the last expired at \(Date(timeIntervalSince1970: Double($0)).formatted(.iso8601))"
+            } ?? "no entries")
+    }
+
+    func nextUpdate(
+        for content: StoreContent, at time: Date, using generator: inout some RandomNumberGenerator
+    ) -> Date {
+        let soonest = content.table.soonestExpiry(at: PathValidator.wholeSeconds(time))
+        return configuration.schedule.nextUpdate(
+            at: time, soonestExpiry: soonest.map { Date(timeIntervalSince1970: Double($0)) }, using: &generator)
+    }
+
+    func versionCheck(in content: StoreContent) -> ChallengeResponse.VersionCheck? { content.versionCheck }
+}
+
+extension CertStoreConfiguration {
+    func key(for provider: any CryptoProvider) throws(CertStoreError) -> any SignatureVerifying {
+        let key: DocumentPublicKey
+        do throws(DocumentError) {
+            key = try DocumentPublicKey(base64: publicKey)
+        } catch {
+            throw Self.invalid(error.expected, error.found, error)
+        }
+        if provider is SwiftCryptoProvider { return key }
+        guard let imported = provider.importECPublicKey(publicKey: Data(key.x963)) else {
+            throw Self.invalid("a public key that the crypto provider reads", "one that it does not", nil)
+        }
+        return ProviderKey(provider: provider, key: imported)
+    }
+
+    func fallbackTable() throws(CertStoreError) -> PinTable {
+        var entries: [FingerprintEntry] = []
+        for data in [fallbackCertificateData, fallbackCertificatesData].compactMap(\.self) {
+            do throws(DocumentError) {
+                entries += try FallbackDocument.entries(in: data, limits: limits)
+            } catch {
+                throw Self.invalid("fallback data that can be read", "\(error)", error)
+            }
+        }
+        return PinTable(entries)
+    }
+
+    func check() throws(CertStoreError) {
+        if sslValidationStrategy == .noValidation, !useChallenge {
+            throw Self.invalid(
+                "standard validation for the download of a static list, or a challenge", "noValidation", nil)
+        }
+        guard periodicUpdateInterval.isFinite, expirationUpdateThreshold.isFinite, periodicUpdateInterval > 0,
+            expirationUpdateThreshold >= 0
+        else { throw Self.invalid("intervals that are numbers and not negative", "others", nil) }
+    }
+
+    private static func invalid(
+        _ expected: String, _ found: String, _ underlying: (any Error)?
+    ) -> CertStoreError {
+        CertStoreError(.invalidConfiguration, expected: expected, found: found, underlying: underlying)
+    }
+}

@@ -1,0 +1,88 @@
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+
+/// A format of signed documents: how one is asked for and proved, what may take the place of what, and how long it
+/// counts. What is the same for all of them is the ``DocumentStore``'s.
+///
+/// A document may be several files with state of their own: `fetch` asks as often as it has to, knows the content that
+/// counts now, and leaves in the record what has to be proved again after a restart.
+protocol DocumentFormat: Sendable {
+    /// What a verified document says.
+    associatedtype Content: Sendable
+
+    /// What the data is kept under.
+    var storageKey: String { get }
+    /// What the documents are called in the log.
+    var logName: String { get }
+    /// Whether there is anything to verify with; without it nothing is loaded.
+    var canVerify: Bool { get }
+    /// When the application was built, where that is known.
+    var buildDate: Date? { get }
+    /// No two updates are further apart, in seconds.
+    var longestInterval: TimeInterval { get }
+    /// The longest wait after failures, in seconds.
+    var longestBackOff: TimeInterval { get }
+    /// No two updates that mismatches ask for are closer, in seconds.
+    var mismatchInterval: TimeInterval { get }
+    /// Behind the newest issue time by so many seconds a document is still accepted.
+    var acceptedDelay: TimeInterval { get }
+
+    /// Downloads and verifies a document; nil when the server has no other than the one that is there.
+    func fetch(
+        from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
+    ) async throws(CertStoreError) -> FetchedDocument<Content>?
+    /// Whether a record is one of this format.
+    func isOwn(_ format: StoredRecord.Format) -> Bool
+    /// Verifies what was stored.
+    func content(of record: StoredRecord, at time: Date) throws(DocumentError) -> Content
+    /// When a document was made, in its signer's words; nil where nobody signed that.
+    func issueTime(of content: Content) -> Date?
+    /// Whether a document may take the place of what is there.
+    func checkReplaces(
+        _ new: Content, _ old: Content?, newestIssue: Date?, at time: Date
+    ) throws(DocumentError)
+    /// Why nobody can be judged by a document at a time; nil when it counts.
+    func obstacle(to content: Content?, at time: Date) -> CertStoreError?
+    /// When the document is to be renewed.
+    func nextUpdate(
+        for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
+    ) -> Date
+    /// What the document thinks of the application's version, where it says so.
+    func versionCheck(in content: Content) -> ChallengeResponse.VersionCheck?
+}
+
+/// What a format is told when it asks for a document.
+struct CurrentDocument<Content: Sendable>: Sendable {
+    /// The document that counts now.
+    let content: Content?
+    /// What the server calls it.
+    let entityTag: String
+    /// Tells the trusted time of the moment: the answer may take a while to come.
+    let time: @Sendable () -> Date
+}
+
+/// A document that was verified, and what is kept of it.
+struct FetchedDocument<Content: Sendable>: Sendable {
+    var record: StoredRecord
+    let content: Content
+}
+
+/// What a store knows at one moment; replaced as a whole.
+final class DocumentSnapshot<Content: Sendable>: Sendable {
+    /// The verified document; nil while none is there.
+    let content: Content?
+    let trustedTime: TrustedTime
+
+    init(content: Content?, trustedTime: TrustedTime) {
+        self.content = content
+        self.trustedTime = trustedTime
+    }
+}
+
+/// What happens in a store, whatever the format.
+enum DocumentStoreEvent<Content: Sendable>: Sendable {
+    case updateStarted(CertStoreUpdateKind)
+    case updateFinished(CertStoreUpdateReport)
+    case replaced(Content)
+    case reset
+}

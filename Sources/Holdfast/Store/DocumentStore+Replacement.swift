@@ -1,0 +1,140 @@
+import Foundation
+import Logging
+import Synchronization
+
+extension DocumentStore {
+    func perform(_ kind: CertStoreUpdateKind, _ generation: Int) async -> CertStoreUpdateReport {
+        tell(.updateStarted(kind))
+        var failure: CertStoreError?
+        var version: ChallengeResponse.VersionCheck?
+        do throws(CertStoreError) {
+            let fetched = try await format.fetch(from: provider, replacing: current())
+            version = fetched.flatMap { format.versionCheck(in: $0.content) }
+            failure = try await commit(fetched, generation)
+        } catch {
+            failure = error
+        }
+        if let failure, failure.code != .notStored { noteFailure(failure, generation) }
+        let report = report(kind, error: failure, version: version)
+        state.withLock { state in
+            state.underWay = nil
+            state.followsMismatch = false
+            state.lastUpdate = report
+        }
+        tell(.updateFinished(report))
+        return report
+    }
+
+    private func current() -> CurrentDocument<Content> {
+        let (content, tag) = state.withLock { ($0.snapshot.content, $0.entityTag) }
+        return CurrentDocument(content: content, entityTag: tag) { self.trustedTime }
+    }
+
+    /// Puts a document in the place of the one that is there, first in the storage, then in the snapshot.
+    /// - Returns: that nothing in it is usable, or that it could not be stored; nil when all is well.
+    private func commit(
+        _ fetched: FetchedDocument<Content>?, _ generation: Int
+    ) async throws(CertStoreError) -> CertStoreError? {
+        let result = await withCheckedContinuation { continuation in
+            storageQueue.async {
+                do throws(CertStoreError) {
+                    continuation.resume(
+                        returning: Result<_, CertStoreError>.success(try self.store(fetched, generation)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        let failure = try result.get()
+        // Not on the storage queue: an observer may reset the store.
+        if let content = fetched?.content { tell(.replaced(content)) }
+        return failure
+    }
+
+    /// On the storage queue, where resets happen as well: nothing changes the snapshot meanwhile.
+    private func store(
+        _ fetched: FetchedDocument<Content>?, _ generation: Int
+    ) throws(CertStoreError) -> CertStoreError? {
+        let (current, isStale) = state.withLock { ($0.snapshot, $0.generation != generation) }
+        guard !isStale else {
+            throw CertStoreError(.reset, expected: "the store as it was when the update began", found: "a reset")
+        }
+        let now = clock.now
+        guard let fetched else {
+            renew(current, now: now)
+            return obstacle(to: current.content, trusted: current.trustedTime, now: now)
+        }
+        var (record, content) = (fetched.record, fetched.content)
+        var trusted = current.trustedTime
+        do throws(DocumentError) {
+            try format.checkReplaces(
+                content, current.content, newestIssue: trusted.newestIssue, at: trusted.time(clock: now))
+        } catch {
+            throw CertStoreError(error)
+        }
+        if let issued = format.issueTime(of: content) {
+            trusted.newestIssue = max(issued, trusted.newestIssue ?? issued)
+        }
+        let next = nextUpdate(for: content, trusted: trusted, now: now)
+        record.nextUpdate = PathValidator.wholeSeconds(next)
+        record.newestIssue = trusted.newestIssue.map(PathValidator.wholeSeconds) ?? 0
+        let storageFailure = save(record)
+        let snapshot = DocumentSnapshot(content: content, trustedTime: trusted)
+        let emptiness = obstacle(to: content, trusted: trusted, now: now)
+        state.withLock { state in
+            state.snapshot = snapshot
+            state.nextUpdate = next
+            state.entityTag = record.entityTag
+            if emptiness == nil { state.forgetFailures() }
+        }
+        return emptiness ?? storageFailure
+    }
+
+    private func renew(_ snapshot: DocumentSnapshot<Content>, now: Date) {
+        guard let content = snapshot.content else { return }
+        let next = nextUpdate(for: content, trusted: snapshot.trustedTime, now: now)
+        let isUsable = isUsable(snapshot, now: now)
+        state.withLock { state in
+            state.nextUpdate = next
+            if isUsable { state.forgetFailures() }
+        }
+    }
+
+    private func nextUpdate(for content: Content, trusted: TrustedTime, now: Date) -> Date {
+        let time = trusted.time(clock: now)
+        var generator = ProviderGenerator(provider: crypto)
+        let next = format.nextUpdate(for: content, at: time, using: &generator)
+        // Asked for by the device's clock, which may be behind.
+        return now.addingTimeInterval(next.timeIntervalSince(time))
+    }
+
+    private func save(_ record: StoredRecord) -> CertStoreError? {
+        do {
+            if let reporting = dataStore as? any ReportingDataStore {
+                try reporting.replace(record.data, forKey: format.storageKey)
+            } else if !dataStore.save(data: record.data, forKey: format.storageKey) {
+                return CertStoreError(.notStored, expected: "a data store that saves", found: "one that refuses")
+            }
+            return nil
+        } catch {
+            return CertStoreError(
+                .notStored, expected: "a data store that saves", found: "\(error)", underlying: error)
+        }
+    }
+
+    private func noteFailure(_ error: CertStoreError, _ generation: Int) {
+        let now = clock.now
+        // The application's generator is not called with the lock held.
+        var provided = ProviderGenerator(provider: crypto)
+        let word = provided.next()
+        state.withLock { state in
+            guard state.generation == generation else { return }
+            state.failures += 1
+            var generator = OneWord(word: word)
+            let delay = BackOff.delay(
+                afterFailures: state.failures, longest: format.longestBackOff, using: &generator)
+            state.retryTime = now.addingTimeInterval(delay)
+        }
+        logger.warning("an update failed", metadata: ["store": "\(format.logName)", "error": "\(error)"])
+    }
+}

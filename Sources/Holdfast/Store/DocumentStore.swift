@@ -1,0 +1,206 @@
+import Dispatch
+import Foundation
+import Logging
+import Synchronization
+
+/// Keeps the document of a format: loads and verifies what is stored, updates it, one update at a time, and hands out
+/// snapshots. What the public stores have in common.
+final class DocumentStore<Format: DocumentFormat>: Sendable {
+    typealias Content = Format.Content
+
+    struct State {
+        var snapshot: DocumentSnapshot<Content>
+        var nextUpdate: Date
+        var entityTag = ""
+        /// Failures in a row, and when the next attempt may be made.
+        var failures = 0
+        var retryTime: Date?
+        var underWay: Task<CertStoreUpdateReport, Never>?
+        /// Whether a mismatch asked for the one under way.
+        var followsMismatch = false
+        var lastUpdate: CertStoreUpdateReport?
+        var lastMismatchUpdate: Date?
+        /// Counts resets: what was begun before one is not committed after it.
+        var generation = 0
+
+        mutating func forgetFailures() {
+            failures = 0
+            retryTime = nil
+        }
+    }
+
+    let format: Format
+    let clock: any WallClock
+    let crypto: any CryptoProvider
+    let dataStore: any SecureDataStore
+    let provider: any RemoteDataProvider
+    /// What was wrong with the stored document when the store was made.
+    let storageError: CertStoreError?
+    let state: Mutex<State>
+    /// Storage blocks: it has a thread of its own.
+    let storageQueue = DispatchQueue(label: "holdfast.store")
+    let tell: @Sendable (DocumentStoreEvent<Content>) -> Void
+    let logger = Logger(label: "holdfast.store")
+
+    /// Reads and verifies what is stored before it returns.
+    /// - Parameter tell: told of everything that happens, on the thread where it happens, with no lock held.
+    init(
+        format: Format, clock: any WallClock, crypto: any CryptoProvider, dataStore: any SecureDataStore,
+        provider: any RemoteDataProvider, tell: @escaping @Sendable (DocumentStoreEvent<Content>) -> Void
+    ) {
+        self.format = format
+        self.clock = clock
+        self.crypto = crypto
+        self.dataStore = dataStore
+        self.provider = provider
+        self.tell = tell
+        let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
+        storageError = loaded.error
+        let time = TrustedTime(buildDate: format.buildDate, newestIssue: loaded.newestIssue)
+        state = Mutex(
+            State(
+                snapshot: DocumentSnapshot(content: loaded.content, trustedTime: time), nextUpdate: loaded.nextUpdate,
+                entityTag: loaded.entityTag))
+        if let error = loaded.error { say(of: error) }
+    }
+
+    /// Logs why the store starts without a document.
+    func say(of error: CertStoreError) {
+        logger.error("the store starts empty", metadata: ["error": "\(error)", "store": "\(format.logName)"])
+    }
+
+    var snapshot: DocumentSnapshot<Content> { state.withLock { $0.snapshot } }
+
+    /// The latest of the clock, the date of the build, and the newest issue time that was verified.
+    var trustedTime: Date { snapshot.trustedTime.time(clock: clock.now) }
+
+    /// When the next update is due, or after a failure the next attempt.
+    var nextUpdate: Date { state.withLock { $0.retryTime ?? $0.nextUpdate } }
+
+    /// What came of the last update, silent ones too; nil before the first.
+    var lastUpdate: CertStoreUpdateReport? { state.withLock { $0.lastUpdate } }
+
+    var isUpdating: Bool { state.withLock { $0.underWay != nil } }
+
+    // MARK: Updates
+
+    /// Brings the store up to date; see ``CertStore/update(mode:)``.
+    func update(mode: CertStore.UpdateMode) async throws(CertStoreError) -> CertStoreUpdateReport {
+        let (kind, task) = begin(mode)
+        guard kind == .direct, let task else { return report(kind) }
+        let report = await task.value
+        if let error = report.error, error.code != .notStored { throw error }
+        return report
+    }
+
+    /// Decides what kind of update is due, and starts it or joins the one under way.
+    func begin(_ mode: CertStore.UpdateMode) -> (CertStoreUpdateKind, Task<CertStoreUpdateReport, Never>?) {
+        let now = clock.now
+        let kind = state.withLock { state -> CertStoreUpdateKind in
+            guard mode == .default, isUsable(state.snapshot, now: now) else { return .direct }
+            return now >= max(state.nextUpdate, state.retryTime ?? state.nextUpdate) ? .silent : .noUpdate
+        }
+        return (kind, kind == .noUpdate ? nil : join(kind))
+    }
+
+    /// The update under way, or a new one.
+    @discardableResult
+    func join(_ kind: CertStoreUpdateKind, afterMismatch: Bool = false) -> Task<CertStoreUpdateReport, Never> {
+        state.withLock { state in
+            if afterMismatch { state.followsMismatch = true }
+            if let task = state.underWay { return task }
+            let generation = state.generation
+            let task = Task.detached { await self.perform(kind, generation) }
+            state.underWay = task
+            return task
+        }
+    }
+
+    /// Starts an update after a mismatch, unless one was made or failed a moment ago.
+    func updateAfterMismatch() {
+        let now = clock.now
+        let isAllowed = state.withLock { state in
+            if let last = state.lastMismatchUpdate, abs(now.timeIntervalSince(last)) < format.mismatchInterval {
+                return false
+            }
+            if let retry = state.retryTime, now < retry { return false }
+            state.lastMismatchUpdate = now
+            return true
+        }
+        if isAllowed { join(.silent, afterMismatch: true) }
+    }
+
+    /// Starts an update if one is due; waits for nothing.
+    func updateIfDue() {
+        let now = clock.now
+        let isDue = state.withLock { state in
+            guard state.underWay == nil, !mustWait(state, now: now) else { return false }
+            guard isUsable(state.snapshot, now: now) else { return true }
+            // A clock that was set back must not put it off for longer than it may take.
+            return now >= state.nextUpdate || state.nextUpdate.timeIntervalSince(now) > format.longestInterval
+        }
+        if isDue { join(.silent) }
+    }
+
+    /// Whether the last attempt failed so little ago that another would be too soon.
+    func mustWait(_ state: borrowing State, now: Date) -> Bool {
+        guard let wait = state.retryTime?.timeIntervalSince(now) else { return false }
+        // A clock that was set back must not make the wait longer than it may be.
+        return wait > 0 && wait <= format.longestBackOff
+    }
+
+    /// Forgets everything that was stored; see ``CertStore/reset()``.
+    func reset() {
+        storageQueue.sync {
+            state.withLock { state in
+                state.generation += 1
+                state.snapshot = DocumentSnapshot(
+                    content: nil, trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: nil))
+                state.nextUpdate = Date(timeIntervalSince1970: 0)
+                state.entityTag = ""
+                state.forgetFailures()
+            }
+            dataStore.removeData(forKey: format.storageKey)
+        }
+        tell(.reset)
+    }
+
+    /// Keeps the store up to date until the task is cancelled; see ``CertStore/run(sleepingOn:)``.
+    func run(sleepingOn sleeper: some Clock<Duration>) async {
+        while !Task.isCancelled {
+            let wait = wait(at: clock.now)
+            if wait > 0 {
+                let duration = Duration.milliseconds(Int64((wait * 1_000).rounded(.up)))
+                do { try await sleeper.sleep(until: sleeper.now.advanced(by: duration), tolerance: nil) } catch {
+                    return
+                }
+                continue
+            }
+            _ = await join(.silent).value
+        }
+    }
+
+    /// Seconds until an update is to be made, 15 minutes at most.
+    private func wait(at now: Date) -> TimeInterval {
+        state.withLock { state in
+            let due = state.retryTime ?? (isUsable(state.snapshot, now: now) ? state.nextUpdate : now)
+            return max(0, min(UpdateSchedule.shortestInterval, due.timeIntervalSince(now)))
+        }
+    }
+
+    func isUsable(_ snapshot: DocumentSnapshot<Content>, now: Date) -> Bool {
+        obstacle(to: snapshot.content, trusted: snapshot.trustedTime, now: now) == nil
+    }
+
+    func obstacle(to content: Content?, trusted: TrustedTime, now: Date) -> CertStoreError? {
+        format.obstacle(to: content, at: trusted.time(clock: now))
+    }
+
+    func report(
+        _ kind: CertStoreUpdateKind, error: CertStoreError? = nil, version: ChallengeResponse.VersionCheck? = nil
+    ) -> CertStoreUpdateReport {
+        CertStoreUpdateReport(
+            kind: kind, result: error?.result ?? .ok, error: error, time: clock.now, nextUpdate: nextUpdate,
+            versionCheck: version)
+    }
+}

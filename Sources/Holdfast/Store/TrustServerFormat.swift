@@ -1,0 +1,135 @@
+import Crypto
+import Foundation
+
+/// The format of a ``TrustServerStore``: one CMS message, signed as a whole.
+struct TrustServerFormat: DocumentFormat {
+    let url: URL
+    let signer: TrustServerSigner
+    let customer: String
+    let settings: OnlinePinningSettings
+
+    /// A document that was just downloaded may be so many seconds old: a signer makes one every five minutes.
+    static let greatestAgeOfDownload: TimeInterval = 10 * 60
+
+    /// Different for every customer, server and signer: what one has is nothing to another.
+    var storageKey: String {
+        var hash = SHA256()
+        for part in [Array(url.absoluteString.utf8), signer.identity, Array(customer.utf8)] {
+            hash.update(data: Data("\(part.count) ".utf8))
+            hash.update(data: part)
+        }
+        return "trust-server-\(PinText.hexadecimal(Array(hash.finalize())))"
+    }
+
+    var logName: String { "\(customer) at \(url.absoluteString)" }
+    var canVerify: Bool { true }
+    var buildDate: Date? { settings.buildDate }
+    var longestInterval: TimeInterval { max(settings.maxAge, UpdateSchedule.shortestInterval * 1.2) }
+    var longestBackOff: TimeInterval { 60 }
+    var mismatchInterval: TimeInterval { 60 }
+    var acceptedDelay: TimeInterval { 0 }
+
+    func fetch(
+        from provider: any RemoteDataProvider, replacing current: CurrentDocument<TrustServerTable>
+    ) async throws(CertStoreError) -> FetchedDocument<TrustServerTable>? {
+        let response: RemoteDataResponse
+        do {
+            response = try await provider.data(
+                for: RemoteDataRequest(url: url, headers: ["Accept": "*/*"], maximumBytes: settings.limits.bytes))
+        } catch {
+            throw CertStoreError(network: error)
+        }
+        guard case .body(let body) = response.content else {
+            throw CertStoreError(network: RemoteDataError(status: 304))
+        }
+        let record = StoredRecord(format: .trustServer, body: body)
+        let time = current.time()
+        do throws(DocumentError) {
+            let content = try content(of: record, at: time)
+            try checkIsRecent(content, at: time)
+            return FetchedDocument(record: record, content: content)
+        } catch {
+            throw CertStoreError(error)
+        }
+    }
+
+    private func checkIsRecent(_ content: TrustServerTable, at time: Date) throws(DocumentError) {
+        let age = time.timeIntervalSince(content.timestamp)
+        guard age <= Self.greatestAgeOfDownload else {
+            throw DocumentError(
+                .outdated, field: "timestamp", expected: "a document made at most 10 minutes ago",
+                found: "one of \(content.timestamp.formatted(.iso8601)), \(Self.text(age: age)) old")
+        }
+    }
+
+    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .trustServer }
+
+    func content(of record: StoredRecord, at time: Date) throws(DocumentError) -> TrustServerTable {
+        try TrustServerTable(
+            TrustServerDocument(
+                verifying: record.body, by: signer, customer: customer, at: time, limits: settings.limits,
+                allowsLegacyDigests: settings.allowsLegacyDigests))
+    }
+
+    func issueTime(of content: TrustServerTable) -> Date? { content.timestamp }
+
+    func checkReplaces(
+        _ new: TrustServerTable, _ old: TrustServerTable?, newestIssue: Date?, at time: Date
+    ) throws(DocumentError) {
+        guard let newestIssue, new.timestamp < newestIssue else { return }
+        throw DocumentError(
+            .issuedBeforeNewest, field: "timestamp",
+            expected: "a document of \(newestIssue.formatted(.iso8601)) or later",
+            found: "one of \(new.timestamp.formatted(.iso8601))")
+    }
+
+    func obstacle(to content: TrustServerTable?, at time: Date) -> CertStoreError? {
+        guard let content else {
+            return CertStoreError(
+                .storeIsEmpty, expected: "a document of the trust server", found: "none",
+                remedy: "Let the application reach the trust server.")
+        }
+        let age = time.timeIntervalSince(content.timestamp)
+        guard age > settings.maxAge + settings.grace else { return nil }
+        return CertStoreError(
+            .storeIsEmpty, expected: "a document at most \(Self.text(age: settings.maxAge + settings.grace)) old",
+            found: "one that is \(Self.text(age: age)) old",
+            remedy: "Let the application reach the trust server, and check that it still signs.")
+    }
+
+    func nextUpdate(
+        for content: TrustServerTable, at time: Date, using generator: inout some RandomNumberGenerator
+    ) -> Date {
+        UpdateSchedule(periodicInterval: settings.maxAge, expirationThreshold: 0).nextUpdate(
+            at: time, soonestExpiry: content.timestamp.addingTimeInterval(settings.maxAge), using: &generator)
+    }
+
+    func versionCheck(in content: TrustServerTable) -> ChallengeResponse.VersionCheck? { nil }
+
+    /// Whether a document is past its time.
+    func isInGrace(_ content: TrustServerTable, at time: Date) -> Bool {
+        time.timeIntervalSince(content.timestamp) > settings.maxAge
+    }
+
+    /// A length of time as people say it.
+    static func text(age: TimeInterval) -> String {
+        let minutes = max(0, min(age, 1e9)) / 60
+        switch minutes {
+        case ..<120: return "\(Int(minutes)) min"
+        case ..<(72 * 60): return "\(Int(minutes / 60)) h"
+        default: return "\(Int(minutes / 1_440)) days"
+        }
+    }
+}
+
+extension TrustServerSigner {
+    /// Equal octets for equal signers.
+    var identity: [UInt8] {
+        switch kind {
+        case .certificate(let certificate): return Array(certificate.der)
+        case .authority(let authority):
+            let intermediates = authority.intermediates.flatMap { Array(SHA256.hash(data: $0)) }
+            return authority.anchors.digest + intermediates + authority.extendedKeyUsage
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Synchronization
+
+extension TrustServerStore {
+    /// Whether ``prepare()`` would wait: there is no fresh document, or a mismatch asked for a newer one, and no attempt
+    /// failed a moment ago.
+    public var needsPreparation: Bool {
+        let now = clock.now
+        let isFresh = freshness(at: now) == .fresh
+        return documents.state.withLock { state in
+            if isFresh { return state.followsMismatch }
+            return state.underWay != nil || !documents.mustWait(state, now: now)
+        }
+    }
+
+    /// Waits, for at most ``OnlinePinningSettings/preparationTimeout``, for a document to judge by.
+    ///
+    /// With a fresh one it returns at once. Otherwise there is one download, shared by all who wait; it goes on when
+    /// their time is up. A document in its grace is good enough when the download fails. Right after a failure nothing
+    /// is downloaded.
+    /// - Throws: ``CertStoreError`` when there is no usable document; `CancellationError` when the task is cancelled.
+    public func prepare() async throws {
+        guard needsPreparation else { return try checkUsable() }
+        let report = await Patience.value(of: documents.join(.direct), within: settings.preparationTimeout)
+        try Task.checkCancellation()
+        guard report != nil || isUsable else {
+            throw CertStoreError(
+                .networkError, expected: "a document within \(settings.preparationTimeout)",
+                found: "a download that goes on", remedy: "Check the network and the trust server, and try again.")
+        }
+        try checkUsable()
+    }
+
+    private var isUsable: Bool { [.fresh, .inGrace].contains(freshness) }
+
+    private func checkUsable() throws(CertStoreError) {
+        let snapshot = documents.snapshot
+        let time = snapshot.trustedTime.time(clock: clock.now)
+        guard let obstacle = documents.format.obstacle(to: snapshot.content, at: time) else { return }
+        throw lastUpdate?.error ?? obstacle
+    }
+}
+
+/// Waiting with an end.
+enum Patience {
+    private final class FirstAnswer<Value: Sendable>: Sendable {
+        private struct State {
+            var continuation: CheckedContinuation<Value?, Never>?
+            var answer: Value??
+        }
+
+        private let state = Mutex(State())
+
+        func wait() async -> Value? {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLock { state in
+                    if state.answer == nil { state.continuation = continuation }
+                    return state.answer
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        }
+
+        func settle(_ value: Value?) {
+            let continuation = state.withLock { state -> CheckedContinuation<Value?, Never>? in
+                guard state.answer == nil else { return nil }
+                state.answer = .some(value)
+                defer { state.continuation = nil }
+                return state.continuation
+            }
+            continuation?.resume(returning: value)
+        }
+    }
+
+    /// What a task that others may share comes to; nil when the time is up or the caller's task is cancelled. The task
+    /// itself goes on.
+    static func value<Value: Sendable>(of task: Task<Value, Never>, within limit: Duration) async -> Value? {
+        let first = FirstAnswer<Value>()
+        Task { first.settle(await task.value) }
+        let timer = Task {
+            try? await Task.sleep(for: limit)
+            first.settle(nil)
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await first.wait()
+        } onCancel: {
+            first.settle(nil)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Synchronization
+
+public import struct Foundation.URL
+
+extension TrustServerStore {
+    /// The one store for a server, signer and customer: policies that are made with equal parameters share it, its
+    /// downloads and its document.
+    ///
+    /// It lives as long as one of them holds it. Settings and clocks are parameters as well: for providers and storages
+    /// that are not Hashable, one and the same object makes them equal. A value that is neither shares with nobody.
+    /// - Throws: ``CertStoreError`` `invalidConfiguration`.
+    public static func shared(
+        url: URL, signer: TrustServerSigner, customer: String,
+        settings: OnlinePinningSettings = OnlinePinningSettings(),
+        clock: any WallClock = SystemWallClock()
+    ) throws(CertStoreError) -> TrustServerStore {
+        let make = { () throws(CertStoreError) in
+            try TrustServerStore(url: url, signer: signer, customer: customer, settings: settings, clock: clock)
+        }
+        guard let key = StoreKey(url: url, signer: signer, customer: customer, settings: settings, clock: clock) else {
+            return try make()
+        }
+        if let store = sharedStores.withLock({ $0[key]?.store }) { return store }
+        // Reads the storage: not with the lock held. Of two that are made at once the first counts.
+        let made = try make()
+        return sharedStores.withLock { stores in
+            if let store = stores[key]?.store { return store }
+            stores = stores.filter { $0.value.store != nil }
+            stores[key] = WeakStore(store: made)
+            return made
+        }
+    }
+
+    private static let sharedStores = Mutex<[StoreKey: WeakStore]>([:])
+}
+
+private struct WeakStore: Sendable {
+    weak var store: TrustServerStore?
+}
+
+/// What makes two stores one.
+private struct StoreKey: Hashable, Sendable {
+    private enum Part: Hashable, Sendable {
+        case value(String)
+        case object(Swift.ObjectIdentifier)
+        case type(Swift.ObjectIdentifier)
+    }
+
+    private let texts: [String]
+    private let signer: [UInt8]
+    private let limits: DocumentLimits
+    private let parts: [Part]
+
+    /// Nil where something in it cannot be compared.
+    init?(
+        url: URL, signer: TrustServerSigner, customer: String, settings: OnlinePinningSettings, clock: any WallClock
+    ) {
+        guard let provider = Self.part(settings.remoteDataProvider), let storage = Self.part(settings.secureDataStore),
+            let clock = Self.part(clock)
+        else { return nil }
+        texts = [
+            url.absoluteString, customer, "\(settings.maxAge)", "\(settings.grace)", "\(settings.preparationTimeout)",
+            "\(settings.allowsLegacyDigests)", "\(settings.buildDate?.timeIntervalSince1970 ?? .nan)",
+        ]
+        self.signer = signer.identity
+        limits = settings.limits
+        parts = [provider, storage, clock]
+    }
+
+    private static func part<Value: Sendable>(_ value: Value) -> Part? {
+        switch value {
+        case let provider as URLSessionDataProvider: return .value("\(provider)")
+        case let storage as FileDataStore: return .value("\(storage.folder.absoluteString) \(storage.maximumBytes)")
+        case is SystemWallClock: return .type(Swift.ObjectIdentifier(SystemWallClock.self))
+        default:
+            guard type(of: value) is AnyClass else { return nil }
+            return .object(Swift.ObjectIdentifier(value as AnyObject))
+        }
+    }
+}
