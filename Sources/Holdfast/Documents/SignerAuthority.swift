@@ -29,6 +29,11 @@ struct SignerAuthority: Sendable {
         self.intermediates = intermediates
     }
 
+    /// Equal octets for equal authorities.
+    var identity: [UInt8] {
+        anchors.digest + intermediates.flatMap { Pin.certificate($0).digest } + purpose
+    }
+
     /// anyExtendedKeyUsage, serverAuth, clientAuth: what an authority gives to everybody.
     private static let tooCommon: Set<String> = ["2.5.29.37.0", "1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2"]
 

@@ -53,6 +53,14 @@ public struct TrustServerSigner: Sendable {
                 anchors: anchors, extendedKeyUsage: extendedKeyUsage, intermediates: intermediates.map { [UInt8]($0) }))
     }
 
+    /// Equal octets for equal signers: what their documents are kept under, and stores are shared by.
+    var identity: [UInt8] {
+        switch kind {
+        case .certificate(let certificate): Array(certificate.der)
+        case .authority(let authority): authority.identity
+        }
+    }
+
     /// The notAfter of the configured certificate.
     var expiry: Date? {
         if case .certificate(let certificate) = kind { certificate.notAfter } else { nil }

@@ -121,15 +121,3 @@ struct TrustServerFormat: DocumentFormat {
         }
     }
 }
-
-extension TrustServerSigner {
-    /// Equal octets for equal signers.
-    var identity: [UInt8] {
-        switch kind {
-        case .certificate(let certificate): return Array(certificate.der)
-        case .authority(let authority):
-            let intermediates = authority.intermediates.flatMap { Array(SHA256.hash(data: $0)) }
-            return authority.anchors.digest + intermediates + authority.extendedKeyUsage
-        }
-    }
-}
