@@ -92,8 +92,8 @@ let package = Package(
         .executableTarget(
             name: "holdfastctl",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
-                crypto, cryptoExtras, asn1, argumentParser,
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTesting",
+                "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, crypto, cryptoExtras, asn1, argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),
@@ -135,7 +135,9 @@ let package = Package(
         .testTarget(
             name: "holdfastctlTests",
             dependencies: [
-                "holdfastctl", "Holdfast", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+                "holdfastctl", "Holdfast", "HoldfastSigning", "HoldfastTesting", "HoldfastNIOTesting", nioCore,
+                nioPosix,
+                nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(

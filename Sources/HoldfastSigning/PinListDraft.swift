@@ -8,11 +8,30 @@ public import Holdfast
 public struct PinListDraft: Sendable, Hashable {
     /// The entries, sorted.
     public private(set) var entries: [FingerprintEntry]
+    /// What a list that was read says about hosts without pins; kept as it was, and still signed by nobody.
+    public private(set) var domainsConfiguration: DomainsConfiguration?
+    /// Of entries that were read: what is unchanged keeps its signature, so that a list changes where it has to.
+    private var signatures: [FingerprintEntry: String] = [:]
 
     /// A draft of these entries; of two alike one stays.
     public init(_ entries: [FingerprintEntry] = []) {
         self.entries = []
         for entry in entries { add(entry) }
+    }
+
+    /// A draft of what a list holds, every entry of which was signed by this key.
+    /// - Throws: ``DocumentError`` where the list does not verify, ``SigningError`` `unknownField` where it has fields
+    ///   that would be lost.
+    public init(
+        reading list: Data, signedBy key: DocumentPublicKey, limits: DocumentLimits = DocumentLimits()
+    ) throws {
+        let verified = try FingerprintList(verifying: list, with: key, limits: limits)
+        try Self.refuseUnknownFields(of: list)
+        // Strictly read already, so that there is one reading only.
+        let texts = try JSONDecoder().decode(Signatures.self, from: list).fingerprints.map(\.signature)
+        self.init(verified.entries)
+        domainsConfiguration = verified.unsignedDomainsConfiguration
+        for (entry, text) in zip(verified.entries, texts) { signatures[entry] = text }
     }
 
     /// Adds an entry; one that is for the same name, certificate and depth gives way to it.
@@ -49,9 +68,28 @@ public struct PinListDraft: Sendable, Hashable {
     /// Signs every entry and writes the list: JSON in UTF-8, one entry a line, with a line break at the end.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func signed(by key: SigningKey) throws(SigningError) -> Data {
+        let publicKey = try key.publicKey
+        var signatures: [FingerprintEntry: String] = [:]
+        for entry in entries {
+            if let old = self.signatures[entry], publicKey.isSignature(old, of: entry) {
+                signatures[entry] = old
+            } else {
+                signatures[entry] = Base64Text.encode(try key.signature(for: entry.signedBytes))
+            }
+        }
+        return try written(with: signatures)
+    }
+
+    /// Writes the list with the signatures that it was read with, for who has taken entries away and has no key.
+    /// - Throws: ``SigningError`` `unsignedEntry` where an entry was added.
+    public func withItsSignatures() throws(SigningError) -> Data { try written(with: signatures) }
+
+    private func written(with signatures: [FingerprintEntry: String]) throws(SigningError) -> Data {
         var lines: [String] = []
         for entry in entries {
-            let signature = Base64Text.encode(try key.signature(for: entry.signedBytes))
+            guard let signature = signatures[entry] else {
+                throw SigningError(.unsignedEntry, expected: "a signature for \(entry.name)", found: "none")
+            }
             var fields = [
                 #""name":\#(Self.json(entry.name))"#, #""fingerprint":"\#(entry.fingerprint)""#,
                 #""expires":\#(entry.expires)"#, #""signature":"\#(signature)""#,
@@ -60,7 +98,45 @@ public struct PinListDraft: Sendable, Hashable {
             lines.append("{\(fields.joined(separator: ","))}")
         }
         let body = lines.isEmpty ? "" : "\n\(lines.joined(separator: ",\n"))\n"
-        return Data(#"{"fingerprints":[\#(body)]}"#.utf8) + Data("\n".utf8)
+        let domains = domainsConfiguration.map { ",\n\"domainsConfig\":\(Self.json($0))" } ?? ""
+        return Data((#"{"fingerprints":[\#(body)]\#(domains)}"# + "\n").utf8)
+    }
+
+    private static func json(_ domains: DomainsConfiguration) -> String {
+        let list = domains.pinningRequired.sorted { $0.key < $1.key }.map { name, isRequired in
+            #"{"name":\#(json(name)),"sslPinningRequired":\#(isRequired)}"#
+        }
+        return #"{"sslPinningRequiredForUnlisted":\#(domains.pinningRequiredForUnlisted),"#
+            + #""domains":[\#(list.joined(separator: ","))]}"#
+    }
+
+    private struct Signatures: Decodable {
+        struct Entry: Decodable {
+            let signature: String
+        }
+        let fingerprints: [Entry]
+    }
+
+    /// What is not known cannot be written again.
+    private static func refuseUnknownFields(of list: Data) throws {
+        func check(_ value: Any?, _ known: Set<String>, in place: String) throws {
+            guard let object = value as? [String: Any] else { return }
+            if let field = object.keys.sorted().first(where: { !known.contains($0) }) {
+                throw SigningError(
+                    .unknownField, expected: known.sorted().joined(separator: ", ") + " in \(place)",
+                    found: "\(field) as well")
+            }
+        }
+        let document = try JSONSerialization.jsonObject(with: list) as? [String: Any]
+        try check(document, ["fingerprints", "domainsConfig"], in: "the list")
+        for entry in document?["fingerprints"] as? [Any] ?? [] {
+            try check(entry, ["name", "fingerprint", "expires", "signature", "depth"], in: "an entry")
+        }
+        let domains = document?["domainsConfig"] as? [String: Any]
+        try check(domains, ["sslPinningRequiredForUnlisted", "domains"], in: "domainsConfig")
+        for domain in domains?["domains"] as? [Any] ?? [] {
+            try check(domain, ["name", "sslPinningRequired"], in: "an entry of domainsConfig")
+        }
     }
 
     /// By name as octets, then the latest expiry first, then by depth and fingerprint.
@@ -74,5 +150,11 @@ public struct PinListDraft: Sendable, Hashable {
     /// A JSON text. Names hold no control characters, so that only two are escaped.
     static func json(_ text: String) -> String {
         "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+}
+
+extension DocumentPublicKey {
+    fileprivate func isSignature(_ text: String, of entry: FingerprintEntry) -> Bool {
+        Base64Text.decode(text).map { verifies(signature: $0, of: entry.signedBytes) } ?? false
     }
 }

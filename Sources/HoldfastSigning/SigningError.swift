@@ -18,6 +18,10 @@ public struct SigningError: HoldfastError {
         case invalidNumber
         /// A challenge that is missing, too short, too long or no Base64 (`INVALID_CHALLENGE`).
         case invalidChallenge
+        /// A list that is to be written again has a field that would be lost.
+        case unknownField
+        /// A list that is to be written without a key has an entry without a signature.
+        case unsignedEntry
         /// Cryptography failed on something that should be impossible.
         case cryptographyFailed
     }
@@ -45,6 +49,8 @@ public struct SigningError: HoldfastError {
         case .unsupportedEncryption: "Encrypt it anew: openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA256."
         case .invalidNumber: "Give the Base64 that `holdfastctl export-private` prints."
         case .invalidChallenge: "Send the Base64 of 16 to 32 random octets."
+        case .unknownField: "Take the field out, or edit the list by other means."
+        case .unsignedEntry: "Sign the list with the key."
         case .cryptographyFailed: "Try again, and report it."
         }
     }

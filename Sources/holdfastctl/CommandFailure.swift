@@ -11,6 +11,7 @@ struct CommandFailure: Error {
     enum Code: String {
         case notTrusted, wrongUsage, resolveFailed, connectFailed, timedOut, handshakeFailed, noAnchors, unreadableFile
         case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS
+        case notSigned, invalidList, unwritableFile
     }
 
     let code: Code
@@ -23,10 +24,10 @@ struct CommandFailure: Error {
 
     var status: Status {
         switch code {
-        case .notTrusted: .negativeAnswer
+        case .notTrusted, .notSigned, .invalidList: .negativeAnswer
         case .wrongUsage: .wrongUsage
         case .resolveFailed, .connectFailed, .timedOut, .handshakeFailed, .noAnchors, .unreadableFile,
-            .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS:
+            .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS, .unwritableFile:
             .couldNotFindOut
         }
     }

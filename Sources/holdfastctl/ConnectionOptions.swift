@@ -58,9 +58,12 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     /// Whether nothing but the defaults is there.
-    var isEmpty: Bool {
-        ca == nil && connectTo == nil && timeout == 10 && clientCertificate == nil && clientKey == nil
-            && startTLS == nil && proxy == nil
+    var isEmpty: Bool { ca == nil && !concernsConnections }
+
+    /// Whether any option but that of the anchors is there.
+    var concernsConnections: Bool {
+        !(connectTo == nil && timeout == 10 && clientCertificate == nil && clientKey == nil
+            && startTLS == nil && proxy == nil)
     }
 
     /// The host with the port to dial.

@@ -4,7 +4,7 @@ import ArgumentParser
 struct Holdfastctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "holdfastctl",
-        abstract: "Decide about TLS servers as Holdfast does: try it, examine a server, make pins.",
+        abstract: "Decide about TLS servers as Holdfast does: try it, examine a server, make pins, sign them.",
         discussion: """
             Exit codes: 0 success or trusted, 1 a negative answer (not trusted, not as expected), 2 wrong usage, \
             3 could not find out (network, file). Errors go to standard error.
@@ -16,14 +16,20 @@ struct Holdfastctl: AsyncParsableCommand {
               holdfastctl check mail.example.com --starttls smtp
               holdfastctl pin www.example.com
               holdfastctl pin backup.pem --format okhttp --host www.example.com
+              holdfastctl keygen -o signer.pem
+              holdfastctl sign www.example.com --key signer.pem --list pins.json
+              holdfastctl verify pins.json --key signer.pub
 
             Completion for your shell:
               holdfastctl --generate-completion-script bash > holdfastctl.bash
             """,
         version: "0.1.0",
-        subcommands: [DemoCommand.self, CheckCommand.self, PinCommand.self])
+        subcommands: [
+            DemoCommand.self, CheckCommand.self, PinCommand.self, KeygenCommand.self, SignCommand.self,
+            VerifyCommand.self, ListCommand.self, ExportCommand.self, ExportPrivateCommand.self,
+        ])
 
     func run() async throws {
-        throw ValidationError("Say what to do: demo, check or pin.")
+        throw ValidationError("Say what to do, for example demo, check, pin or sign; see --help.")
     }
 }

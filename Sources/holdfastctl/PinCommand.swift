@@ -66,8 +66,6 @@ struct PinCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    private static let fileEndings = ["pem", "der", "crt", "cer", "key", "csr"]
-
     func validate() throws {
         guard let first = sources.first else { throw ValidationError("Name a host or a file.") }
         if let configuredHost, !format.allows(configuredHost.scope) {
@@ -91,9 +89,8 @@ struct PinCommand: AsyncParsableCommand {
     }
 
     private var namesFiles: Bool {
-        guard sources.count == 1, let source = sources.first, !source.contains("://") else { return sources.count > 1 }
-        return source.contains("/") || FileManager.default.fileExists(atPath: source)
-            || Self.fileEndings.contains(URL(fileURLWithPath: source).pathExtension.lowercased())
+        guard sources.count == 1, let source = sources.first else { return sources.count > 1 }
+        return PinSource.isFile(source)
     }
 
     func run() async throws {

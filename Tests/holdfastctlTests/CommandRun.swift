@@ -49,6 +49,13 @@ struct CommandRun {
         }
     }
 
+    /// Runs a script of the shell, for which `$HOLDFASTCTL` is the command.
+    static func shell(_ script: String, in folder: URL) async throws -> CommandRun {
+        try await run(
+            URL(filePath: "/bin/bash"), ["-c", script], environment: ["HOLDFASTCTL": try #require(program).path],
+            in: folder)
+    }
+
     private static let program: URL? = {
         let places = [Bundle.main] + Bundle.allBundles
         return places.flatMap { [$0.bundleURL, $0.bundleURL.deletingLastPathComponent()] }

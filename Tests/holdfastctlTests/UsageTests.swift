@@ -3,6 +3,10 @@ import Testing
 
 @Suite("Arguments of holdfastctl")
 struct UsageTests {
+    private static let digest = String(repeating: "a5", count: 32)
+    private static let publicKey =
+        "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
+
     @Test(
         "Wrong, missing and surplus arguments say so on standard error and exit with 2",
         arguments: [
@@ -37,6 +41,30 @@ struct UsageTests {
             (["pin", "backup.pem", "--format", "okhttp"], "--host"),
             (["pin", "backup.pem", "--ca", "root.pem"], "--ca"),
             (["pin", "backup.pem", "--insecure"], "--insecure"),
+            (["keygen"], "--output"),
+            (["keygen", "-o", "key.pem", "--no-password", "--password-file", "pw"], "--no-password"),
+            (["export"], "--key"),
+            (["export", "--key", "key.pem", "--password", "secret"], "--password"),
+            (["export", "--key", "key.pem", "--password-file", "pw", "--password-fd", "3"], "not both"),
+            (["export", "--key", "key.pem", "--password-fd", "-1"], "--password-fd"),
+            (["sign", "--key", "key.pem"], "--fingerprint"),
+            (["sign", "--key", "key.pem", "no host"], "neither a file nor a host"),
+            (["sign", "--key", "key.pem", "cert.pem", "--starttls", "smtp"], "with a host"),
+            (["sign", "--key", "key.pem", "cert.pem", "--expires", "1900000000"], "--expires"),
+            (["sign", "--key", "key.pem", "cert.pem", "--json"], "--list"),
+            (["sign", "--key", "key.pem", "cert.pem", "--replace"], "--list"),
+            (["sign", "--key", "key.pem", "-f", digest, "-n", "www.example.com"], "--expires"),
+            (["sign", "--key", "key.pem", "-f", digest, "-t", "1900000000"], "--name"),
+            (["sign", "cert.pem", "--key", "key.pem", "-f", digest, "-n", "a", "-t", "1900000000"], "--fingerprint"),
+            (["sign", "--key", "key.pem", "-f", digest, "-n", "a", "-t", "1540280280000"], "milliseconds"),
+            (["sign", "--key", "key.pem", "-f", digest, "-n", "a", "-t", "tomorrow"], "2027-02-19"),
+            (["sign", "--key", "key.pem", "-f", "00ff", "-n", "a", "-t", "1900000000"], "hexadecimal"),
+            (["sign", "--key", "key.pem", "-f", "sha256/x", "-n", "a", "-t", "1900000000"], "pin of a key"),
+            (["verify", "pins.json"], "--key"),
+            (["verify", "pins.json", "--key", "AAAA"], "invalidPublicKey"),
+            (["verify", "pins.json", "--key", publicKey, "--watch", "0"], "watch"),
+            (["list"], "show or prune"),
+            (["list", "prune", "pins.json"], "--key"),
         ] as [([String], String)])
     func wrong(arguments: [String], hint: String) async throws {
         let run = try await CommandRun.holdfastctl(arguments)
@@ -61,9 +89,15 @@ struct UsageTests {
         #expect(!run.actsOnTerminal)
     }
 
-    @Test("Help is on standard output, with examples", arguments: ["demo", "check", "pin"])
+    @Test(
+        "Help is on standard output, with examples",
+        arguments: [
+            "demo", "check", "pin", "keygen", "sign", "verify", "export", "export-private", "list", "list show",
+            "list prune",
+        ])
     func help(verb: String) async throws {
-        for arguments in [[verb, "--help"], ["help", verb]] {
+        let words = verb.split(separator: " ").map(String.init)
+        for arguments in [words + ["--help"], ["help"] + words] {
             let run = try await CommandRun.holdfastctl(arguments)
             #expect(run.status == 0)
             #expect(run.errors.isEmpty)

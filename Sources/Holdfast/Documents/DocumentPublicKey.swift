@@ -41,6 +41,11 @@ public struct DocumentPublicKey: Sendable {
 
     /// The key as ``init(x963:)`` takes it.
     public var x963: [UInt8] { Array(key.x963Representation) }
+
+    /// Whether a signature, DER, is this key's for a message.
+    package func verifies(signature: [UInt8], of message: [UInt8]) -> Bool {
+        isValid(signature: signature, for: message)
+    }
 }
 
 extension DocumentPublicKey: SignatureVerifying {

@@ -1,15 +1,18 @@
-import Foundation
+package import Foundation
 
 /// Replaces files as a whole: whoever reads one, and whoever starts after a crash, finds the old or the new content.
-enum AtomicFile {
-    /// Puts other content in the place of what a file holds, readable by its owner only.
+package enum AtomicFile {
+    /// Puts other content in the place of what a file holds.
     ///
     /// The content is on the disk before its name is, and the name when this returns.
     /// - Parameters:
     ///   - url: the file, in a folder that is there.
     ///   - temporaryName: of the file that becomes it; one that is there already is replaced. Two writers at once need
     ///     two names.
-    static func replace(_ url: URL, with data: Data, temporaryName: String) throws {
+    ///   - permissions: the mode of the new file; by default it is readable by its owner only.
+    package static func replace(
+        _ url: URL, with data: Data, temporaryName: String, permissions: Int = 0o600
+    ) throws {
         let folder = url.deletingLastPathComponent()
         // In the same folder, so that it is the same file system and renaming is one step.
         let temporary = folder.appending(path: temporaryName)
@@ -20,10 +23,11 @@ enum AtomicFile {
                 FileManager.default.createFile(
                     atPath: temporary.path, contents: nil, attributes: [.posixPermissions: 0o600])
             else { throw CocoaError(.fileWriteNoPermission) }
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: temporary.path)
             let handle = try FileHandle(forWritingTo: temporary)
             defer { try? handle.close() }
             try handle.write(contentsOf: data)
+            // Whole, before anybody else may read it.
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: temporary.path)
             try handle.synchronize()
             guard unsafe rename(temporary.path, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
@@ -42,7 +46,7 @@ enum AtomicFile {
 
     /// Reads a file of at most so many bytes.
     /// - Throws: `CocoaError` `fileReadTooLarge` past the limit.
-    static func read(_ url: URL, maximumBytes: Int) throws -> Data {
+    package static func read(_ url: URL, maximumBytes: Int) throws -> Data {
         let handle = try FileHandle(forReadingFrom: url)
         defer { try? handle.close() }
         let data = try handle.read(upToCount: maximumBytes + 1) ?? Data()

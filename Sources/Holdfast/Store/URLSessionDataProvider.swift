@@ -17,9 +17,6 @@ public struct URLSessionDataProvider: RemoteDataProvider {
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
     public let allowsPlainHTTPToLoopback: Bool
 
-    /// Redirects that are followed, each to HTTPS.
-    static let maximumRedirects = 5
-
     /// Makes a provider.
     /// - Parameters:
     ///   - answerLimit: the longest time until the answer begins, in seconds.
@@ -35,9 +32,7 @@ public struct URLSessionDataProvider: RemoteDataProvider {
     /// Downloads a document.
     /// - Throws: ``RemoteDataError``.
     public func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
-        guard isAllowed(request.url) else {
-            throw RemoteDataError(.insecureURL, expected: "an https URL", found: request.url.absoluteString.quoted)
-        }
+        try rules.check(request.url)
         #if !canImport(Security)
         guard request.sslValidationStrategy == .default else {
             throw RemoteDataError(
@@ -53,13 +48,7 @@ public struct URLSessionDataProvider: RemoteDataProvider {
         }
     }
 
-    func isAllowed(_ url: URL) -> Bool {
-        switch url.scheme?.lowercased() {
-        case "https": true
-        case "http": allowsPlainHTTPToLoopback && ["127.0.0.1", "::1", "[::1]", "localhost"].contains(url.host ?? "")
-        default: false
-        }
-    }
+    fileprivate var rules: DownloadRules { DownloadRules(allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback) }
 }
 
 /// One download. Every callback comes on the session's queue, or from a timer or a cancellation; the first to end it
@@ -149,15 +138,12 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
             state.redirects += 1
             return state.redirects
         }
-        guard redirects <= URLSessionDataProvider.maximumRedirects, let url = newRequest.url, provider.isAllowed(url),
-            url.scheme?.lowercased() == "https" || request.url.scheme?.lowercased() == "http"
-        else {
+        do throws(RemoteDataError) {
+            try provider.rules.checkRedirect(
+                to: newRequest.url, from: request.url, number: redirects, status: response.statusCode)
+        } catch {
             completionHandler(nil)
-            end(
-                with: RemoteDataError(
-                    .redirectRefused, status: response.statusCode,
-                    expected: "at most \(URLSessionDataProvider.maximumRedirects) redirects, each to https",
-                    found: newRequest.url?.absoluteString.quoted ?? "no URL"))
+            end(with: error)
             return
         }
         completionHandler(newRequest)

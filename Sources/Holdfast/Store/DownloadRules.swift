@@ -1,0 +1,43 @@
+package import struct Foundation.URL
+
+/// Where documents may come from: what every provider holds to.
+package struct DownloadRules: Sendable {
+    /// Redirects that are followed.
+    package static let maximumRedirects = 5
+
+    private let allowsPlainHTTPToLoopback: Bool
+
+    package init(allowsPlainHTTPToLoopback: Bool) {
+        self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
+    }
+
+    /// - Throws: ``RemoteDataError`` `insecureURL`.
+    package func check(_ url: URL) throws(RemoteDataError) {
+        guard isAllowed(url) else {
+            throw RemoteDataError(.insecureURL, expected: "an https URL", found: url.absoluteString.quoted)
+        }
+    }
+
+    /// Whether the redirect of this number, counted from 1, may be followed: nothing leads from https to http.
+    /// - Throws: ``RemoteDataError`` `redirectRefused`.
+    package func checkRedirect(
+        to url: URL?, from origin: URL, number: Int, status: Int
+    ) throws(RemoteDataError) {
+        guard number <= Self.maximumRedirects, let url, isAllowed(url),
+            url.scheme?.lowercased() == "https" || origin.scheme?.lowercased() == "http"
+        else {
+            throw RemoteDataError(
+                .redirectRefused, status: status,
+                expected: "at most \(Self.maximumRedirects) redirects, each to https",
+                found: url?.absoluteString.quoted ?? "no URL")
+        }
+    }
+
+    private func isAllowed(_ url: URL) -> Bool {
+        switch url.scheme?.lowercased() {
+        case "https": true
+        case "http": allowsPlainHTTPToLoopback && ["127.0.0.1", "::1", "[::1]", "localhost"].contains(url.host ?? "")
+        default: false
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import ArgumentParser
+import Crypto
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// Private keys in files: for their owner only.
+struct KeyFile {
+    let path: String
+
+    private static let maximumBytes = 65_536
+
+    /// Reads a key, asking for its password where it has one.
+    func read(_ passwords: PasswordOptions) throws(CommandFailure) -> SigningKey {
+        let text = String(decoding: try Self.content(of: path), as: UTF8.self)
+        Self.warnIfLoose(path)
+        do throws(SigningError) {
+            return try SigningKey(pem: text)
+        } catch  where error.code == .passwordNeeded {
+            let password = try passwords.password(for: path)
+            do throws(SigningError) {
+                return try SigningKey(pem: text, password: password)
+            } catch {
+                throw CommandFailure(.unreadableFile, "\(path): \(error)")
+            }
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(path): \(error)")
+        }
+    }
+
+    /// Makes the file, with mode 0600; one that is there stays.
+    func create(_ pem: String) throws(CommandFailure) {
+        let descriptor = unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw errno == EEXIST
+                ? presence : CommandFailure(.unwritableFile, "\(path) cannot be made: \(Self.reason(errno))")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try handle.write(contentsOf: Data(pem.utf8))
+            try handle.synchronize()
+            try handle.close()
+        } catch {
+            // Half a key is none, and in the way of the next attempt.
+            try? FileManager.default.removeItem(atPath: path)
+            throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    func requireAbsence() throws(CommandFailure) {
+        guard !FileManager.default.fileExists(atPath: path) else { throw presence }
+    }
+
+    private var presence: CommandFailure {
+        CommandFailure(
+            .unwritableFile, "\(path) is there already, and a key that is overwritten is gone: name another file")
+    }
+
+    /// Says so where others than the owner may read or write a secret.
+    static func warnIfLoose(_ path: String) {
+        // A pipe of the shell's has a mode that says nothing.
+        guard
+            let attributes = try? FileManager.default.attributesOfItem(
+                atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path),
+            attributes[.type] as? FileAttributeType == .typeRegular,
+            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue, mode & 0o077 != 0
+        else { return }
+        Output.standard.complain(
+            "warning: \(path) has mode 0\(String(mode & 0o777, radix: 8)), so that others may read it: chmod 600 it")
+    }
+
+    static func content(of path: String, maximumBytes: Int = maximumBytes) throws(CommandFailure) -> Data {
+        do {
+            return try AtomicFile.read(URL(fileURLWithPath: path), maximumBytes: maximumBytes)
+        } catch CocoaError.fileReadTooLarge {
+            throw CommandFailure(.unreadableFile, "\(path) has more than \(maximumBytes) bytes")
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(path) cannot be read: \(error.localizedDescription)")
+        }
+    }
+
+    static func reason(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
+}
+
+/// The public key of a signer, as people give it: its Base64, or a file with that or with a public key in PEM.
+struct PublicKeyArgument: ExpressibleByArgument {
+    let key: DocumentPublicKey
+
+    init(_ text: String) throws {
+        if let key = try? DocumentPublicKey(base64: text) {
+            self.key = key
+            return
+        }
+        guard FileManager.default.fileExists(atPath: text) else {
+            // Says what is wrong with the Base64.
+            key = try DocumentPublicKey(base64: text)
+            return
+        }
+        let content = String(decoding: try KeyFile.content(of: text), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        if let pem = try? P256.Signing.PublicKey(pemRepresentation: content) {
+            key = try DocumentPublicKey(x963: Array(pem.x963Representation))
+        } else if content.contains("PRIVATE KEY") {
+            throw CommandFailure(
+                .wrongUsage, "\(text) has a private key; give the public one, which holdfastctl export prints")
+        } else {
+            key = try DocumentPublicKey(base64: content)
+        }
+    }
+
+    init?(argument: String) {
+        guard let argument = try? PublicKeyArgument(argument) else { return nil }
+        self = argument
+    }
+
+    static let help = "The signer's public key: the Base64 that holdfastctl export prints, or a file that has it."
+}
+
+/// The private key of a signer, for every verb that needs one.
+struct KeyOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The private key: PKCS #8 or SEC 1 in PEM, encrypted or not.", valueName: "file"),
+        completion: .file(extensions: ["pem", "key"]))
+    var key: String
+
+    @OptionGroup(title: "Password")
+    var password: PasswordOptions
+
+    func read() throws(CommandFailure) -> SigningKey { try KeyFile(path: key).read(password) }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl list`
+struct ListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show a signed list, or take what has expired out of it.",
+        discussion: """
+            EXAMPLES
+              holdfastctl list show pins.json
+              holdfastctl list prune pins.json --key signer.pub
+
+            Exit codes are those of the verb; each has a --help of its own.
+            """,
+        subcommands: [ListShowCommand.self, ListPruneCommand.self])
+
+    func run() async throws { throw ValidationError("Say what to do with the list: show or prune.") }
+}
+
+/// `holdfastctl list show`
+struct ListShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Print the entries of a list, with or without verifying it.",
+        discussion: """
+            Without --key no signature is looked at; verify is the verb that answers whether clients accept a list.
+
+            EXAMPLES
+              holdfastctl list show pins.json
+              holdfastctl list show pins.json --key signer.pub --json
+
+            Exit codes: 0 success, 1 the list is none or does not verify, 2 wrong usage, 3 it could not be read.
+
+            With --json one object is printed, with the fields of verify but outcome.
+            """)
+
+    @Argument(help: ArgumentHelp("The list.", valueName: "list"), completion: .file(extensions: ["json"]))
+    var list: String
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
+        transform: { try PublicKeyArgument($0) })
+    var key: PublicKeyArgument?
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    private struct Unverified: Decodable {
+        struct Entry: Decodable {
+            let name: String
+            let fingerprint: Data
+            let expires: Int64
+            let depth: Int?
+        }
+        struct Anything: Decodable {}
+        let fingerprints: [Entry]
+        let domainsConfig: Anything?
+    }
+
+    func run() async throws {
+        let output = Output.standard
+        let data = try PinListFile(list).data()
+        let report: PinListReport
+        do {
+            report = try read(data, now: SystemWallClock().now)
+        } catch {
+            throw CommandFailure(.invalidList, "\(list) is no list of fingerprints: \(error)")
+        }
+        if json {
+            try output.json(report)
+            return
+        }
+        report.print(to: output)
+        if !report.verified { output.line("Signatures were not looked at: holdfastctl verify does that.", .faint) }
+    }
+
+    private func read(_ data: Data, now: Date) throws -> PinListReport {
+        if let key {
+            let verified = try FingerprintList(verifying: data, with: key.key)
+            return PinListReport(
+                file: list, entries: verified.entries, hasDomains: verified.unsignedDomainsConfiguration != nil,
+                verified: true, now: now)
+        }
+        let unverified = try JSONDecoder().decode(Unverified.self, from: data)
+        let entries = try unverified.fingerprints.map { entry in
+            try FingerprintEntry(
+                name: entry.name, pin: Pin(subject: .certificate, digest: entry.fingerprint), expires: entry.expires,
+                depth: entry.depth ?? 0)
+        }
+        return PinListReport(
+            file: list, entries: entries, hasDomains: unverified.domainsConfig != nil, verified: false, now: now)
+    }
+}
+
+/// `holdfastctl list prune`
+struct ListPruneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Take the expired entries out of a list.",
+        discussion: """
+            The list is verified first, and no private key is needed: what stays keeps its signature. A list of which \
+            nothing would be left is not written, since clients refuse one without entries.
+
+            EXAMPLES
+              holdfastctl list prune pins.json --key signer.pub
+
+            Exit codes: 0 success, 1 the list does not verify or nothing would be left, 2 wrong usage, 3 it could not \
+            be read or written.
+
+            With --json one object is printed: file, removed (the fields of the entries of verify), remaining.
+            """)
+
+    @Argument(help: ArgumentHelp("The list.", valueName: "list"), completion: .file(extensions: ["json"]))
+    var list: String
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
+        transform: { try PublicKeyArgument($0) })
+    var key: PublicKeyArgument
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    private struct Report: Encodable {
+        let file: String
+        let removed: [PinListReport.Entry]
+        let remaining: Int
+    }
+
+    func run() async throws {
+        let output = Output.standard
+        let now = SystemWallClock().now
+        // An entry counts to the end of the second of its expiry.
+        let second = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
+        var removed: [FingerprintEntry] = []
+        let change = try PinListFile(list).update(signedBy: key.key, creating: false) { draft in
+            removed = draft.prune(at: second)
+            return try draft.withItsSignatures()
+        }
+        let report = Report(
+            file: list, removed: removed.map { .init($0, now: now) }, remaining: change.after.count)
+        if json {
+            try output.json(report)
+            return
+        }
+        for entry in report.removed {
+            output.line("removed  \(SafeText.escapedLine(entry.name))  \(entry.remaining)  \(entry.fingerprint)")
+        }
+        output.line("\(list): \(report.removed.count) removed, \(report.remaining) left")
+    }
+}

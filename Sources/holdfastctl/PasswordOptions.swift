@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+
+/// Where the password of a private key comes from. Never from an argument, which everybody on the machine can read.
+struct PasswordOptions: ParsableArguments {
+    @Option(
+        name: .customLong("password-file"),
+        help: ArgumentHelp("Take the key's password from the first line of this file.", valueName: "file"),
+        completion: .file())
+    var passwordFile: String?
+
+    @Option(
+        name: .customLong("password-fd"),
+        help: ArgumentHelp("Take the key's password from the first line of this descriptor.", valueName: "number"))
+    var passwordDescriptor: Int32?
+
+    /// Longer ones are no passwords but files given by mistake.
+    private static let maximumBytes = 4_096
+
+    func validate() throws {
+        guard passwordFile == nil || passwordDescriptor == nil else {
+            throw ValidationError("Give --password-file or --password-fd, not both.")
+        }
+        if let passwordDescriptor, passwordDescriptor < 0 {
+            throw ValidationError("--password-fd is the number of a descriptor, not \(passwordDescriptor).")
+        }
+    }
+
+    var isEmpty: Bool { passwordFile == nil && passwordDescriptor == nil }
+
+    /// The password, asked for on the terminal where no option names it.
+    /// - Parameter repeating: whether it is new, and asked for twice.
+    func password(for path: String, repeating: Bool = false) throws(CommandFailure) -> [UInt8] {
+        let password: [UInt8]
+        if let passwordFile {
+            KeyFile.warnIfLoose(passwordFile)
+            password = try Self.firstLine(of: passwordFile) { try FileHandle(forReadingFrom: $0) }
+        } else if let passwordDescriptor {
+            password = try Self.firstLine(of: "descriptor \(passwordDescriptor)") { _ in
+                guard fcntl(passwordDescriptor, F_GETFD) >= 0 else { throw CocoaError(.fileReadUnknown) }
+                return FileHandle(fileDescriptor: passwordDescriptor, closeOnDealloc: false)
+            }
+        } else {
+            password = try TerminalPrompt.password("Password of \(path): ", repeating: repeating)
+        }
+        guard !password.isEmpty else { throw CommandFailure(.wrongUsage, "the password for \(path) is empty") }
+        return password
+    }
+
+    private static func firstLine(
+        of name: String, opening: (URL) throws -> FileHandle
+    ) throws(CommandFailure) -> [UInt8] {
+        let data: Data
+        do {
+            data = try opening(URL(fileURLWithPath: name)).read(upToCount: maximumBytes + 1) ?? Data()
+        } catch {
+            throw CommandFailure(.unreadableFile, "the password cannot be read from \(name)")
+        }
+        guard data.count <= maximumBytes else {
+            throw CommandFailure(.unreadableFile, "\(name) has more than a password")
+        }
+        var line = Array(data.prefix { $0 != 0x0A })
+        if line.last == 0x0D { line.removeLast() }
+        return line
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// A signed list in a file, changed by one command at a time and replaced as a whole.
+struct PinListFile {
+    /// What a change did.
+    struct Change {
+        let before: [FingerprintEntry]
+        let after: [FingerprintEntry]
+        /// Whether there was no file before.
+        let isNew: Bool
+    }
+
+    let path: String
+
+    /// What readers take by default.
+    private static let limits = DocumentLimits()
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    func data() throws(CommandFailure) -> Data {
+        // One byte more, so that the reader of the list says what is wrong with it.
+        try KeyFile.content(of: path, maximumBytes: Self.limits.bytes + 1)
+    }
+
+    /// Reads the list, has it changed, and writes it if it is another; on any error the file stays as it is.
+    /// - Parameters:
+    ///   - key: who signed what is there, and what is written.
+    ///   - creating: whether the file may be made.
+    ///   - body: changes the entries and writes the document.
+    func update(
+        signedBy key: DocumentPublicKey, creating: Bool, _ body: (inout PinListDraft) throws -> Data
+    ) throws -> Change {
+        // What a link leads to is replaced, not the link.
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+        return try withLock(on: file.deletingLastPathComponent()) {
+            let isNew = !FileManager.default.fileExists(atPath: file.path)
+            guard !isNew || creating else { throw CommandFailure(.unreadableFile, "\(path) is not there") }
+            let old = isNew ? nil : try data()
+            var draft = PinListDraft()
+            if let old { draft = try read(old, signedBy: key) }
+            let before = draft.entries
+            let document = try body(&draft)
+            try check(document, key)
+            if document != old { try write(document, to: file) }
+            return Change(before: before, after: draft.entries, isNew: isNew)
+        }
+    }
+
+    private func read(_ data: Data, signedBy key: DocumentPublicKey) throws -> PinListDraft {
+        do {
+            return try PinListDraft(reading: data, signedBy: key)
+        } catch let error as DocumentError {
+            throw CommandFailure(.invalidList, "\(path) is left as it is: \(error)")
+        } catch let error as SigningError {
+            throw CommandFailure(.invalidList, "\(path) is left as it is: \(error)")
+        }
+    }
+
+    /// No list is published that its readers would refuse.
+    private func check(_ document: Data, _ key: DocumentPublicKey) throws {
+        let list: FingerprintList
+        do throws(DocumentError) {
+            list = try FingerprintList(verifying: document, with: key, limits: Self.limits)
+        } catch {
+            throw CommandFailure(.invalidList, "\(path) is left as it is: clients would refuse it: \(error)")
+        }
+        guard !list.entries.isEmpty else {
+            throw CommandFailure(
+                .invalidList, "\(path) is left as it is: clients refuse a list without entries. Sign new ones first.")
+        }
+    }
+
+    private func write(_ document: Data, to file: URL) throws {
+        // It is for the public, and stays as it was where somebody has thought otherwise.
+        let old = try? FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber
+        do {
+            try AtomicFile.replace(
+                file, with: document, temporaryName: ".\(file.lastPathComponent).new",
+                permissions: old?.intValue ?? 0o644)
+        } catch {
+            throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    /// The folder is locked, so that no file is left behind. The lock ends with the process, however that ends.
+    private func withLock<Result>(on folder: URL, _ body: () throws -> Result) throws -> Result {
+        let descriptor = unsafe open(folder.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(KeyFile.reason(errno))")
+        }
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else {
+                throw CommandFailure(.unwritableFile, "\(path) cannot be locked: \(KeyFile.reason(errno))")
+            }
+        }
+        return try body()
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// What there is to say about a list; its fields are those of the JSON objects.
+struct PinListReport: Encodable {
+    struct Entry: Encodable {
+        enum State: String, Encodable {
+            case valid, expired
+        }
+
+        let state: State
+        let name: String
+        let fingerprint: String
+        /// Unix seconds, as it was signed.
+        let expires: Int64
+        /// The same, ISO 8601.
+        let expiryDate: String
+        /// Whole days until then; negative after it.
+        let daysLeft: Int
+        /// Absent for the server's own certificate.
+        let depth: Int?
+
+        init(_ entry: FingerprintEntry, now: Date) {
+            state =
+                entry.expiryDate.timeIntervalSince1970 >= now.timeIntervalSince1970.rounded(.down)
+                ? .valid : .expired
+            name = entry.name
+            fingerprint = entry.fingerprint
+            expires = entry.expires
+            expiryDate = entry.expiryDate.formatted(.iso8601)
+            daysLeft = CertificateReport.days(until: entry.expiryDate, from: now)
+            depth = entry.depth == 0 ? nil : entry.depth
+        }
+
+        /// When it expires, in words.
+        var remaining: String {
+            switch daysLeft {
+            case ..<(-1): "expired \(-daysLeft) days ago"
+            case -1: "expired within the last day"
+            case 0: "expires within a day"
+            case 1: "expires in 1 day"
+            default: "expires in \(daysLeft) days"
+            }
+        }
+    }
+
+    let file: String
+    /// The time for which the entries were judged, ISO 8601.
+    let time: String
+    /// Whether the signatures were verified.
+    let verified: Bool
+    let entries: [Entry]
+    /// Names with one fingerprint that has not expired.
+    let namesWithoutBackup: [String]
+    /// Whether the list says which hosts need no pins; nobody signs that, and clients ignore it.
+    let unsignedDomainsConfig: Bool
+    /// The days that were asked for; absent where nobody asked.
+    var watch: Int?
+
+    init(file: String, entries: [FingerprintEntry], hasDomains: Bool, verified: Bool, now: Date) {
+        self.file = file
+        self.verified = verified
+        time = now.formatted(.iso8601)
+        let draft = PinListDraft(entries)
+        self.entries = entries.map { Entry($0, now: now) }
+        namesWithoutBackup = draft.namesWithoutBackup(
+            at: Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down)))
+        unsignedDomainsConfig = hasDomains
+    }
+
+    var expired: Int { entries.count { $0.state == .expired } }
+
+    /// Entries that count now and will not so many days from now.
+    var expiringSoon: Int {
+        guard let watch else { return 0 }
+        return entries.count { $0.state == .valid && $0.daysLeft < watch }
+    }
+
+    func print(to output: Output) {
+        let width = min(60, entries.map(\.name.count).max() ?? 0)
+        for entry in entries {
+            let isSoon = watch.map { entry.daysLeft < $0 } ?? false
+            let depth = entry.depth.map { "  depth \($0)" } ?? ""
+            output.line(
+                .init(entry.state.rawValue.padded(to: 9), entry.state == .expired || isSoon ? .bad : .good),
+                .init(SafeText.escapedLine(entry.name).padded(to: width)), .init("  "),
+                .init(entry.remaining.padded(to: 22), isSoon ? .bad : .plain), .init("  \(entry.expiryDate)  "),
+                .init(entry.fingerprint + depth, .faint))
+        }
+    }
+
+    /// What an operator should know, on standard error.
+    func warn(_ output: Output) {
+        Self.warn(ofNamesWithoutBackup: namesWithoutBackup, output)
+        if unsignedDomainsConfig {
+            output.complain("warning: domainsConfig of a list is not signed, and clients of Holdfast do not follow it")
+        }
+    }
+
+    static func warn(ofNamesWithoutBackup names: [String], _ output: Output) {
+        for name in names {
+            output.complain(
+                "warning: \(SafeText.escapedLine(name)) has one fingerprint and no backup: when that certificate must be "
+                    + "replaced at once, clients lose the host. Sign the certificate that will follow it as well.")
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl sign`
+struct SignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Sign the fingerprints of certificates, for the list that clients download.",
+        discussion: """
+            A certificate comes from a file (PEM or DER; issuers follow it in the file), from a server, or is named by \
+            its fingerprint: SHA-256 of its DER in hexadecimal, colons allowed, or in Base64. What is a file: an \
+            argument that exists as one, has a slash in it, or ends in .pem, .der, .crt or .cer. Everything else is a \
+            host. Several arguments are signed together, or none of them.
+
+            A certificate is signed for the name of its host, and one from a file for its common name if \
+            subjectAltName has that too, or for its only DNS name; --name says otherwise, also several times, and \
+            wildcards as they are in the certificate. The entry expires with the certificate.
+
+            Nothing is signed unless the certificate is for its name, has not expired, and its chain validates. \
+            --allow-untrusted waives the last of these; of a fingerprint nothing of the kind can be checked.
+
+            With --list the entries go into that file, which is made if it is not there: they take the place of those \
+            for the same name and certificate, with --replace of all for the same name. The list must be signed with \
+            this key; it is sorted, replaced as a whole, and on any error left as it is. Without --list a list of \
+            the new entries alone is printed.
+
+            EXAMPLES
+              holdfastctl sign www.example.com --key signer.pem --list pins.json
+              holdfastctl sign current.pem next.pem --key signer.pem --list pins.json --replace
+              holdfastctl sign chain.pem --name '*.example.com' --key signer.pem --password-file secret.txt
+              holdfastctl sign intranet.example --ca company-root.pem --key signer.pem > pins.json
+              holdfastctl sign --key signer.pem --name www.example.com --fingerprint 3113500c4a66… --expires 2027-02-19
+
+            Exit codes: 0 success, 1 a certificate is not fit to be signed for or the list does not verify, 2 wrong \
+            usage, 3 could not connect, read or write.
+
+            With --list and --json one object is printed on success: list, created, signed (change, which is added, \
+            replaced or unchanged, state, name, fingerprint, expires, expiryDate, daysLeft), removed, entries (how \
+            many the list has), namesWithoutBackup.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Certificate files and hosts.", valueName: "file | host[:port]"), completion: .file())
+    var sources: [String] = []
+
+    @OptionGroup
+    var key: KeyOptions
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Sign for this name. Repeatable.", valueName: "name"))
+    var name: [String] = []
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The SHA-256 of a certificate, instead of one.", valueName: "hex or Base64"),
+        transform: Self.fingerprint)
+    var fingerprint: Pin?
+
+    @Option(
+        name: [.customShort("t"), .long],
+        help: ArgumentHelp("When that certificate expires: Unix seconds, or a date in UTC.", valueName: "time"),
+        transform: Self.time)
+    var expires: Int64?
+
+    @Option(
+        help: ArgumentHelp("Put the entries into this list.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var list: String?
+
+    @Flag(help: "Remove what the list has for the same names.")
+    var replace = false
+
+    @Flag(name: .customLong("allow-untrusted"), help: "Sign although a chain does not validate.")
+    var allowUntrusted = false
+
+    @Flag(help: "Print JSON instead of text; goes with --list.")
+    var json = false
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
+    private struct Report: Encodable {
+        enum Change: String, Encodable {
+            case added, replaced, unchanged
+        }
+
+        struct Signed: Encodable {
+            let change: Change
+            let entry: PinListReport.Entry
+
+            private enum Key: CodingKey {
+                case change
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                try entry.encode(to: encoder)
+                var container = encoder.container(keyedBy: Key.self)
+                try container.encode(change, forKey: .change)
+            }
+        }
+
+        let list: String
+        let created: Bool
+        let signed: [Signed]
+        let removed: [PinListReport.Entry]
+        let entries: Int
+        let namesWithoutBackup: [String]
+    }
+
+    func validate() throws {
+        if fingerprint != nil {
+            guard sources.isEmpty, !allowUntrusted, connection.isEmpty else {
+                throw ValidationError(
+                    "--fingerprint stands for a certificate: it goes without files, hosts and what concerns their chains."
+                )
+            }
+            guard expires != nil, !name.isEmpty else {
+                throw ValidationError("--fingerprint needs --name and --expires.")
+            }
+        } else {
+            guard !sources.isEmpty else {
+                throw ValidationError("Name a certificate file, a host, or a --fingerprint.")
+            }
+            guard expires == nil else {
+                throw ValidationError("--expires goes with --fingerprint; a certificate says itself when it expires.")
+            }
+            for source in sources where !PinSource.isFile(source) {
+                do {
+                    _ = try ServerAddress.hostWithOptionalPort(source)
+                } catch {
+                    throw ValidationError("'\(source)' is neither a file nor a host: \(error)")
+                }
+            }
+            guard sources.contains(where: { !PinSource.isFile($0) }) || !connection.concernsConnections else {
+                throw ValidationError("The options of connections go with a host, not with files.")
+            }
+        }
+        guard list != nil || !(replace || json) else {
+            throw ValidationError("--replace and --json go with --list.")
+        }
+    }
+
+    func run() async throws {
+        let output = Output.standard
+        let key = try key.read()
+        let now = SystemWallClock().now
+        let entries: [FingerprintEntry]
+        if let fingerprint, let expires {
+            entries = try SignedSubjects.entries(for: name, fingerprint: fingerprint, expires: expires, now: now)
+        } else {
+            entries = try await SignedSubjects(
+                names: name, connection: connection, allowsUntrusted: allowUntrusted, now: now
+            ).entries(of: sources)
+        }
+        guard let list else {
+            let draft = PinListDraft(entries)
+            output.printAsIs(
+                String(decoding: try draft.signed(by: key), as: UTF8.self).trimmingCharacters(in: .newlines))
+            PinListReport.warn(ofNamesWithoutBackup: draft.namesWithoutBackup(at: now), output)
+            return
+        }
+        let change = try PinListFile(list).update(signedBy: try key.publicKey, creating: true) { draft in
+            if replace { draft.replace(with: entries) } else { for entry in entries { draft.add(entry) } }
+            return try draft.signed(by: key)
+        }
+        let report = Report(
+            list: list, created: change.isNew,
+            signed: PinListDraft(entries).entries.map { entry in
+                let kind: Report.Change =
+                    change.before.contains(entry)
+                    ? .unchanged
+                    : change.before.contains { $0.name == entry.name && $0.pin == entry.pin } ? .replaced : .added
+                return .init(change: kind, entry: .init(entry, now: now))
+            },
+            removed: change.before.filter { old in
+                !change.after.contains { $0.name == old.name && $0.pin == old.pin && $0.depth == old.depth }
+            }.map { .init($0, now: now) },
+            entries: change.after.count, namesWithoutBackup: PinListDraft(change.after).namesWithoutBackup(at: now))
+        if json { try output.json(report) } else { print(report, to: output) }
+        PinListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, output)
+    }
+
+    private func print(_ report: Report, to output: Output) {
+        for signed in report.signed {
+            output.line(
+                .init(signed.change.rawValue.padded(to: 11), .good), .init(SafeText.escapedLine(signed.entry.name)),
+                .init("  \(signed.entry.remaining)  "), .init(signed.entry.fingerprint, .faint))
+        }
+        for entry in report.removed {
+            output.line(
+                .init("removed".padded(to: 11), .bad), .init(SafeText.escapedLine(entry.name)),
+                .init("  \(entry.remaining)  "), .init(entry.fingerprint, .faint))
+        }
+        let count = "\(report.entries) \(report.entries == 1 ? "entry" : "entries")"
+        output.line("\(report.list): \(count)\(report.created ? ", a new list" : "")")
+    }
+
+    // MARK: Arguments
+
+    /// A fingerprint as the reference tool takes it, in Base64 as lists have it, or as `pin` prints it.
+    static func fingerprint(_ text: String) throws -> Pin {
+        if text.hasPrefix("cert-sha256/") { return try Pin(text) }
+        guard !text.hasPrefix("sha256/") else {
+            throw CommandFailure(.wrongUsage, "expected the SHA-256 of a certificate, found the pin of a key")
+        }
+        if let pin = try? Pin("cert-sha256/\(text)") { return pin }
+        if let octets = Data(base64Encoded: text), octets.base64EncodedString() == text,
+            let pin = try? Pin(subject: .certificate, digest: octets)
+        {
+            return pin
+        }
+        throw CommandFailure(
+            .wrongUsage, "expected the SHA-256 of a certificate, 64 hexadecimal digits or 44 characters of Base64")
+    }
+
+    /// The greatest second of the year 9999: beyond it stand milliseconds that were taken for seconds.
+    private static let latestTime: Int64 = 253_402_300_799
+
+    static func time(_ text: String) throws -> Int64 {
+        if let seconds = Int64(text), String(seconds) == text {
+            guard seconds > 0, seconds <= latestTime else {
+                throw CommandFailure(
+                    .wrongUsage,
+                    "expected Unix seconds, found \(text)"
+                        + (seconds > latestTime ? ", which look like milliseconds" : ""))
+            }
+            return seconds
+        }
+        let date =
+            (try? Date(text, strategy: .iso8601))
+            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day()))
+        guard let seconds = date?.timeIntervalSince1970, seconds > 0, seconds <= Double(latestTime) else {
+            throw CommandFailure(
+                .wrongUsage, "expected Unix seconds, 2027-02-19 or 2027-02-19T12:00:00Z, found '\(text)'")
+        }
+        return Int64(seconds)
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// Finds the certificates to sign for, and checks each before it becomes an entry.
+struct SignedSubjects {
+    /// The names to sign for; empty for those that go without saying.
+    let names: [String]
+    let connection: ConnectionOptions
+    let allowsUntrusted: Bool
+    let now: Date
+
+    /// A certificate with the issuers that came with it.
+    private struct Subject {
+        let source: String
+        let chain: PresentedChain
+        let names: [String]
+    }
+
+    /// Entries for all, or an error that names everything that is wrong.
+    func entries(of sources: [String]) async throws -> [FingerprintEntry] {
+        let hosts = sources.filter { !PinSource.isFile($0) }
+        let probe = hosts.isEmpty ? nil : try await ServerProbe(options: connection)
+        let check = CertificateCheck(
+            validator: try await validator(probe), allowsUntrusted: allowsUntrusted)
+        var subjects: [Subject] = []
+        for source in sources {
+            if let probe, !PinSource.isFile(source) {
+                subjects.append(try await subject(ofServer: source, probe))
+            } else {
+                subjects.append(try subject(ofFile: source))
+            }
+        }
+        var entries: [FingerprintEntry] = []
+        var problems: [String] = []
+        for subject in subjects {
+            for name in subject.names {
+                do {
+                    let passed = try check.verify(subject.chain, for: name, at: now)
+                    if let failure = passed.untrusted {
+                        Output.standard.complain(
+                            "warning: the chain of \(subject.source) does not validate (\(failure.code.rawValue)): "
+                                + "make sure by another way whose it is")
+                    }
+                    entries.append(try Self.entry(name, passed.certificate.certificatePin, passed.certificate.notAfter))
+                } catch let error as CertificateCheckError {
+                    problems.append("\(subject.source): \(error)\(hint(for: error))")
+                }
+            }
+        }
+        guard problems.isEmpty else {
+            throw CommandFailure(.notSigned, "nothing was signed\n" + problems.joined(separator: "\n"))
+        }
+        return entries
+    }
+
+    /// Entries for a certificate of which only the fingerprint is known.
+    static func entries(
+        for names: [String], fingerprint: Pin, expires: Int64, now: Date
+    ) throws -> [FingerprintEntry] {
+        guard Double(expires) >= now.timeIntervalSince1970.rounded(.down) else {
+            throw CommandFailure(
+                .notSigned,
+                "nothing was signed: it has expired, at \(Date(timeIntervalSince1970: Double(expires)).formatted(.iso8601))"
+            )
+        }
+        do {
+            return try names.map { try FingerprintEntry(name: $0, pin: fingerprint, expires: expires) }
+        } catch {
+            throw CommandFailure(.wrongUsage, "\(error)")
+        }
+    }
+
+    private func validator(_ probe: ServerProbe?) async throws(CommandFailure) -> PathValidator {
+        if let probe { return probe.validator }
+        do throws(CommandFailure) {
+            return PathValidator(anchors: try await connection.anchors())
+        } catch {
+            guard allowsUntrusted, error.code == .noAnchors else { throw error }
+            return PathValidator(anchors: TrustAnchors([]))
+        }
+    }
+
+    private func subject(ofServer source: String, _ probe: ServerProbe) async throws -> Subject {
+        let host = try connection.dialled(try ServerAddress.hostWithOptionalPort(source))
+        // Whatever it decides, what was presented is judged name by name afterwards.
+        let decision = try await probe.ask(StandardPolicy(host: HostPattern(host)), about: host).decision
+        return Subject(
+            source: source, chain: decision.chain ?? PresentedChain([]), names: names.isEmpty ? [host.name] : names)
+    }
+
+    private func subject(ofFile path: String) throws -> Subject {
+        let certificates: [X509Certificate]
+        do throws(CertificateFileError) {
+            certificates = try CertificateFile.read(URL(fileURLWithPath: path))
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(path): \(error)")
+        }
+        guard let leaf = certificates.first else {
+            throw CommandFailure(.unreadableFile, "\(path) holds no certificate")
+        }
+        return Subject(
+            source: path, chain: PresentedChain(certificates.map(\.der)),
+            names: names.isEmpty ? [try Self.name(of: leaf, in: path)] : names)
+    }
+
+    /// The name that goes without saying: the common name where subjectAltName has it, else the only DNS name; a
+    /// common name that is no host where there is nothing else.
+    private static func name(of certificate: X509Certificate, in path: String) throws(CommandFailure) -> String {
+        let (common, names) = (certificate.subject.commonName, certificate.dnsNames)
+        if let common, names.contains(where: { $0.lowercased() == common.lowercased() }) { return common.lowercased() }
+        if names.count == 1 { return names[0].lowercased() }
+        if let common, names.isEmpty { return common }
+        let choice = names.isEmpty ? "and has no DNS name" : "and has \(names.prefix(10).joined(separator: ", "))"
+        throw CommandFailure(
+            .wrongUsage,
+            "say with --name what \(path) is to be signed for: it has no common name among its DNS names, \(choice)")
+    }
+
+    private static func entry(_ name: String, _ pin: Pin, _ end: Date) throws(CommandFailure) -> FingerprintEntry {
+        // A host goes into the list in the one form in which clients look it up.
+        let name = (try? DialledHost(name))?.name ?? name
+        do throws(DocumentError) {
+            return try FingerprintEntry(name: name, pin: pin, expires: Int64(end.timeIntervalSince1970))
+        } catch {
+            throw CommandFailure(.wrongUsage, "\(error)")
+        }
+    }
+
+    private func hint(for error: CertificateCheckError) -> String {
+        error.code == .untrusted ? " The options: --ca FILE, --allow-untrusted." : ""
+    }
+}

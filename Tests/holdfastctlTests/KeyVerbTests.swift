@@ -1,0 +1,185 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@Suite("holdfastctl keygen, export and export-private")
+struct KeyVerbTests {
+    private struct Keygen: Decodable {
+        let file: String
+        let publicKey: String
+        let encrypted: Bool
+    }
+
+    @Test("A new key is encrypted, for its owner only, and export prints the public key that keygen printed")
+    func keygen() async throws {
+        try await SigningSite.with { site in
+            try site.write("pw", "correct horse\n", mode: 0o600)
+            let made = try await site.run(["keygen", "-o", "new.pem", "--password-file", "pw"])
+            #expect(made.status == 0 && made.errors.isEmpty)
+            #expect(try site.mode("new.pem") == 0o600)
+            #expect(try site.text("new.pem").hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"))
+            let exported = try await site.run(["export", "--key", "new.pem", "--password-file", "pw"])
+            #expect(exported.status == 0 && exported.output == made.output)
+            _ = try DocumentPublicKey(base64: made.lines.map(String.init).joined())
+
+            let plain = try await site.run(["keygen", "-o", "plain.pem", "--no-password", "--json"])
+            let report = try plain.json(Keygen.self)
+            #expect(report.file == "plain.pem" && !report.encrypted)
+            #expect(try site.mode("plain.pem") == 0o600)
+            #expect(try SigningKey(pem: site.text("plain.pem")).publicKey.base64 == report.publicKey)
+        }
+    }
+
+    @Test("A key that is there is never overwritten")
+    func overwriting() async throws {
+        try await SigningSite.with { site in
+            let before = try site.text("key.pem")
+            let run = try await site.run(["keygen", "-o", "key.pem", "--no-password"])
+            #expect(run.status == 3 && run.output.isEmpty && run.errors.contains("key.pem is there already"))
+            #expect(try site.text("key.pem") == before)
+            let nowhere = try await site.run(["keygen", "-o", "nowhere/key.pem", "--no-password"])
+            #expect(nowhere.status == 3 && nowhere.errors.contains("nowhere/key.pem"))
+        }
+    }
+
+    @Test("export-private prints the number as the reference tool does")
+    func exportPrivate() async throws {
+        try await SigningSite.with { site in
+            let number = "TqkO8z2fD4uCLn0S5IwbK0y8UN24cOVean+ndd3YiSo="
+            try site.write("vector.pem", try SigningKey(exportedPrivateKey: number).pem, mode: 0o600)
+            let run = try await site.run(["export-private", "--key", "vector.pem"])
+            #expect(run.status == 0 && run.errors.isEmpty && run.output == number + "\n")
+        }
+    }
+
+    @Test("A password comes from a file, a descriptor, or a prompt without echo; never from the command line")
+    func passwords() async throws {
+        try await SigningSite.with { site in
+            try site.write("enc.pem", try site.key.pem(password: Array("pässword".utf8), rounds: 1_000), mode: 0o600)
+            try site.write("pw", "pässword\r\nsecond line\n", mode: 0o600)
+            for way in ["--password-file pw", "--password-fd 3 3<pw", "--password-fd 0 <pw"] {
+                let run = try await CommandRun.shell("\"$HOLDFASTCTL\" export --key enc.pem \(way)", in: site.folder)
+                #expect(run.status == 0 && run.errors.isEmpty && run.output == site.publicKey + "\n")
+            }
+        }
+    }
+
+    @Test(
+        "On a terminal the password is asked for, twice for a new key, and not shown",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script"), "needs script of util-linux"))
+    func prompt() async throws {
+        try await SigningSite.with { site in
+            // What is typed before the prompt the terminal itself echoes; the rest is the command's.
+            func typing(_ text: String, _ command: String) async throws -> CommandRun {
+                try await CommandRun.shell(
+                    "printf '\(text)' | script -qec \"'$HOLDFASTCTL' \(command)\" /dev/null", in: site.folder)
+            }
+            let made = try await typing("secret\\nsecret\\n", "keygen -o new.pem")
+            #expect(made.status == 0 && made.output.contains("Password of new.pem: "))
+            #expect(made.output.contains("Once more: "))
+            let opened = try await typing("secret\\n", "export --key new.pem")
+            #expect(opened.status == 0)
+            let key = try SigningKey(pem: site.text("new.pem"), password: Array("secret".utf8))
+            #expect(opened.output.contains(try key.publicKey.base64))
+            let differing = try await typing("secret\\nother\\n", "keygen -o other.pem")
+            #expect(differing.status == 2 && differing.output.contains("the two passwords differ"))
+            #expect(!FileManager.default.fileExists(atPath: site.folder.appending(path: "other.pem").path))
+            let empty = try await typing("\\n\\n", "keygen -o other.pem")
+            #expect(empty.status == 2 && empty.output.contains("is empty"))
+        }
+    }
+
+    @Test("Without a terminal and without an option the command says what it needs; a wrong password is named")
+    func noPassword() async throws {
+        try await SigningSite.with { site in
+            try site.write("enc.pem", try site.key.pem(password: Array("right".utf8), rounds: 1_000), mode: 0o600)
+            let none = try await CommandRun.shell(
+                "exec setsid -w \"$HOLDFASTCTL\" export --key enc.pem", in: site.folder)
+            #expect(none.status == 2 && none.errors.contains("--password-file or --password-fd"))
+            try site.write("pw", "wrong\n", mode: 0o600)
+            let wrong = try await site.run(["export", "--key", "enc.pem", "--password-file", "pw"])
+            #expect(wrong.status == 3 && wrong.errors.contains("wrongPassword") && !wrong.errors.contains("wrong\n"))
+            let missing = try await site.run(["export", "--key", "enc.pem", "--password-file", "nowhere"])
+            #expect(missing.status == 3 && missing.errors.contains("nowhere"))
+            let closed = try await site.run(["export", "--key", "enc.pem", "--password-fd", "99"])
+            #expect(closed.status == 3 && closed.errors.contains("descriptor 99"))
+        }
+    }
+
+    @Test("A key or password file that others may read is used with a warning")
+    func looseMode() async throws {
+        try await SigningSite.with { site in
+            try site.write("loose.pem", site.key.pem, mode: 0o640)
+            let run = try await site.run(["export", "--key", "loose.pem"])
+            #expect(run.status == 0 && run.errors.contains("warning: loose.pem has mode 0640"))
+            try site.write("enc.pem", try site.key.pem(password: Array("pw".utf8), rounds: 1_000), mode: 0o600)
+            try site.write("pw", "pw", mode: 0o604)
+            let other = try await site.run(["export", "--key", "enc.pem", "--password-file", "pw"])
+            #expect(other.status == 0 && other.errors.contains("warning: pw has mode 0604"))
+        }
+    }
+
+    @Test("What is no key of P-256 is named and exits with 3")
+    func otherFiles() async throws {
+        try await SigningSite.with { site in
+            try site.write("p384.pem", TestKey(.p384).privateKeyPEM, mode: 0o600)
+            try site.write("junk.pem", "junk", mode: 0o600)
+            for (file, code) in [
+                ("p384.pem", "unsupportedKey"), ("junk.pem", "notAKeyFile"), ("root.pem", "notAKeyFile"),
+                ("missing.pem", "cannot be read"),
+            ] {
+                let run = try await site.run(["export", "--key", file])
+                #expect(run.status == 3 && run.output.isEmpty)
+                #expect(run.errors.contains("\(file)") && run.errors.contains(code), "\(run.errors)")
+            }
+        }
+    }
+}
+
+@Suite("Keys of holdfastctl and openssl", .enabled(if: ForeignPeers.runsOpenSSL, "needs OpenSSL 3"))
+struct KeyForeignTests {
+    private func publicKey(ofPEM file: String, _ site: SigningSite) async throws -> String {
+        let output = try await OpenSSLProgram.run(
+            ["pkey", "-in", file, "-passin", "file:pw", "-pubout", "-out", "\(file).pub"], in: site.folder)
+        try #require(output.status == 0, "\(output.text)")
+        // The command reads a public key in PEM too.
+        return "\(file).pub"
+    }
+
+    @Test("openssl opens what keygen wrote, and signs what verify accepts")
+    func ours() async throws {
+        try await SigningSite.with { site in
+            try site.write("pw", "correct horse\n", mode: 0o600)
+            let made = try await site.run(["keygen", "-o", "new.pem", "--password-file", "pw"])
+            let publicKey = try await publicKey(ofPEM: "new.pem", site)
+            let signed = try await site.run([
+                "sign", "--key", "new.pem", "--password-file", "pw", "--list", "pins.json", "-n", "www.example.com",
+                "-f", String(repeating: "a5", count: 32), "-t", "9000000000",
+            ])
+            #expect(signed.status == 0)
+            for key in [publicKey, made.output.trimmingCharacters(in: .newlines)] {
+                #expect(try await site.run(["verify", "pins.json", "--key", key]).status == 0)
+            }
+        }
+    }
+
+    @Test(
+        "The command opens what openssl wrote, as the reference tool's library writes it too",
+        arguments: [
+            ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA256"], ["-v2", "aes-256-cbc", "-v2prf", "hmacWithSHA256"],
+            ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA1"], ["-nocrypt"],
+        ])
+    func theirs(encryption: [String]) async throws {
+        try await SigningSite.with { site in
+            try site.write("pw", "correct horse\n", mode: 0o600)
+            let output = try await OpenSSLProgram.run(
+                ["pkcs8", "-topk8", "-in", "key.pem", "-out", "theirs.pem", "-passout", "file:pw"] + encryption,
+                in: site.folder)
+            try #require(output.status == 0, "\(output.text)")
+            let run = try await site.run(["export", "--key", "theirs.pem", "--password-file", "pw"])
+            #expect(run.status == 0 && run.output == site.publicKey + "\n")
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import Testing
+
+@Suite("holdfastctl verify and list")
+struct ListTests {
+    private struct Report: Decodable {
+        struct Entry: Decodable {
+            let state: String
+            let name: String
+            let fingerprint: String
+            let expires: Int64
+            let daysLeft: Int
+        }
+        struct Failure: Decodable {
+            let code: String
+            let entry: Int?
+            let field: String?
+        }
+        let outcome: String?
+        let verified: Bool?
+        let entries: [Entry]?
+        let namesWithoutBackup: [String]?
+        let unsignedDomainsConfig: Bool?
+        let error: Failure?
+    }
+
+    private struct Pruned: Decodable {
+        struct Entry: Decodable {
+            let name: String
+        }
+        let removed: [Entry]
+        let remaining: Int
+    }
+
+    @Test("Of each entry verify says whether it is valid and when it expires; the exit code says whether all are")
+    func verify() async throws {
+        try await SigningSite.with { site in
+            try site.list([
+                ("api.example.com", "a", 30.5), ("api.example.com", "b", 3.5), ("www.example.com", "c", 90.5),
+            ])
+            let good = try await site.run(["verify", "pins.json", "--key", site.publicKey])
+            #expect(good.status == 0)
+            #expect(good.lines.map { $0.hasPrefix("valid ") } == [true, true, true, false])
+            #expect(good.output.contains("expires in 30 days") && good.output.contains("expires in 3 days"))
+            #expect(good.output.contains("3 entries, signed with the key; 0 expired"))
+            #expect(good.errors.contains("www.example.com has one fingerprint") && !good.errors.contains("api."))
+            #expect(!good.actsOnTerminal)
+
+            let watched = try await site.run(["verify", "pins.json", "--key", site.publicKey, "--watch", "14"])
+            #expect(watched.status == 1 && watched.output.contains("1 within 14 days"))
+            let json = try await site.run([
+                "verify", "pins.json", "--key", site.publicKey, "--watch", "14", "--json",
+            ])
+            let report = try json.json(Report.self)
+            #expect(json.status == 1 && report.outcome == "expiring" && report.entries?.map(\.daysLeft) == [30, 3, 90])
+            #expect(report.namesWithoutBackup == ["www.example.com"] && report.verified == true)
+
+            try site.list([("api.example.com", "a", 30.5), ("api.example.com", "b", -2.5)])
+            let expired = try await site.run(["verify", "pins.json", "--key", site.publicKey])
+            #expect(expired.status == 1 && expired.output.contains("expired 3 days ago"))
+            #expect(expired.lines.map { $0.hasPrefix("expired ") } == [false, true, false])
+        }
+    }
+
+    @Test("A list that does not verify names the entry and the field, and nothing else is said of it")
+    func invalid() async throws {
+        try await SigningSite.with { site in
+            try site.list([("api.example.com", "a", 30), ("www.example.com", "c", 90)])
+            let text = try site.text("pins.json")
+            try site.write("changed.json", text.replacing("www.example.com", with: "www.example.net"))
+            let run = try await site.run(["verify", "changed.json", "--key", site.publicKey])
+            #expect(run.status == 1 && run.output.isEmpty)
+            #expect(run.errors.contains("invalidSignature in entry 1, field \"signature\""))
+            let json = try await site.run(["verify", "changed.json", "--key", site.publicKey, "--json"])
+            let report = try json.json(Report.self)
+            #expect(json.status == 1 && report.outcome == "invalid" && report.error?.code == "invalidSignature")
+            #expect(report.error?.entry == 1 && report.error?.field == "signature" && report.entries == nil)
+
+            let other = try await site.run(["verify", "pins.json", "--key", try SigningKey().publicKey.base64])
+            #expect(other.status == 1 && other.errors.contains("invalidSignature"))
+            try site.write("twice.json", text.replacing("\"expires\"", with: "\"name\":\"a\",\"expires\""))
+            let twice = try await site.run(["verify", "twice.json", "--key", site.publicKey])
+            #expect(twice.status == 1 && twice.errors.contains("duplicateKey"))
+            let missing = try await site.run(["verify", "missing.json", "--key", site.publicKey])
+            #expect(missing.status == 3 && missing.errors.contains("missing.json"))
+        }
+    }
+
+    @Test("The public key is Base64, a file with that, or PEM; a private key is not taken for one")
+    func publicKeys() async throws {
+        try await SigningSite.with { site in
+            try site.list([("www.example.com", "c", 90)])
+            try site.write("key.pub", site.publicKey + "\n")
+            #expect(try await site.run(["verify", "pins.json", "--key", "key.pub"]).status == 0)
+            let secret = try await site.run(["verify", "pins.json", "--key", "key.pem"])
+            #expect(secret.status == 2 && secret.errors.contains("private key"))
+            #expect(!secret.errors.contains(try site.text("key.pem").split(separator: "\n")[1]))
+        }
+    }
+
+    @Test("show prints a list with and without its signatures being looked at, and says which")
+    func show() async throws {
+        try await SigningSite.with { site in
+            try site.list([("api.example.com", "a", -1), ("www.example.com", "c", 90)])
+            let text = try site.text("pins.json").replacing("]}", with: "],\"domainsConfig\":{}}")
+            try site.write("pins.json", text.replacing("\"signature\":\"M", with: "\"signature\":\"N"))
+            let run = try await site.run(["list", "show", "pins.json"])
+            #expect(run.status == 0 && run.lines.count == 3 && run.output.contains("Signatures were not looked at"))
+            let json = try await site.run(["list", "show", "pins.json", "--json"])
+            let report = try json.json(Report.self)
+            #expect(report.verified == false && report.entries?.map(\.state) == ["expired", "valid"])
+            #expect(report.unsignedDomainsConfig == true)
+            let checked = try await site.run(["list", "show", "pins.json", "--key", site.publicKey])
+            #expect(checked.status == 1 && checked.output.isEmpty)
+            try site.write("pins.json", text)
+            let good = try await site.run(["list", "show", "pins.json", "--key", site.publicKey])
+            #expect(good.status == 0 && !good.output.contains("not looked at"))
+            try site.write("other.json", "[]")
+            #expect(try await site.run(["list", "show", "other.json"]).status == 1)
+            #expect(try await site.run(["list", "show", "missing.json"]).status == 3)
+        }
+    }
+
+    @Test("A name in a list cannot act on the terminal")
+    func hostileName() async throws {
+        try await SigningSite.with { site in
+            try site.list([("a\u{202E}b\u{2028}c", "a", 30)])
+            for arguments in [
+                ["list", "show", "pins.json"], ["list", "show", "pins.json", "--json"],
+                ["verify", "pins.json", "--key", site.publicKey],
+            ] {
+                let run = try await site.run(arguments)
+                #expect(run.status == 0 && !run.actsOnTerminal && !run.output.contains("\u{2028}"))
+            }
+        }
+    }
+
+    @Test("prune takes out what has expired and needs no private key: what stays keeps its signature")
+    func prune() async throws {
+        try await SigningSite.with { site in
+            try site.list([("api.example.com", "a", -1), ("api.example.com", "b", 9), ("www.example.com", "c", -0.1)])
+            let line = try #require(try site.text("pins.json").split(separator: "\n").first { $0.contains("YmJi") })
+            let run = try await site.run(["list", "prune", "pins.json", "--key", site.publicKey, "--json"])
+            let report = try run.json(Pruned.self)
+            #expect(run.status == 0 && report.remaining == 1)
+            #expect(report.removed.map(\.name) == ["api.example.com", "www.example.com"])
+            #expect(try site.entries().map(\.name) == ["api.example.com"])
+            #expect(try site.text("pins.json").contains(line.dropLast()))
+            let again = try await site.run(["list", "prune", "pins.json", "--key", site.publicKey])
+            #expect(again.status == 0 && again.lines == ["pins.json: 0 removed, 1 left"])
+        }
+    }
+
+    @Test("A list that does not verify, or of which nothing would be left, is not pruned")
+    func notPruned() async throws {
+        try await SigningSite.with { site in
+            try site.list([("api.example.com", "a", -1)])
+            let before = try site.text("pins.json")
+            let empty = try await site.run(["list", "prune", "pins.json", "--key", site.publicKey])
+            #expect(empty.status == 1 && empty.errors.contains("without entries"))
+            let other = try await site.run(["list", "prune", "pins.json", "--key", try SigningKey().publicKey.base64])
+            #expect(other.status == 1)
+            #expect(try site.text("pins.json") == before)
+            #expect(try await site.run(["list", "prune", "missing.json", "--key", site.publicKey]).status == 3)
+            #expect(!FileManager.default.fileExists(atPath: site.folder.appending(path: "missing.json").path))
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@Suite("holdfastctl sign")
+struct SignTests {
+    private struct Report: Decodable {
+        struct Signed: Decodable {
+            let change: String
+            let name: String
+            let fingerprint: String
+            let expires: Int64
+        }
+        struct Removed: Decodable {
+            let name: String
+        }
+        let list: String
+        let created: Bool
+        let signed: [Signed]
+        let removed: [Removed]
+        let entries: Int
+        let namesWithoutBackup: [String]
+    }
+
+    @Test("A certificate file is signed for its name until it ends; without --list the list is printed")
+    func file() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem")
+            let run = try await site.sign(["leaf.pem"])
+            #expect(run.status == 0)
+            let entries = try FingerprintList(verifying: Data(run.output.utf8), with: site.key.publicKey).entries
+            #expect(entries.map(\.name) == [SigningSite.name] && entries.map(\.pin) == [Pin.certificate(leaf.der)])
+            let end = try X509Certificate(der: leaf.der).notAfter
+            #expect(entries.first?.expiryDate == end)
+            try Data(leaf.der).write(to: site.folder.appending(path: "leaf.der"))
+            let der = try await site.sign(["leaf.der", "--allow-untrusted", "--list", "pins.json"])
+            #expect(der.status == 0 && der.errors.contains("does not validate (unknownIssuer)"))
+            #expect(try site.entries() == entries)
+        }
+    }
+
+    @Test("A server's certificate is signed for the host that was dialled")
+    func server() async throws {
+        let site = try TestSite()
+        let key = SigningKey()
+        try await withTemporaryFolder { folder in
+            let file = folder.appending(path: "key.pem")
+            #expect(
+                FileManager.default.createFile(
+                    atPath: file.path, contents: Data(key.pem.utf8), attributes: [.posixPermissions: 0o600]))
+            let (run, server) = try await site.run("sign", ["--key", file.path])
+            #expect(run.status == 0 && server.plaintextBytesReceived == 0)
+            let entries = try FingerprintList(verifying: Data(run.output.utf8), with: key.publicKey).entries
+            #expect(entries.map(\.name) == [TestSite.name] && entries.map(\.pin) == [Pin.certificate(site.leaf.der)])
+
+            let middle = try site.issuing.impersonate(site.leaf)
+            let stranger = try TestAuthority.root(name: "Stranger").leaf(names: [.dns(TestSite.name)])
+            let (untrusted, _) = try await site.run(
+                "sign", ["--key", file.path], serving: stranger.chain, key: stranger.key)
+            #expect(untrusted.status == 1 && untrusted.output.isEmpty && untrusted.errors.contains("unknownIssuer"))
+            let (other, _) = try await site.run(
+                "sign", ["--key", file.path, "--allow-untrusted"], host: "www.example.com")
+            #expect(other.status == 1 && other.output.isEmpty && other.errors.contains("nameMismatch"))
+            // What no check can see: a valid certificate of somebody else's. It is what a backup pin is for.
+            let (signed, _) = try await site.run("sign", ["--key", file.path], serving: middle.chain, key: middle.key)
+            #expect(signed.status == 0)
+            let (nobody, _) = try await site.run("sign", ["--key", file.path, "nobody.invalid", "--connect-to", "::"])
+            #expect(nobody.status == 3 && nobody.output.isEmpty)
+        }
+    }
+
+    @Test("A fingerprint is taken in hexadecimal with and without colons, in Base64 and as pin prints it")
+    func fingerprint() async throws {
+        try await SigningSite.with { site in
+            let octets = (0..<32).map { UInt8($0 * 7) }
+            let pin = try Pin(subject: .certificate, digest: octets)
+            let hex = octets.map { String(format: "%02x", $0) }
+            for text in [
+                hex.joined(), hex.joined().uppercased(), hex.joined(separator: ":"), Data(octets).base64EncodedString(),
+                pin.description,
+            ] {
+                for time in ["4070908800", "2099-01-01", "2099-01-01T00:00:00Z"] {
+                    let run = try await site.run([
+                        "sign", "--key", "key.pem", "-n", "*.example.com", "-f", text, "-t", time,
+                    ])
+                    #expect(run.status == 0, "\(run.errors)")
+                    let list = try FingerprintList(verifying: Data(run.output.utf8), with: site.key.publicKey)
+                    #expect(list.entries.map(\.pin) == [pin] && list.entries.map(\.expires) == [4_070_908_800])
+                    #expect(list.entries.map(\.name) == ["*.example.com"])
+                }
+            }
+            let past = try await site.run([
+                "sign", "--key", "key.pem", "-n", "a", "-f", hex.joined(), "-t", "2020-01-01",
+            ])
+            #expect(past.status == 1 && past.output.isEmpty && past.errors.contains("2020-01-01T00:00:00Z"))
+        }
+    }
+
+    @Test("A list grows, stays sorted, has no two entries alike, and what is unchanged keeps its signature")
+    func appending() async throws {
+        try await SigningSite.with { site in
+            try site.leaf("www.pem")
+            let next = try site.leaf("next.pem") { $0.notAfter = .days(200) }
+            try site.leaf("api.pem", ["api.example.com"])
+            let first = try await site.sign(["www.pem", "--list", "pins.json", "--json"])
+            let report = try first.json(Report.self)
+            #expect(report.created && report.entries == 1 && report.signed.map(\.change) == ["added"])
+            #expect(report.namesWithoutBackup == [SigningSite.name])
+            #expect(first.errors.contains("warning: \(SigningSite.name) has one fingerprint and no backup"))
+            #expect(try site.mode("pins.json") == 0o644)
+            let line = try #require(try site.text("pins.json").split(separator: "\n").dropFirst().first)
+
+            let again = try await site.sign(["www.pem", "www.pem", "--list", "pins.json", "--json"])
+            #expect(try again.json(Report.self).signed.map(\.change) == ["unchanged"])
+            let text = try site.text("pins.json")
+            #expect(text.contains(line))
+
+            let more = try await site.sign(["next.pem", "api.pem", "--list", "pins.json"])
+            #expect(more.status == 0 && more.lines.last == "pins.json: 3 entries")
+            #expect(!more.errors.contains("\(SigningSite.name) has one") && more.errors.contains("api.example.com has"))
+            #expect(try site.entries().map(\.name) == ["api.example.com", SigningSite.name, SigningSite.name])
+            #expect(try site.entries()[1].pin == Pin.certificate(next.der))
+            #expect(try site.text("pins.json").contains(line))
+        }
+    }
+
+    @Test("An entry for the same name and certificate is replaced; --replace replaces all of the same names only")
+    func replacing() async throws {
+        try await SigningSite.with { site in
+            try site.list([(SigningSite.name, "a", 10), (SigningSite.name, "b", 20), ("api.example.com", "c", 30)])
+            let hex = String(repeating: "61", count: 32)
+            let longer = try await site.run([
+                "sign", "--key", "key.pem", "-n", SigningSite.name, "-f", hex, "-t", "4070908800", "--list",
+                "pins.json", "--json",
+            ])
+            #expect(try longer.json(Report.self).signed.map(\.change) == ["replaced"])
+            #expect(try site.entries().count == 3 && site.entries()[1].expires == 4_070_908_800)
+            let leaf = try site.leaf("www.pem")
+            let run = try await site.sign(["www.pem", "--list", "pins.json", "--replace", "--json"])
+            let report = try run.json(Report.self)
+            #expect(report.removed.map(\.name) == [SigningSite.name, SigningSite.name] && report.entries == 2)
+            #expect(try site.entries().map(\.name) == ["api.example.com", SigningSite.name])
+            #expect(try site.entries()[1].pin == Pin.certificate(leaf.der))
+        }
+    }
+
+    @Test("On any error the list stays as it is: one bad certificate of several, another key, a list that is none")
+    func errors() async throws {
+        try await SigningSite.with { site in
+            try site.leaf("good.pem")
+            try site.leaf("expired.pem") {
+                $0.notBefore = .days(-10)
+                $0.notAfter = .days(-1)
+            }
+            try site.list([("api.example.com", "c", 30)])
+            let before = try site.text("pins.json")
+            let bad = try await site.sign(["good.pem", "expired.pem", "--list", "pins.json", "--allow-untrusted"])
+            #expect(bad.status == 1 && bad.errors.contains("expired.pem: expired") && !bad.errors.contains("good.pem:"))
+            try site.write("other.pem", SigningKey().pem, mode: 0o600)
+            let other = try await site.run([
+                "sign", "good.pem", "--ca", "root.pem", "--key", "other.pem", "--list", "pins.json",
+            ])
+            #expect(other.status == 1 && other.errors.contains("invalidSignature"))
+            let gone = try await site.sign(["good.pem", "missing.pem", "--list", "pins.json"])
+            #expect(gone.status == 3)
+            #expect(try site.text("pins.json") == before)
+
+            for text in ["", "junk", "{\"fingerprints\":[{}]}", before.replacing("}\n]", with: "},\n]")] {
+                try site.write("broken.json", text)
+                let run = try await site.sign(["good.pem", "--list", "broken.json"])
+                #expect(run.status == 1 && run.errors.contains("broken.json is left as it is"), "\(run.errors)")
+                #expect(try site.text("broken.json") == text)
+            }
+            let unknown = before.replacing("]}", with: "],\"comment\":\"mine\"}")
+            try site.write("unknown.json", unknown)
+            let run = try await site.sign(["good.pem", "--list", "unknown.json"])
+            #expect(run.status == 1 && run.errors.contains("unknownField") && run.errors.contains("comment"))
+            #expect(try site.text("unknown.json") == unknown)
+            let nowhere = try await site.sign(["good.pem", "--list", "nowhere/pins.json"])
+            #expect(nowhere.status == 3)
+            let left = try FileManager.default.contentsOfDirectory(atPath: site.folder.path)
+            #expect(!left.contains { $0.hasSuffix(".new") || $0.hasSuffix(".lock") })
+        }
+    }
+
+    @Test("What a list says beside its entries is kept, and so are its mode and the link that leads to it")
+    func keeping() async throws {
+        try await SigningSite.with { site in
+            try site.leaf("good.pem")
+            try site.list([("api.example.com", "c", 30)], to: "real.json")
+            let domains =
+                #""domainsConfig":{"sslPinningRequiredForUnlisted":false,"#
+                + #""domains":[{"name":"a.example","sslPinningRequired":true}]}"#
+            try site.write("real.json", try site.text("real.json").replacing("]}", with: "],\(domains)}"), mode: 0o664)
+            try FileManager.default.createSymbolicLink(
+                atPath: site.folder.appending(path: "pins.json").path, withDestinationPath: "real.json")
+            let run = try await site.sign(["good.pem", "--list", "pins.json"])
+            #expect(run.status == 0)
+            #expect(try site.entries(of: "real.json").count == 2)
+            #expect(try site.text("real.json").contains(domains))
+            #expect(try site.mode("real.json") == 0o664)
+            let link = try FileManager.default.destinationOfSymbolicLink(
+                atPath: site.folder.appending(path: "pins.json").path)
+            #expect(link == "real.json")
+        }
+    }
+
+    @Test("Commands that change one list at the same time lose nothing")
+    func sameTime() async throws {
+        try await SigningSite.with { site in
+            let numbers = 0..<8
+            try await withThrowingTaskGroup(of: Int32.self) { group in
+                for number in numbers {
+                    group.addTask {
+                        try await site.run([
+                            "sign", "--key", "key.pem", "--list", "pins.json", "-n", "host\(number).example.com", "-f",
+                            String(repeating: "0\(number)", count: 32), "-t", "4070908800",
+                        ]).status
+                    }
+                }
+                for try await status in group { #expect(status == 0) }
+            }
+            #expect(try site.entries().map(\.name) == numbers.map { "host\($0).example.com" })
+        }
+    }
+
+    @Test("The name is the common name if the certificate is for it, else its only DNS name, else it has to be said")
+    func names() async throws {
+        try await SigningSite.with { site in
+            try site.leaf("common.pem", ["api.example.com", "www.example.com"]) {
+                $0.subject = .commonName("WWW.example.com")
+            }
+            try site.leaf("nameless.pem") { $0.subject = .empty }
+            try site.leaf("gateway.pem", ["api.example.com", "www.example.com"]) { $0.subject = .commonName("Gateway") }
+            try site.leaf("wild.pem", ["*.example.com"])
+            for (arguments, names) in [
+                (["common.pem"], ["www.example.com"]), (["nameless.pem"], ["www.example.com"]),
+                (["wild.pem"], ["*.example.com"]), (["wild.pem", "-n", "a.example.com"], ["a.example.com"]),
+                (
+                    ["gateway.pem", "-n", "api.example.com", "-n", "www.example.com"],
+                    ["api.example.com", "www.example.com"]
+                ),
+            ] {
+                let run = try await site.sign(arguments)
+                #expect(run.status == 0, "\(run.errors)")
+                let list = try FingerprintList(verifying: Data(run.output.utf8), with: site.key.publicKey)
+                #expect(list.entries.map(\.name) == names)
+            }
+            let unsaid = try await site.sign(["gateway.pem"])
+            #expect(unsaid.status == 2 && unsaid.errors.contains("--name") && unsaid.output.isEmpty)
+            let wrong = try await site.sign(["common.pem", "-n", "other.example.com"])
+            #expect(wrong.status == 1 && wrong.errors.contains("nameMismatch"))
+        }
+    }
+}
