@@ -18,11 +18,12 @@ package struct DownloadRules: Sendable {
         }
     }
 
-    /// Whether the redirect of this number, counted from 1, may be followed: nothing leads from https to http.
+    /// Where the redirect of this number, counted from 1, leads: nothing leads from https to http.
     /// - Throws: ``RemoteDataError`` `redirectRefused`.
-    package func checkRedirect(
+    @discardableResult
+    package func redirected(
         to url: URL?, from origin: URL, number: Int, status: Int
-    ) throws(RemoteDataError) {
+    ) throws(RemoteDataError) -> URL {
         guard number <= Self.maximumRedirects, let url, isAllowed(url),
             url.scheme?.lowercased() == "https" || origin.scheme?.lowercased() == "http"
         else {
@@ -31,6 +32,7 @@ package struct DownloadRules: Sendable {
                 expected: "at most \(Self.maximumRedirects) redirects, each to https",
                 found: url?.absoluteString.quoted ?? "no URL")
         }
+        return url
     }
 
     private func isAllowed(_ url: URL) -> Bool {

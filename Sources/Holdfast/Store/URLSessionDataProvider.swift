@@ -139,7 +139,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
             return state.redirects
         }
         do throws(RemoteDataError) {
-            try provider.rules.checkRedirect(
+            try provider.rules.redirected(
                 to: newRequest.url, from: request.url, number: redirects, status: response.statusCode)
         } catch {
             completionHandler(nil)

@@ -1,28 +1,30 @@
 import NIOCore
 import NIOPosix
-import NIOSSL
+package import NIOSSL
 import Synchronization
 
 /// A server that answers every request with octets that the test wrote, in pieces, and keeps the heads it was sent.
-final class ScriptedHTTPServer: Sendable {
-    enum Step: Sendable {
+package final class ScriptedHTTPServer: Sendable {
+    package enum Step: Sendable {
         case send(String)
         /// So many octets, in chunks, as fast as the client takes them.
         case flood(Int)
+        /// These octets one by one, so many milliseconds between them.
+        case drip(String, milliseconds: Int64)
         case close
         /// Nothing more: the connection stays open.
         case stall
     }
 
-    typealias Script = @Sendable (_ path: String) -> [Step]
+    package typealias Script = @Sendable (_ path: String) -> [Step]
 
     private let channel: any Channel
-    private let heads = NIOLockedHeads()
-    let port: Int
+    private let heads = Heads()
+    package let port: Int
 
-    var requests: [String] { heads.all }
+    package var requests: [String] { heads.all }
 
-    static func with<Value>(
+    package static func with<Value>(
         tls: NIOSSLContext? = nil, _ script: @escaping Script, _ body: (ScriptedHTTPServer) async throws -> Value
     ) async throws -> Value {
         let server = try await ScriptedHTTPServer(tls: tls, script)
@@ -49,8 +51,14 @@ final class ScriptedHTTPServer: Sendable {
         port = channel.localAddress?.port ?? 0
     }
 
-    func url(_ path: String = "/list", scheme: String = "http", host: String = "127.0.0.1") -> String {
+    package func url(_ path: String = "/list", scheme: String = "http", host: String = "127.0.0.1") -> String {
         "\(scheme)://\(host):\(port)\(path)"
+    }
+
+    private final class Heads: Sendable {
+        private let heads = Mutex<[String]>([])
+        var all: [String] { heads.withLock { $0 } }
+        func add(_ head: String) { heads.withLock { $0.append(head) } }
     }
 
     private final class Answering: ChannelInboundHandler {
@@ -58,10 +66,10 @@ final class ScriptedHTTPServer: Sendable {
         typealias OutboundOut = ByteBuffer
 
         private let script: Script
-        private let heads: NIOLockedHeads
+        private let heads: Heads
         private var received = ""
 
-        init(script: @escaping Script, heads: NIOLockedHeads) {
+        init(script: @escaping Script, heads: Heads) {
             self.script = script
             self.heads = heads
         }
@@ -92,15 +100,18 @@ final class ScriptedHTTPServer: Sendable {
                         let (handler, context) = bound.value
                         handler.run(count > chunk ? [.flood(count - chunk)] + rest : rest, context)
                     }
+            case .drip(let text, let milliseconds):
+                guard let first = text.first else { return run(rest, context) }
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: String(first))), promise: nil)
+                let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+                context.eventLoop.scheduleTask(in: .milliseconds(milliseconds)) {
+                    let (handler, context) = bound.value
+                    guard context.channel.isActive else { return }
+                    handler.run([.drip(String(text.dropFirst()), milliseconds: milliseconds)] + rest, context)
+                }
             case .close: context.close(promise: nil)
             case .stall: break
             }
         }
     }
-}
-
-final class NIOLockedHeads: Sendable {
-    private let heads = Mutex<[String]>([])
-    var all: [String] { heads.withLock { $0 } }
-    func add(_ head: String) { heads.withLock { $0.append(head) } }
 }

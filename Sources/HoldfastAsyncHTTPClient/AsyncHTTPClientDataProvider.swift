@@ -1,0 +1,228 @@
+import AsyncHTTPClient
+import Foundation
+public import Holdfast
+public import NIOCore
+import NIOHTTP1
+public import NIOPosix
+import Synchronization
+
+/// Downloads documents for a `CertStore` with AsyncHTTPClient: a client of its own a request, whose servers Holdfast
+/// validates, and no trust manager of the application's.
+///
+/// ```swift
+/// let anchors = try await TrustAnchors.system()
+/// let provider = AsyncHTTPClientDataProvider(validator: PathValidator(anchors: anchors))
+/// let store = try await CertStore.load(configuration: configuration, remoteDataProvider: provider)
+/// ```
+/// It behaves as `URLSessionDataProvider` does, and its anchors can be chosen. A value; safe to use from any thread.
+public struct AsyncHTTPClientDataProvider: RemoteDataProvider {
+    /// The longest time until the answer begins, connecting included, in seconds.
+    public let answerLimit: Double
+    /// The longest time for the whole, in seconds.
+    public let wholeLimit: Double
+    /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
+    public let allowsPlainHTTPToLoopback: Bool
+
+    let validator: @Sendable () -> PathValidator
+    let eventLoopGroup: any EventLoopGroup
+    let clock: any WallClock
+
+    /// Makes a provider.
+    /// - Parameters:
+    ///   - validator: validates servers; its anchors are the ones that are trusted.
+    ///   - answerLimit: the longest time until the answer begins, in seconds.
+    ///   - wholeLimit: the longest time for the whole, in seconds.
+    ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
+    ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
+    ///   - clock: tells the time for which servers are validated.
+    public init(
+        validator: PathValidator, answerLimit: Double = 15, wholeLimit: Double = 60,
+        allowsPlainHTTPToLoopback: Bool = false,
+        eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        clock: any WallClock = SystemWallClock()
+    ) {
+        self.validator = { validator }
+        self.answerLimit = answerLimit
+        self.wholeLimit = wholeLimit
+        self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
+        self.eventLoopGroup = eventLoopGroup
+        self.clock = clock
+    }
+
+    /// Makes a provider that goes by the anchors of a store, and by its new ones with the next download.
+    /// - Parameters:
+    ///   - anchors: holds the anchors that are trusted.
+    ///   - answerLimit: the longest time until the answer begins, in seconds.
+    ///   - wholeLimit: the longest time for the whole, in seconds.
+    ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
+    ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
+    ///   - clock: tells the time for which servers are validated.
+    public init(
+        anchors: TrustAnchorStore, answerLimit: Double = 15, wholeLimit: Double = 60,
+        allowsPlainHTTPToLoopback: Bool = false,
+        eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        clock: any WallClock = SystemWallClock()
+    ) {
+        validator = { PathValidator(anchors: anchors.current) }
+        self.answerLimit = answerLimit
+        self.wholeLimit = wholeLimit
+        self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
+        self.eventLoopGroup = eventLoopGroup
+        self.clock = clock
+    }
+
+    /// Downloads a document.
+    /// - Throws: `RemoteDataError`.
+    public func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        let download = DocumentDownload(request, provider: self)
+        try download.rules.check(request.url)
+        let (answerLimit, wholeLimit) = (answerLimit, wholeLimit)
+        do {
+            return try await withThrowingTaskGroup(of: RemoteDataResponse?.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { try await download.run() }
+                group.addTask {
+                    try await Task.sleep(for: Self.duration(answerLimit))
+                    guard !download.hasAnswer else { return nil }
+                    throw RemoteDataError(
+                        .noAnswerInTime, expected: "an answer within \(answerLimit) s", found: "none")
+                }
+                group.addTask {
+                    try await Task.sleep(for: Self.duration(wholeLimit))
+                    throw RemoteDataError(
+                        .tookTooLong, expected: "the whole within \(wholeLimit) s", found: "not the end")
+                }
+                while let response = try await group.next() {
+                    if let response { return response }
+                }
+                throw CancellationError()
+            }
+        } catch let error as RemoteDataError {
+            throw error
+        } catch {
+            throw RemoteDataError(.cancelled, expected: "a document", found: "a cancelled task")
+        }
+    }
+
+    /// A limit that is no number or beyond a year is a year.
+    static func duration(_ seconds: Double) -> Duration {
+        let year: Double = 366 * 86_400
+        return .seconds(seconds < year ? max(0, seconds) : year)
+    }
+}
+
+/// One download, with its redirects.
+private final class DocumentDownload: Sendable {
+    let rules: DownloadRules
+    private let request: RemoteDataRequest
+    private let provider: AsyncHTTPClientDataProvider
+    private let answered = Mutex(false)
+
+    init(_ request: RemoteDataRequest, provider: AsyncHTTPClientDataProvider) {
+        self.request = request
+        self.provider = provider
+        rules = DownloadRules(allowsPlainHTTPToLoopback: provider.allowsPlainHTTPToLoopback)
+    }
+
+    /// Whether an answer has begun that is no redirect.
+    var hasAnswer: Bool { answered.withLock { $0 } }
+
+    func run() async throws -> RemoteDataResponse {
+        var url = request.url
+        var redirects = 0
+        while true {
+            switch try await ask(url) {
+            case .response(let response): return response
+            case .redirect(let target, let status):
+                redirects += 1
+                url = try rules.redirected(to: target, from: request.url, number: redirects, status: status)
+            }
+        }
+    }
+
+    private enum Answer {
+        case response(RemoteDataResponse)
+        case redirect(URL?, status: Int)
+    }
+
+    /// A client for one URL: where redirects lead nothing is known of where they came from.
+    private func ask(_ url: URL) async throws -> Answer {
+        let client: PinnedHTTPClient
+        do {
+            client = try self.client(for: url)
+        } catch {
+            throw RemoteDataError(.connectionFailed, expected: "a URL of a server", found: "\(error)")
+        }
+        // Nobody waits for connections to end.
+        defer { Task { try? await client.shutdown() } }
+        do {
+            return try await ask(url, client)
+        } catch {
+            throw Self.error(for: error)
+        }
+    }
+
+    private func client(for url: URL) throws -> PinnedHTTPClient {
+        let manager = TrustManager()
+        if url.scheme?.lowercased() == "http" || request.sslValidationStrategy == .noValidation {
+            // Plain HTTP came past the rules, and then there is nothing to validate.
+            manager.add(policy: DisabledPolicy(host: HostPattern(try DialledHost(url: url)), clock: provider.clock))
+        }
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        // The limits come first: they say which of them was reached.
+        let limit = AsyncHTTPClientDataProvider.duration(provider.answerLimit) + .seconds(10)
+        configuration.timeout.connect = TimeAmount(limit)
+        return try PinnedHTTPClient(
+            trust: manager, validator: provider.validator(), unknownHosts: .standard,
+            eventLoopGroup: provider.eventLoopGroup, configuration: configuration, clock: provider.clock)
+    }
+
+    private func ask(_ url: URL, _ client: PinnedHTTPClient) async throws -> Answer {
+        var http = HTTPClientRequest(url: url.absoluteString)
+        for (name, value) in request.headers { http.headers.replaceOrAdd(name: name, value: value) }
+        let response = try await client.execute(http, deadline: .distantFuture)
+        let status = Int(response.status.code)
+        if [301, 302, 303, 307, 308].contains(status), let location = response.headers.first(name: "Location") {
+            return .redirect(URL(string: location, relativeTo: url)?.absoluteURL, status: status)
+        }
+        answered.withLock { $0 = true }
+        let headers = Dictionary(response.headers.map { ($0.name, $0.value) }) { first, _ in first }
+        switch status {
+        case 200:
+            let body = try await body(of: response)
+            return .response(RemoteDataResponse(.body(body), headers: headers))
+        case 304 where request.headers["If-None-Match"] != nil:
+            return .response(RemoteDataResponse(.notModified, headers: headers))
+        default: throw RemoteDataError(status: status)
+        }
+    }
+
+    /// Reads no more than is allowed, whatever is announced.
+    private func body(of response: HTTPClientResponse) async throws -> Data {
+        let announced = response.headers.first(name: "Content-Length").flatMap { Int64($0) } ?? 0
+        guard announced <= Int64(request.maximumBytes) else { throw tooLarge("\(announced) announced") }
+        var body = Data()
+        for try await buffer in response.body {
+            guard body.count + buffer.readableBytes <= request.maximumBytes else { throw tooLarge("more") }
+            body.append(contentsOf: buffer.readableBytesView)
+        }
+        return body
+    }
+
+    private func tooLarge(_ found: String) -> RemoteDataError {
+        RemoteDataError(.tooLarge, expected: "at most \(request.maximumBytes) bytes", found: found)
+    }
+
+    private static func error(for error: any Error) -> any Error {
+        switch error {
+        case is RemoteDataError, is CancellationError: error
+        case let error as HTTPClientError where error == .cancelled: CancellationError()
+        case let failure as TrustFailure:
+            RemoteDataError(
+                .connectionFailed, expected: "a trusted server: \(failure.expected)",
+                found: "\(failure.found) (\(failure.code.rawValue))")
+        default: RemoteDataError(.connectionFailed, expected: "a whole answer", found: "\(error)")
+        }
+    }
+}
