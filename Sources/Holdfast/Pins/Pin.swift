@@ -82,6 +82,9 @@ public struct Pin: Hashable, Sendable {
         words = DigestWords(SHA256.hash(data: octets))
     }
 
+    /// Consistent with equality. What was hashed is left out: no digest is of both.
+    public func hash(into hasher: inout Hasher) { hasher.combine(words) }
+
     /// The SHA-256, 32 octets.
     public var digest: [UInt8] { (0..<Self.digestLength).map { words.octet(at: $0) } }
 
@@ -141,6 +144,9 @@ private struct DigestWords: Hashable, Sendable {
         third = UInt64(bigEndian: words.2)
         fourth = UInt64(bigEndian: words.3)
     }
+
+    /// A digest is as good as random, so that one word of it tells digests apart.
+    func hash(into hasher: inout Hasher) { hasher.combine(first) }
 
     mutating func set(_ octet: UInt8, at index: Int) {
         let bits = UInt64(octet) << UInt64((7 - index % 8) * 8)
