@@ -1,4 +1,3 @@
-import Crypto
 import Synchronization
 
 /// Remembers validated paths for a short while, so that a second connection to a server costs a hash and a look-up.
@@ -13,41 +12,29 @@ public final class VerifiedPathCache: Sendable {
     /// The most paths that are remembered when nothing else is said.
     public static let defaultCapacity = 512
 
+    /// Everything that a path was validated with. The certificates are told by a digest of each, in their order: as many
+    /// digests say the same of no other chain.
     struct Key: Hashable {
-        private let digest: SHA256.Digest
+        private let certificates: [Pin]
+        private let identity: DialledHost.Kind?
+        private let isServer: Bool
+        private let anchors: TrustAnchors
+        private let revocation: [UInt8]
+        private let profile: ValidationProfile
+        private let limits: ValidationLimits
 
         init(_ chain: PresentedChain, for purpose: ValidationPurpose, by validator: PathValidator) {
-            var hash = SHA256()
-            func add(_ number: Int) {
-                hash.update(data: (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) })
-            }
-            func add(_ octets: [UInt8]) {
-                add(octets.count)
-                hash.update(data: octets)
-            }
-            add(chain.certificates.count)
-            for certificate in chain.certificates { add(certificate) }
-            add(validator.anchors.digest)
-            switch purpose {
-            case .client: add(0)
-            case .server(nil): add(1)
-            case .server(let identity?):
-                add(2)
-                add(Array(identity.name.utf8))
-            }
-            add(validator.revocation.digest)
-            add(Array(validator.profile.rawValue.utf8))
-            let limits = validator.limits
-            for limit in [
-                limits.intermediates, limits.signatures, limits.signatureWork, limits.steps,
-                limits.nameConstraintComparisons,
-                limits.presentedCertificates, limits.presentedBytes,
-            ] { add(limit) }
-            digest = hash.finalize()
+            certificates = chain.certificates.map(Pin.certificate)
+            identity = purpose.host?.kind
+            isServer = purpose != .client
+            anchors = validator.anchors
+            revocation = validator.revocation.digest
+            profile = validator.profile
+            limits = validator.limits
         }
 
-        static func == (left: Key, right: Key) -> Bool { left.digest == right.digest }
-        func hash(into hasher: inout Hasher) { digest.hash(into: &hasher) }
+        /// The certificates tell nearly all keys apart.
+        func hash(into hasher: inout Hasher) { hasher.combine(certificates) }
     }
 
     private struct Entry {
