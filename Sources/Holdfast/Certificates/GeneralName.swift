@@ -88,7 +88,8 @@ enum GeneralName: Sendable, Equatable {
 
     private static func printable(_ octets: ArraySlice<UInt8>) -> String {
         let shown = octets.prefix(maximumPrintedOctets)
-        let text = String(shown.map { (0x20..<0x7F).contains($0) ? Character(Unicode.Scalar($0)) : "\u{FFFD}" })
+        // What is no octet of UTF-8 is decoded as the replacement character.
+        let text = String(decoding: shown.map { (0x20..<0x7F).contains($0) ? $0 : 0xFF }, as: UTF8.self)
         return shown.count < octets.count ? text + "…" : text
     }
 
