@@ -63,14 +63,18 @@ struct CertificatePublicKey: Sendable {
         octets = bytes[keyOctets]
         exponent = []
         if identifier.elementsEqual(Self.idECPublicKey) {
-            switch Array(parameters) {
-            case Self.secp256r1: kind = .p256
-            case Self.secp384r1: kind = .p384
-            case Self.secp521r1: kind = .p521
-            case let other where other.first == DERTag.objectIdentifier && other.count > 2:
-                kind = .unsupported("elliptic curve \(ObjectIdentifier.text(other[2...]))")
-            default: kind = .unsupported("elliptic curve with explicit parameters")
-            }
+            kind =
+                if parameters.elementsEqual(Self.secp256r1) {
+                    .p256
+                } else if parameters.elementsEqual(Self.secp384r1) {
+                    .p384
+                } else if parameters.elementsEqual(Self.secp521r1) {
+                    .p521
+                } else if parameters.first == DERTag.objectIdentifier, parameters.count > 2 {
+                    .unsupported("elliptic curve \(ObjectIdentifier.text(parameters.dropFirst(2)))")
+                } else {
+                    .unsupported("elliptic curve with explicit parameters")
+                }
         } else if identifier.elementsEqual(Self.idEd25519), parameters.isEmpty {
             kind = .ed25519
         } else {

@@ -11,6 +11,9 @@ public struct DistinguishedName: Sendable, Hashable {
         self.der = der
     }
 
+    /// Consistent with equality.
+    public func hash(into hasher: inout Hasher) { hasher.combine(octets: der) }
+
     /// Whether it has no attribute at all.
     public var isEmpty: Bool { der.count <= 2 }
 

@@ -158,7 +158,7 @@ extension X509Certificate: Hashable {
     /// The signature is as good as random and differs between any two certificates.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(layout.der.count)
-        hasher.combine(layout.der[layout.signature])
+        hasher.combine(octets: layout.der[layout.signature])
     }
 }
 

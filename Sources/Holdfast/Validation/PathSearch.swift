@@ -5,10 +5,10 @@ struct PathSearch {
     private struct Node {
         let certificate: X509Certificate
         let isAnchor: Bool
-        /// Equal for certificates of one name and key.
-        let authority: Int
+        let authority: Authority
         /// Who may have issued it, as far as somebody asked.
-        var issuers: [NameComparison: [Int]] = [:]
+        var issuersByOctets: [Int]?
+        var issuersFolded: [Int]?
         /// Outer nil: not asked yet; inner nil: fit to be an issuer.
         var issuerOutcome: Violation??
         var constraints: NameConstraints??
@@ -33,9 +33,16 @@ struct PathSearch {
 
         /// Lists are long; their signatures tell nearly all apart.
         func hash(into hasher: inout Hasher) {
-            hasher.combine(der[signature])
+            hasher.combine(octets: der[signature])
             hasher.combine(issuer)
         }
+    }
+
+    /// A certificate by all its octets: whoever makes certificates can give many one signature.
+    private struct Presented: Hashable {
+        let der: [UInt8]
+
+        func hash(into hasher: inout Hasher) { hasher.combine(octets: der[...]) }
     }
 
     /// How an issuer's name finds a certificate. Nearly always the octets are the same; comparing as RFC 5280 7.1 has it
@@ -44,14 +51,30 @@ struct PathSearch {
         case octets, folded
     }
 
-    private struct Authority: Hashable {
-        let name: ArraySlice<UInt8>
-        let key: ArraySlice<UInt8>
+    /// Equal for certificates of one name and key; nearly always told apart by a number.
+    private struct Authority: Equatable {
+        private let hash: Int
+        private let name: DistinguishedName
+        private let key: ArraySlice<UInt8>
+
+        init(_ certificate: X509Certificate) {
+            name = certificate.subject
+            key = certificate.subjectPublicKeyInfo
+            var hasher = Hasher()
+            hasher.combine(name)
+            hasher.combine(octets: key)
+            hash = hasher.finalize()
+        }
+
+        static func == (left: Authority, right: Authority) -> Bool {
+            left.hash == right.hash && left.name == right.name && left.key == right.key
+        }
     }
 
-    private struct Edge: Hashable {
+    private struct VerifiedSignature {
         let subject: Int
         let issuer: Int
+        let isGood: Bool
     }
 
     private let chain: PresentedChain
@@ -64,11 +87,10 @@ struct PathSearch {
 
     private var nodes: [Node] = []
     /// Nodes of presented issuers by subject; nil until somebody asks.
-    private var presented: [ArraySlice<UInt8>: [Int]]?
+    private var presented: [DistinguishedName: [Int]]?
     private var presentedFolded: [[UInt8]: [Int]]?
-    private var authorities: [Authority: Int] = [:]
-    private var anchorNodes: [X509Certificate: Int] = [:]
-    private var signatures: [Edge: Bool] = [:]
+    /// Few enough to be searched from end to end: `limits.signatures` at most.
+    private var signatures: [VerifiedSignature] = []
     private var lists: [SignedList: Bool] = [:]
     private var worst: Violation?
 
@@ -227,7 +249,8 @@ struct PathSearch {
 
     /// Certificates that bear the issuer's name: anchors first, then presented ones whose key identifier agrees.
     private mutating func candidates(for node: Int, by comparison: NameComparison) -> [Int] {
-        if let known = nodes[node].issuers[comparison] { return known }
+        let known = comparison == .octets ? nodes[node].issuersByOctets : nodes[node].issuersFolded
+        if let known { return known }
         let certificate = nodes[node].certificate
         let issuer = certificate.issuer
         var trusted: [X509Certificate] = []
@@ -235,7 +258,7 @@ struct PathSearch {
         switch comparison {
         case .octets:
             trusted = anchors.named(issuer)
-            others = presentedIssuers()[issuer.der] ?? []
+            others = presentedIssuers()[issuer] ?? []
         case .folded:
             if let name = issuer.comparableOctets {
                 trusted = anchors.namedAlike(name).filter { $0.subject != issuer }
@@ -246,7 +269,10 @@ struct PathSearch {
         let keyIdentifier = certificate.authorityKeyIdentifier
         let ends = trusted.map { anchorNode($0) }
         let found = inOrder(ends, of: keyIdentifier) + inOrder(others, of: keyIdentifier)
-        nodes[node].issuers[comparison] = found
+        switch comparison {
+        case .octets: nodes[node].issuersByOctets = found
+        case .folded: nodes[node].issuersFolded = found
+        }
         return found
     }
 
@@ -265,16 +291,15 @@ struct PathSearch {
     }
 
     /// Reads what else was presented, once, when an issuer is looked for that is no anchor.
-    private mutating func presentedIssuers() -> [ArraySlice<UInt8>: [Int]] {
+    private mutating func presentedIssuers() -> [DistinguishedName: [Int]] {
         if let presented { return presented }
-        var bySubject: [ArraySlice<UInt8>: [Int]] = [:]
-        // By all their octets: whoever makes certificates can give many one signature.
-        var seen: Set<[UInt8]> = [nodes[0].certificate.der]
+        var bySubject: [DistinguishedName: [Int]] = [:]
+        var seen: Set<Presented> = [Presented(der: nodes[0].certificate.der)]
         for (position, der) in chain.certificates.enumerated().dropFirst() {
             do throws(CertificateError) {
-                guard seen.insert(der).inserted else { continue }
+                guard seen.insert(Presented(der: der)).inserted else { continue }
                 let node = add(try X509Certificate(der: der), isAnchor: false)
-                bySubject[nodes[node].certificate.subject.der, default: []].append(node)
+                bySubject[nodes[node].certificate.subject, default: []].append(node)
             } catch {
                 unusable.append(UnusableCertificate(position: position, reason: error))
             }
@@ -287,7 +312,7 @@ struct PathSearch {
         if let presentedFolded { return presentedFolded }
         var bySubject: [[UInt8]: [Int]] = [:]
         for (subject, issuers) in presentedIssuers() {
-            guard let name = DistinguishedName(der: subject).comparableOctets else { continue }
+            guard let name = subject.comparableOctets else { continue }
             bySubject[name, default: []] += issuers
         }
         // Those of different octets come together in the order of the chain.
@@ -296,17 +321,11 @@ struct PathSearch {
     }
 
     private mutating func anchorNode(_ certificate: X509Certificate) -> Int {
-        if let node = anchorNodes[certificate] { return node }
-        let node = add(certificate, isAnchor: true)
-        anchorNodes[certificate] = node
-        return node
+        nodes.firstIndex { $0.isAnchor && $0.certificate == certificate } ?? add(certificate, isAnchor: true)
     }
 
     private mutating func add(_ certificate: X509Certificate, isAnchor: Bool) -> Int {
-        let authority = Authority(name: certificate.subject.der, key: certificate.subjectPublicKeyInfo)
-        let number = authorities[authority] ?? authorities.count
-        authorities[authority] = number
-        nodes.append(Node(certificate: certificate, isAnchor: isAnchor, authority: number))
+        nodes.append(Node(certificate: certificate, isAnchor: isAnchor, authority: Authority(certificate)))
         return nodes.count - 1
     }
 
@@ -366,13 +385,14 @@ struct PathSearch {
     // MARK: Signatures
 
     private mutating func verifySignature(of subject: Int, by issuer: Int) -> Extent {
-        let edge = Edge(subject: subject, issuer: issuer)
-        if let known = signatures[edge] { return known ? .accepted : .deadEnd }
+        if let known = signatures.first(where: { $0.subject == subject && $0.issuer == issuer }) {
+            return known.isGood ? .accepted : .deadEnd
+        }
         guard spendSignature(under: issuer, over: nodes[subject].certificate.layout.toBeSigned.count) else {
             return overBudget("the limits for signatures")
         }
         let violation = SignatureRule.violation(of: nodes[subject].certificate, by: nodes[issuer].certificate)
-        signatures[edge] = violation == nil
+        signatures.append(VerifiedSignature(subject: subject, issuer: issuer, isGood: violation == nil))
         guard let violation else { return .accepted }
         note(violation)
         return .deadEnd

@@ -7,14 +7,14 @@ import Crypto
 public struct TrustAnchors: Sendable {
     private final class Index: Sendable {
         let certificates: [X509Certificate]
-        let bySubject: [ArraySlice<UInt8>: [X509Certificate]]
+        let bySubject: [DistinguishedName: [X509Certificate]]
         let byComparableSubject: [[UInt8]: [X509Certificate]]
         let digest: [UInt8]
 
         init(_ given: [X509Certificate]) {
             var seen: Set<X509Certificate> = []
             certificates = given.filter { seen.insert($0).inserted }
-            bySubject = Dictionary(grouping: certificates) { $0.subject.der }
+            bySubject = Dictionary(grouping: certificates, by: \.subject)
             var comparable: [[UInt8]: [X509Certificate]] = [:]
             for certificate in certificates {
                 guard let octets = certificate.subject.comparableOctets else { continue }
@@ -56,12 +56,12 @@ public struct TrustAnchors: Sendable {
 
     /// Whether this very certificate, octet by octet, is an anchor.
     public func contains(_ certificate: X509Certificate) -> Bool {
-        index.bySubject[certificate.subject.der]?.contains(certificate) ?? false
+        index.bySubject[certificate.subject]?.contains(certificate) ?? false
     }
 
     /// The anchors that bear this name, compared octet by octet.
     func named(_ name: DistinguishedName) -> [X509Certificate] {
-        index.bySubject[name.der] ?? []
+        index.bySubject[name] ?? []
     }
 
     /// The anchors that bear this name by the comparison of RFC 5280 section 7.1.
