@@ -1,0 +1,33 @@
+import Foundation
+import Workloads
+
+/// Does one workload for some seconds and nothing else: for perf and callgrind.
+@main
+struct Profile {
+    private static let workloads: [String: @Sendable () throws -> Workload] = [
+        "pins": { try PinWorkloads.check(.p256()) },
+        "hashes": { try PinWorkloads.bareHashes(.p256()) },
+        "cold": { ValidationWorkloads.cold(try .p256()) },
+        "cold-rsa": { ValidationWorkloads.cold(try .rsa2048()) },
+        "bare": { try ValidationWorkloads.bareSignatures(.p256()) },
+        "bare-rsa": { try ValidationWorkloads.bareSignatures(.rsa2048()) },
+        "warm": { ValidationWorkloads.warm(try .p256()) },
+        "wrong-name": { ValidationWorkloads.refusal("wrong name", try .wrongName(names: 137)) },
+        "hostile": { ValidationWorkloads.refusal("hostile", try .hostile()) },
+        "handshake-nobody": { try HandshakeWorkloads(.p256()).withoutVerification() },
+        "handshake-boringssl": { try HandshakeWorkloads(.p256()).withBoringSSL() },
+        "handshake-new": { try HandshakeWorkloads(.p256()).withHoldfast(cached: false) },
+        "handshake-cached": { try HandshakeWorkloads(.p256()).withHoldfast(cached: true) },
+        "policies": { try PolicyWorkloads.lookup(hosts: 100_000) },
+    ]
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3, let make = workloads[arguments[1]], let times = Int(arguments[2]) else {
+            let names = workloads.keys.sorted().joined(separator: " ")
+            FileHandle.standardError.write(Data("usage: profile WORKLOAD TIMES\n  WORKLOAD: \(names)\n".utf8))
+            exit(2)
+        }
+        try await make().run(times)
+    }
+}
