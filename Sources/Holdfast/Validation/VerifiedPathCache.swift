@@ -18,7 +18,7 @@ public final class VerifiedPathCache: Sendable {
         private let certificates: [Pin]
         private let identity: DialledHost.Kind?
         private let isServer: Bool
-        private let anchors: TrustAnchors
+        private let anchors: [UInt8]
         private let revocation: [UInt8]
         private let profile: ValidationProfile
         private let limits: ValidationLimits
@@ -27,7 +27,7 @@ public final class VerifiedPathCache: Sendable {
             certificates = chain.certificates.map(Pin.certificate)
             identity = purpose.host?.kind
             isServer = purpose != .client
-            anchors = validator.anchors
+            anchors = validator.anchors.digest
             revocation = validator.revocation.digest
             profile = validator.profile
             limits = validator.limits
