@@ -11,8 +11,12 @@ struct PinFile {
     /// The certificates of each domain, in DER, by the canonical name of the domain.
     /// - Throws: what the file system or the decoder says; `CocoaError` `fileReadTooLarge` past the limit.
     func read() throws -> [String: [Data]] {
-        let data = try AtomicFile.read(url, maximumBytes: Self.maximumBytes)
-        return try PropertyListDecoder().decode([String: [Data]].self, from: data)
+        try Self.certificates(in: AtomicFile.read(url, maximumBytes: Self.maximumBytes))
+    }
+
+    /// The certificates of each domain in the octets of such a file.
+    static func certificates(in data: Data) throws -> [String: [Data]] {
+        try PropertyListDecoder().decode([String: [Data]].self, from: data)
     }
 
     /// Puts other certificates in the place of all that were kept.
