@@ -41,6 +41,15 @@ let grpc: [Target.Dependency] = [
         name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport", condition: .when(traits: ["GRPC"])),
 ]
 
+// Only Apple's systems read it; elsewhere a resource would only make a bundle to carry about.
+#if canImport(Darwin)
+let privacyManifest: [Resource] = [.copy("Apple/PrivacyInfo.xcprivacy")]
+let withoutPrivacyManifest: [String] = []
+#else
+let privacyManifest: [Resource] = []
+let withoutPrivacyManifest = ["Apple/PrivacyInfo.xcprivacy"]
+#endif
+
 let package = Package(
     name: "holdfast",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -71,7 +80,9 @@ let package = Package(
         .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
     ],
     targets: [
-        .target(name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], swiftSettings: strict),
+        .target(
+            name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], exclude: withoutPrivacyManifest,
+            resources: privacyManifest, swiftSettings: strict),
         .target(
             name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL, logging],
             swiftSettings: strict),
