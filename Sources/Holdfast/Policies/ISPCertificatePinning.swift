@@ -13,7 +13,7 @@ public enum ISPCertificatePinning {
     /// platforms, elsewhere in `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
     public static var defaultFile: URL {
         #if canImport(Darwin)
-        URL.libraryDirectory.appending(path: "SSLPins.plist")
+        Platform.folderForPropertyLists.appending(path: "SSLPins.plist")
         #else
         defaultFile(environment: ProcessInfo.processInfo.environment, home: URL(fileURLWithPath: NSHomeDirectory()))
         #endif
@@ -62,7 +62,7 @@ public enum ISPCertificatePinning {
     }
 }
 
-// Apple's SecTrust is a type of its own; its overload comes with the Apple integration.
+// Apple's SecTrust is a type of its own; its overload is in Apple/ISPCertificatePinning+SecTrust.swift.
 #if !canImport(Security)
 extension ISPCertificatePinning {
     /// Whether a trust validates for a domain and holds one of the certificates stored for exactly that domain.

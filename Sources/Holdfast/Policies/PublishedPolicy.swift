@@ -62,7 +62,7 @@ struct PublishedPolicy {
                 .missingCustomValidation, hostName: host.description, expected: "a closure that validates",
                 found: "none", remedy: "Set customValidation before the policy is made.")
         }
-        return CustomPolicy(host: host, clock: clock, validation: customValidation)
+        return CustomPolicy(host: host, clock: clock, validation: CustomPolicy.validation(customValidation))
     }
 
     private func pinned(

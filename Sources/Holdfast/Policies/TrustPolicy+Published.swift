@@ -1,4 +1,4 @@
-// Apple's SecTrust is a type of its own; its overloads come with the Apple integration.
+// Apple's SecTrust is a type of its own; its overloads are in Apple/TrustPolicy+SecTrust.swift.
 #if !canImport(Security)
 /// The published calls: they take no time and say no reason. ``TrustPolicy/evaluate(_:at:)`` does both.
 extension TrustPolicy {

@@ -15,7 +15,7 @@ public struct FileDataStore: ReportingDataStore {
     /// platforms, elsewhere `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
     public static var defaultFolder: URL {
         #if canImport(Darwin)
-        URL.applicationSupportDirectory.appending(path: "Holdfast")
+        Platform.folderForData.appending(path: "Holdfast")
         #else
         ISPCertificatePinning.defaultFile.deletingLastPathComponent()
         #endif

@@ -118,6 +118,8 @@ public struct TrustFailure: HoldfastError {
     public internal(set) var pins: [Pin] = []
     /// Valid paths that held none of the pins.
     public internal(set) var paths: [ValidatedPath] = []
+    /// What the operating system said, where it rejected the chain: on Apple's platforms a `CFError`.
+    public internal(set) var underlying: (any Error)?
     /// Presented certificates that could not be used, and why.
     public internal(set) var unusable: [UnusableCertificate] = []
 

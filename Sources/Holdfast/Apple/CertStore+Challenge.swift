@@ -1,0 +1,41 @@
+#if canImport(Security)
+import Security
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+extension CertStore {
+    /// Judges the server of a challenge by the store's pins: its chain validates for the host that was dialled, and a pin
+    /// of that host is in the path.
+    ///
+    /// It asks the system and may block; in a delegate use ``validation(of:)``.
+    /// - Returns: ``ValidationResult/untrusted`` also for a challenge that is not about a server's trust.
+    public func validate(challenge: URLAuthenticationChallenge) -> ValidationResult {
+        let space = challenge.protectionSpace
+        guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust else {
+            return .untrusted
+        }
+        return result(for: SystemTrust(trust), host: space.host)
+    }
+
+    /// Judges the server of a challenge by the store's pins, away from the caller's thread; see ``validate(challenge:)``.
+    public func validation(of challenge: URLAuthenticationChallenge) async -> ValidationResult {
+        let space = challenge.protectionSpace
+        guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust else {
+            return .untrusted
+        }
+        let (systemTrust, host) = (SystemTrust(trust), space.host)
+        return await EvaluationQueue.run { self.result(for: systemTrust, host: host) }
+    }
+
+    func result(for trust: SystemTrust, host text: String) -> ValidationResult {
+        guard let host = try? DialledHost(text) else { return .untrusted }
+        let decision = trustPolicy(for: HostPattern(host)).evaluate(ServerTrust(trust, host: host), at: clock.now)
+        guard let failure = decision.failure else { return .trusted }
+        return failure.code == .noUsablePins ? .empty : .untrusted
+    }
+}
+#endif

@@ -1,0 +1,106 @@
+#if canImport(Security)
+public import Foundation
+import Security
+
+/// Keeps data in the keychain: on this device only, readable after its first unlock, and not synchronised.
+///
+/// Each key is one item of the class generic password. Safe to use from any thread and by several processes of one
+/// access group. On macOS a program needs to be signed with an application identifier for this keychain.
+public struct KeychainDataStore: ReportingDataStore {
+    /// The items' service.
+    public let service: String
+    /// The access group that shares the items; nil for the application's own.
+    public let accessGroup: String?
+
+    /// Makes a data store; nothing is read or written yet.
+    /// - Parameters:
+    ///   - service: tells these items from others of the application.
+    ///   - accessGroup: the access group that shares the items; nil for the application's own.
+    public init(service: String = "holdfast.store", accessGroup: String? = nil) {
+        self.service = service
+        self.accessGroup = accessGroup
+    }
+
+    /// What is kept under a key; nil when there is nothing.
+    /// - Throws: ``KeychainError`` when there is something that cannot be read, for example before the first unlock.
+    public func load(forKey key: String) throws -> Data? {
+        var query = item(key)
+        query[kSecReturnData as String] = true
+        query[kSecMatchLimit as String] = kSecMatchLimitOne as String
+        var result: CFTypeRef?
+        let status = unsafe SecItemCopyMatching(query as CFDictionary, &result)
+        switch status {
+        case errSecSuccess:
+            guard let data = result as? Data else { throw KeychainError(.unreadable, status: status, key: key) }
+            return data
+        case errSecItemNotFound: return nil
+        default: throw KeychainError(.unreadable, status: status, key: key)
+        }
+    }
+
+    /// Keeps data under a key, in place of what was there.
+    /// - Throws: ``KeychainError``; what was there before is there still.
+    public func replace(_ data: Data, forKey key: String) throws {
+        let content: [String: Any] = [
+            kSecValueData as String: data,
+            kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
+        ]
+        var status = SecItemUpdate(item(key) as CFDictionary, content as CFDictionary)
+        if status == errSecItemNotFound {
+            status = SecItemAdd(item(key).merging(content) { $1 } as CFDictionary, nil)
+            // Another process may have added it in between.
+            if status == errSecDuplicateItem {
+                status = SecItemUpdate(item(key) as CFDictionary, content as CFDictionary)
+            }
+        }
+        guard status == errSecSuccess else { throw KeychainError(.notWritten, status: status, key: key) }
+    }
+
+    /// Forgets what is kept under a key.
+    public func removeData(forKey key: String) { _ = SecItemDelete(item(key) as CFDictionary) }
+
+    private func item(_ key: String) -> [String: Any] {
+        var item: [String: Any] = [
+            kSecClass as String: kSecClassGenericPassword as String,
+            kSecAttrService as String: service,
+            kSecAttrAccount as String: key,
+            kSecAttrSynchronizable as String: false,
+            kSecUseDataProtectionKeychain as String: true,
+        ]
+        if let accessGroup { item[kSecAttrAccessGroup as String] = accessGroup }
+        return item
+    }
+}
+
+/// Why the keychain did not do what it was asked.
+public struct KeychainError: HoldfastError {
+    /// The closed set of reasons.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// There is an item, and it cannot be read.
+        case unreadable
+        /// The item was not kept.
+        case notWritten
+    }
+
+    /// The reason.
+    public let code: Code
+    /// What the keychain said; the numbers are those of Security.framework (`errSec…`).
+    public let status: Int32
+    /// What would have been right.
+    public let expected: String
+    /// What was there instead.
+    public let found: String
+
+    init(_ code: Code, status: Int32, key: String) {
+        self.code = code
+        self.status = status
+        expected = code == .unreadable ? "an item \(key.quoted) that can be read" : "an item \(key.quoted) that is kept"
+        found = "status \(status)"
+    }
+
+    /// What to do about it.
+    public var remedy: String {
+        "Look the status up with `security error`; before the first unlock the keychain is closed."
+    }
+}
+#endif

@@ -1,0 +1,49 @@
+#if canImport(ObjectiveC) && canImport(Security)
+public import Foundation
+import Security
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// Answers the challenges of an NSURLConnection by the certificates that ``ISPCertificatePinning`` keeps.
+///
+/// NSURLConnection finds the method by its selector. The connection is taken as any object, since the class does not
+/// exist on every system. A class to inherit from in Swift, or to use as it is.
+open class ISPPinnedNSURLConnectionDelegate: NSObject {
+    private let session: ISPPinnedNSURLSessionDelegate
+
+    /// Makes a delegate.
+    /// - Parameters:
+    ///   - file: where the certificates are kept.
+    ///   - clock: says for which time to validate.
+    public init(file: URL, clock: any WallClock = SystemWallClock()) {
+        session = ISPPinnedNSURLSessionDelegate(file: file, clock: clock)
+    }
+
+    /// Makes a delegate for the certificates that are stored where nothing else is said.
+    @objc public override convenience init() { self.init(file: ISPCertificatePinning.defaultFile) }
+
+    /// Answers a challenge; it returns before the answer is known.
+    @objc(connection:willSendRequestForAuthenticationChallenge:) open func connection(
+        _ connection: AnyObject, willSendRequestFor challenge: URLAuthenticationChallenge
+    ) {
+        let challenged = SharedReference(challenge)
+        session.answer(challenge) { disposition, credential in
+            let challenge = challenged.get
+            switch disposition {
+            case .useCredential:
+                if let credential { challenge.sender?.use(credential, for: challenge) }
+            case .performDefaultHandling:
+                if let proposed = challenge.proposedCredential {
+                    challenge.sender?.use(proposed, for: challenge)
+                } else {
+                    challenge.sender?.continueWithoutCredential(for: challenge)
+                }
+            default:
+                challenge.sender?.cancel(challenge)
+            }
+        }
+    }
+}
+#endif

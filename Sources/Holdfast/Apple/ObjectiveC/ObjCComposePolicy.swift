@@ -1,0 +1,74 @@
+#if canImport(ObjectiveC) && canImport(Security)
+public import Foundation
+public import Security
+
+/// `GCXComposePolicy`, a ``ComposePolicy`` as Objective-C has it.
+@objc(GCXComposePolicy) public final class ObjCComposePolicy: NSObject {
+    let composer: ComposePolicy
+
+    /// Begins a policy.
+    /// - Parameters:
+    ///   - type: how it validates.
+    ///   - host: a name, a pattern, or a URL, which means its host.
+    @objc(initWithValidation:forHost:) public init(withValidation type: ObjCValidationType, forHost host: String) {
+        composer = ComposePolicy(withValidation: type.swiftType, forHost: host)
+    }
+
+    /// How the policy validates.
+    @objc public var validationType: ObjCValidationType {
+        get { ObjCValidationType(rawValue: composer.validationType.rawValue) ?? .custom }
+        set { composer.validationType = newValue.swiftType }
+    }
+
+    /// The host as it was given.
+    @objc public var hostName: String {
+        get { composer.hostName }
+        set { composer.hostName = newValue }
+    }
+
+    /// Whether the server's certificate must name the dialled host; YES by default.
+    @objc public var validateHostName: Bool {
+        get { composer.validateHostName }
+        set { composer.validateHostName = newValue }
+    }
+
+    /// Whose certificates are pinned; the main bundle by default.
+    @objc public var certificateBundle: Bundle {
+        get { composer.certificateBundle }
+        set { composer.certificateBundle = newValue }
+    }
+
+    /// Whether pins alone decide about trust and expiry; NO by default.
+    @objc public var allowInsecureServerTrust: Bool {
+        get { composer.allowInsecureServerTrust }
+        set { composer.allowInsecureServerTrust = newValue }
+    }
+
+    /// What decides for the type custom; it may be called from any thread.
+    @objc public var customValidation: (@Sendable (SecTrust?) -> Bool)? {
+        get { composer.customValidation }
+        set { composer.customValidation = newValue }
+    }
+
+    /// Where the online types find the pins.
+    @objc public var trustServer: URL? {
+        get { composer.trustServer }
+        set { composer.trustServer = newValue }
+    }
+
+    /// The certificate, in DER, under which the trust server signs.
+    @objc public var trustServerCertificate: Data? {
+        get { composer.trustServerCertificate }
+        set { composer.trustServerCertificate = newValue }
+    }
+
+    /// Whose pins the trust server is asked for.
+    @objc public var customer: String? {
+        get { composer.customer }
+        set { composer.customer = newValue }
+    }
+
+    /// Makes the policy; it reads the certificates to pin, blocking on the file system.
+    @objc public func create() -> any ObjCTrustPolicy { ObjCPolicy(composer.create()) }
+}
+#endif

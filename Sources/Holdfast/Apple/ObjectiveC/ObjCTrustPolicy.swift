@@ -1,0 +1,43 @@
+#if canImport(ObjectiveC) && canImport(Security)
+public import Foundation
+public import Security
+
+/// `GCXTrustPolicy`, a policy as Objective-C has it.
+@objc(GCXTrustPolicy) public protocol ObjCTrustPolicy: NSObjectProtocol {
+    /// The host or pattern in canonical form.
+    @objc var hostName: String { get }
+
+    /// Whether a trust is trusted: for nil NO, unless the policy validates nothing or asks the application.
+    @objc(validateWithTrust:) func validate(withTrust trust: SecTrust?) -> Bool
+
+    /// Whether a trust is trusted, by the older generation's name.
+    @objc(validateWith:) func validate(with trust: SecTrust?) -> Bool
+}
+
+/// A policy of Swift's for Objective-C.
+final class ObjCPolicy: NSObject, ObjCTrustPolicy {
+    let policy: any TrustPolicy
+
+    init(_ policy: any TrustPolicy) {
+        self.policy = policy
+    }
+
+    @objc var hostName: String { policy.hostName }
+
+    @objc(validateWithTrust:) func validate(withTrust trust: SecTrust?) -> Bool { policy.validate(trust: trust) }
+
+    @objc(validateWith:) func validate(with trust: SecTrust?) -> Bool { policy.validate(trust: trust) }
+}
+
+extension ObjCTrustPolicy {
+    /// The policy of Swift's, or one that asks the application's own class.
+    var swiftPolicy: any TrustPolicy {
+        if let own = self as? ObjCPolicy { return own.policy }
+        let reference = SharedReference(self as any ObjCTrustPolicy)
+        let validation: CustomValidationClosure = { reference.get.validate(withTrust: $0) }
+        let settings = ValidationSettings()
+        settings.customValidation = validation
+        return TrustManager().create(type: .custom, hostName: hostName, settings: settings)
+    }
+}
+#endif

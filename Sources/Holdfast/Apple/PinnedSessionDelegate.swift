@@ -1,0 +1,118 @@
+#if canImport(Security)
+public import Foundation
+import Security
+import Synchronization
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// Answers the challenges of a URLSession by the policies of a ``TrustManager``.
+///
+/// ```swift
+/// let session = URLSession(
+///     configuration: .ephemeral, delegate: PinnedSessionDelegate(manager: manager), delegateQueue: nil)
+/// ```
+/// The host is the one that the session dialled. A server that is trusted gets a credential, every other ends the
+/// challenge, and its task fails with `URLError.cancelled`; ``failure(forHost:)`` and the manager's observers say why.
+/// Every authentication method other than server trust is handled by the session as if there were no delegate. A
+/// decision is made on a queue of its own, after the policy has got what it waits for, such as its first document.
+///
+/// To inherit from it, call `super` in the two challenge methods, or leave them alone. To keep a delegate of one's own,
+/// await ``response(to:)`` in it. Safe to use from any thread: what it holds does not change but under a lock, and that
+/// is what a subclass must keep to.
+open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
+    /// What a challenge is answered with.
+    public typealias Response = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
+
+    /// Hosts of which the last failure is remembered; past it all are forgotten.
+    private static let maximumRemembered = 1_000
+
+    private let judge: any ChallengeJudge
+    private let failures = Mutex<[String: TrustFailure]>([:])
+
+    /// Makes a delegate.
+    /// - Parameters:
+    ///   - manager: whose policies decide.
+    ///   - unknownHosts: what happens to a host without a policy; by default it is rejected.
+    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    public init(manager: TrustManager, unknownHosts: UnknownHostRule = .reject, anchors: TrustAnchors? = nil) {
+        judge = ManagerJudge(manager: manager, unknownHosts: unknownHosts, anchors: anchors)
+    }
+
+    /// Makes a delegate for the policies of ``TrustManager/shared``.
+    public override init() {
+        judge = ManagerJudge(manager: .shared, unknownHosts: .reject, anchors: nil)
+    }
+
+    init(judge: any ChallengeJudge) {
+        self.judge = judge
+    }
+
+    /// Why the last connection to a host was rejected; nil when it was not.
+    /// - Parameter host: the host that was dialled.
+    public func failure(forHost host: String) -> TrustFailure? {
+        guard let name = try? DialledHost(publishedHostName: host).name else { return nil }
+        return failures.withLock { $0[name] }
+    }
+
+    // MARK: Challenges
+
+    /// Judges the server of a challenge, for a delegate of one's own.
+    /// - Returns: for a server that is trusted, its credential; for another, that the challenge is to be cancelled; for
+    ///   every authentication method but server trust, default handling.
+    public func response(to challenge: URLAuthenticationChallenge) async -> Response {
+        let space = challenge.protectionSpace
+        guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
+            return (.performDefaultHandling, nil)
+        }
+        return await response(to: space.serverTrust.map(SystemTrust.init), host: space.host, port: space.port)
+    }
+
+    /// Answers a challenge of a session.
+    open func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        answer(challenge, completionHandler)
+    }
+
+    /// Answers a challenge of a task; a session without the other method asks here for servers too.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        answer(challenge, completionHandler)
+    }
+
+    func answer(
+        _ challenge: URLAuthenticationChallenge,
+        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let space = challenge.protectionSpace
+        guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
+            completionHandler(.performDefaultHandling, nil)
+            return
+        }
+        let trust = space.serverTrust.map(SystemTrust.init)
+        let (host, port) = (space.host, space.port)
+        Task {
+            let response = await self.response(to: trust, host: host, port: port)
+            completionHandler(response.disposition, response.credential)
+        }
+    }
+
+    private func response(to trust: SystemTrust?, host text: String, port: Int) async -> Response {
+        guard let trust, let host = try? DialledHost(text, port: (1...65_535).contains(port) ? port : nil) else {
+            return (.cancelAuthenticationChallenge, nil)
+        }
+        let decision = await judge.decision(for: trust, host: host)
+        failures.withLock { failures in
+            if failures.count >= Self.maximumRemembered { failures = [:] }
+            failures[host.name] = decision.failure
+        }
+        guard decision.isTrusted else { return (.cancelAuthenticationChallenge, nil) }
+        return (.useCredential, URLCredential(trust: trust.secTrust))
+    }
+}
+#endif

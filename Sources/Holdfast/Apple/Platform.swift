@@ -1,0 +1,26 @@
+#if canImport(Darwin)
+import Foundation
+
+/// What differs between Apple's systems. This is the only file that asks which one it is on; on Linux it can only be
+/// parsed.
+enum Platform {
+    /// Where an application may keep files that should last. tvOS gives an application no such place: there what is
+    /// kept may be deleted while the application does not run, which a store survives by downloading again.
+    static var folderForData: URL {
+        #if os(tvOS)
+        URL.cachesDirectory
+        #else
+        URL.applicationSupportDirectory
+        #endif
+    }
+
+    /// Where ISPCertificatePinning's property list is kept.
+    static var folderForPropertyLists: URL {
+        #if os(tvOS)
+        URL.cachesDirectory
+        #else
+        URL.libraryDirectory
+        #endif
+    }
+}
+#endif

@@ -1,0 +1,59 @@
+#if canImport(PowerAuth2) && canImport(Security)
+public import Foundation
+public import PowerAuth2
+import Security
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// Has PowerAuth's own servers judged by a ``CertStore``.
+///
+/// ```swift
+/// client.sslValidationStrategy = certStore.powerAuthSslValidationStrategy()
+/// ```
+/// A server that the store trusts is left to the default handling, every other is cancelled. Safe to use from any
+/// thread.
+public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthStrategy {
+    /// The store that judges.
+    public let certStore: CertStore
+
+    /// Makes a strategy for a store.
+    public init(certStore: CertStore) {
+        self.certStore = certStore
+    }
+
+    /// Answers a challenge; it returns before the answer is known.
+    public func validateSsl(
+        for session: URLSession, challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let space = challenge.protectionSpace
+        guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust else {
+            completionHandler(.cancelAuthenticationChallenge, nil)
+            return
+        }
+        let (systemTrust, host, store) = (SystemTrust(trust), space.host, certStore)
+        let complete = SharedReference(completionHandler)
+        EvaluationQueue.queue.async {
+            let isTrusted = store.result(for: systemTrust, host: host) == .trusted
+            complete.get(isTrusted ? .performDefaultHandling : .cancelAuthenticationChallenge, nil)
+        }
+    }
+}
+
+extension CertStore {
+    /// A store that verifies with PowerAuth's cryptography and keeps its document in PowerAuth's keychain.
+    /// - Parameter configuration: what the store is to do.
+    public static func powerAuthCertStore(configuration: CertStoreConfiguration) -> CertStore {
+        CertStore(
+            configuration: configuration, cryptoProvider: PowerAuthCryptoProvider(),
+            secureDataStore: PowerAuthSecureDataStore())
+    }
+
+    /// A strategy that has PowerAuth's own servers judged by this store; a new object each time.
+    public func powerAuthSslValidationStrategy() -> PowerAuthSslPinningValidationStrategy {
+        PowerAuthSslPinningValidationStrategy(certStore: self)
+    }
+}
+#endif

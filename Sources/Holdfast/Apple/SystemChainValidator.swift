@@ -1,0 +1,88 @@
+#if canImport(Security)
+public import struct Foundation.Date
+
+/// Standard validation by the operating system: `SecPolicyCreateSSL` and `SecTrustEvaluateWithError`.
+///
+/// The chain that the system evaluated is the one path it offers, so that pins are matched against that. It may block,
+/// on the trust daemon and on the network: on a connection's thread use an `async` call, for example
+/// ``TrustManager/decision(for:at:unknownHosts:)``. A value; safe to use from any thread.
+public struct SystemChainValidator: ChainValidator {
+    /// What is trusted to begin with; nil for what the system trusts, or what was set on the `SecTrust`.
+    public let anchors: TrustAnchors?
+    /// The trust that a connection handed out; a chain that is not its own gets one of its own.
+    let trust: SystemTrust?
+    private let chain: PresentedChain?
+
+    /// Makes a validator for chains in DER, such as those of SwiftNIO.
+    /// - Parameter anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    public init(anchors: TrustAnchors? = nil) {
+        self.anchors = anchors
+        trust = nil
+        chain = nil
+    }
+
+    init(_ trust: SystemTrust, of chain: PresentedChain, anchors: TrustAnchors?) {
+        self.anchors = anchors
+        self.trust = trust
+        self.chain = chain
+    }
+
+    /// Asks the system; see ``ChainValidator/validate(_:for:at:accepting:)``. The time is set as the trust's date.
+    public func validate(
+        _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome {
+        func failed(_ failure: TrustFailure) -> ValidationOutcome { ValidationOutcome(path: nil, failure: failure) }
+
+        guard !chain.certificates.isEmpty else {
+            return failed(
+                TrustFailure(
+                    .emptyChain, expected: "at least the peer's own certificate", found: "no certificate",
+                    host: purpose.host, chain: chain))
+        }
+        let own = chain == self.chain ? trust : nil
+        guard let trust = own ?? SystemTrust(chain, for: purpose) else {
+            return failed(
+                TrustFailure(
+                    .unreadableCertificate, expected: "certificates that the system can read",
+                    found: "one that it cannot",
+                    host: purpose.host, chain: chain))
+        }
+        let evaluation = trust.evaluate(for: purpose, at: time, anchors: anchors)
+        if let reason = evaluation.failure {
+            var failure = TrustFailure(
+                .rejectedBySystem, expected: Self.expectation(purpose), found: reason.text, host: purpose.host,
+                chain: chain)
+            failure.underlying = reason.underlying
+            return failed(failure)
+        }
+        // Without a leaf of the chain that was presented, the system has judged something else.
+        guard evaluation.chain.first == chain.leaf else {
+            return failed(
+                TrustFailure(
+                    .rejectedBySystem, expected: "the chain that was presented", found: "an evaluation of another",
+                    host: purpose.host, chain: chain))
+        }
+        do throws(CertificateError) {
+            var certificates: [X509Certificate] = []
+            for der in evaluation.chain { certificates.append(try X509Certificate(der: der)) }
+            let path = ValidatedPath(certificates: certificates)
+            return accepting(path)
+                ? ValidationOutcome(path: path, failure: nil)
+                : ValidationOutcome(path: nil, otherPaths: [path], failure: nil)
+        } catch {
+            return failed(
+                TrustFailure(
+                    .unreadableCertificate, expected: "a path of certificates that are \(error.expected)",
+                    found: error.found, host: purpose.host, chain: chain))
+        }
+    }
+
+    private static func expectation(_ purpose: ValidationPurpose) -> String {
+        switch purpose {
+        case .server(let identity?): "a chain that the system trusts for \(identity.name)"
+        case .server(nil): "a chain that the system trusts for a server"
+        case .client: "a chain that the system trusts for a client"
+        }
+    }
+}
+#endif

@@ -1,0 +1,38 @@
+#if canImport(Security)
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+extension URLSession {
+    /// Makes a session whose servers are judged by the policies of a manager.
+    ///
+    /// A session asks once a connection, and the system may resume an earlier TLS session without asking: after a policy
+    /// got stricter, or its pins changed, go on with ``refreshed()``.
+    /// - Parameters:
+    ///   - configuration: by default an ephemeral one, which keeps nothing of a session beyond it.
+    ///   - manager: whose policies decide.
+    ///   - unknownHosts: what happens to a host without a policy; by default it is rejected.
+    public convenience init(
+        configuration: URLSessionConfiguration = .ephemeral, pinnedBy manager: TrustManager,
+        unknownHosts: UnknownHostRule = .reject
+    ) {
+        self.init(
+            configuration: configuration,
+            delegate: PinnedSessionDelegate(manager: manager, unknownHosts: unknownHosts), delegateQueue: nil)
+    }
+
+    /// Finishes this session and makes a new one of the same configuration, delegate and queue, with no connection that
+    /// was trusted before.
+    ///
+    /// Tasks under way go on to their end. What the system remembers of TLS sessions outside of this one it may still
+    /// resume, for about ten minutes by Apple's documentation.
+    /// - Returns: the new session; this one takes no more tasks.
+    public func refreshed() -> URLSession {
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
+        finishTasksAndInvalidate()
+        return session
+    }
+}
+#endif

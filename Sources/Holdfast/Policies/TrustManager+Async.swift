@@ -1,0 +1,35 @@
+import Dispatch
+
+public import struct Foundation.Date
+
+extension TrustManager {
+    /// Judges a server by the policy of the host that was dialled, away from the caller's thread.
+    ///
+    /// Where the system validates, a decision may block, on its daemon and on the network. This call first lets a policy
+    /// that waits for something, such as its first document, get it.
+    /// - Parameters:
+    ///   - trust: what the handshake presented.
+    ///   - time: the time for which to decide; nil for the manager's clock.
+    ///   - unknownHosts: what happens to a host without a policy.
+    /// - Returns: the decision, of which every observer learns as well.
+    public func decision(
+        for trust: ServerTrust, at time: Date? = nil, unknownHosts: UnknownHostRule = .reject
+    ) async -> TrustDecision {
+        if let host = trust.host { await prepare(for: host) }
+        return await EvaluationQueue.run { self.evaluate(trust, at: time, unknownHosts: unknownHosts) }
+    }
+
+    /// Lets the policy of a host get what it waits for. That it could not is the decision's to say.
+    func prepare(for host: DialledHost) async { try? await policy(for: host)?.inNeedOfPreparation?.prepare() }
+}
+
+/// Where decisions are made that may block, so that no thread of an application or of Swift's own pool waits for them.
+enum EvaluationQueue {
+    static let queue = DispatchQueue(label: "holdfast.evaluation", qos: .userInitiated, attributes: .concurrent)
+
+    static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: body()) }
+        }
+    }
+}
