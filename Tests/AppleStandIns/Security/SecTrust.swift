@@ -1,0 +1,125 @@
+public import Foundation
+
+public final class SecCertificate {
+    let data: Data
+    init(_ data: Data) { self.data = data }
+}
+
+public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
+    // Apple reads the certificate here; an outer SEQUENCE is as much as this one asks for.
+    data.first == 0x30 ? SecCertificate(data) : nil
+}
+
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { certificate.data }
+
+public final class SecPolicy {
+    let isServer: Bool
+    let host: String?
+
+    init(isServer: Bool, host: String?) {
+        self.isServer = isServer
+        self.host = host
+    }
+}
+
+public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
+    SecPolicy(isServer: server, host: hostname)
+}
+
+/// Not Sendable, as Apple's is not.
+public final class SecTrust: NSObject {
+    let certificates: [SecCertificate]
+    var policies: [SecPolicy]
+    var anchors: [SecCertificate]?
+    var anchorsOnly = false
+    var date: Date?
+    var evaluated: [SecCertificate]?
+    /// DER of what the device trusts.
+    let systemAnchors: [[UInt8]]
+
+    init(_ certificates: [SecCertificate], policies: [SecPolicy], systemAnchors: [[UInt8]] = []) {
+        self.certificates = certificates
+        self.policies = policies
+        self.systemAnchors = systemAnchors
+    }
+
+    /// What a connection hands out: the chain as presented, for the host that was dialled.
+    public static func presented(_ chain: [[UInt8]], host: String?, systemAnchors: [[UInt8]]) -> SecTrust {
+        SecTrust(
+            chain.map { SecCertificate(Data($0)) }, policies: [SecPolicyCreateSSL(true, host)],
+            systemAnchors: systemAnchors)
+    }
+
+    /// What the tests look at: the host of the policy that is set.
+    public var policyHosts: [String?] { policies.map(\.host) }
+
+    func evaluate() -> CFError? {
+        let own = anchors.map { $0.map { [UInt8]($0.data) } } ?? []
+        let answer = StandInSystem.answer(
+            StandInSystem.Question(
+                certificates: certificates.map { [UInt8]($0.data) },
+                anchors: own + (anchors != nil && anchorsOnly ? [] : systemAnchors),
+                isServer: policies.first?.isServer ?? true, host: policies.first?.host,
+                time: date ?? Date(timeIntervalSinceNow: 0)))
+        switch answer {
+        case .valid(let path):
+            evaluated = path.map { SecCertificate(Data($0)) }
+            return nil
+        case .invalid(let reason):
+            evaluated = certificates
+            return CFError(code: -67843, text: reason)
+        }
+    }
+}
+
+public func SecTrustCreateWithCertificates(
+    _ certificates: CFTypeRef, _ policies: CFTypeRef?, _ trust: UnsafeMutablePointer<SecTrust?>
+) -> OSStatus {
+    guard let certificates = certificates as? [SecCertificate], !certificates.isEmpty else { return errSecParam }
+    let list = (policies as? [SecPolicy]) ?? (policies as? SecPolicy).map { [$0] } ?? []
+    unsafe trust.pointee = SecTrust(certificates, policies: list)
+    return errSecSuccess
+}
+
+public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
+    guard let list = (policies as? [SecPolicy]) ?? (policies as? SecPolicy).map({ [$0] }) else { return errSecParam }
+    trust.policies = list
+    trust.evaluated = nil
+    return errSecSuccess
+}
+
+public func SecTrustCopyPolicies(_ trust: SecTrust, _ policies: UnsafeMutablePointer<CFArray?>) -> OSStatus {
+    unsafe policies.pointee = trust.policies
+    return errSecSuccess
+}
+
+public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
+    trust.date = verifyDate
+    trust.evaluated = nil
+    return errSecSuccess
+}
+
+public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
+    guard let list = (anchorCertificates ?? []) as? [SecCertificate] else { return errSecParam }
+    trust.anchors = anchorCertificates == nil ? nil : list
+    trust.anchorsOnly = anchorCertificates != nil
+    trust.evaluated = nil
+    return errSecSuccess
+}
+
+public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
+    trust.anchorsOnly = anchorCertificatesOnly
+    trust.evaluated = nil
+    return errSecSuccess
+}
+
+public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
+    let failure = trust.evaluate()
+    unsafe error?.pointee = failure
+    return failure == nil
+}
+
+public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? {
+    if trust.evaluated == nil { _ = trust.evaluate() }
+    return trust.evaluated
+}

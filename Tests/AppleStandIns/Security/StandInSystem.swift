@@ -1,0 +1,33 @@
+import Foundation
+import Synchronization
+
+/// What the tests decide about the system behind the stand-ins.
+public enum StandInSystem {
+    /// One evaluation of a trust.
+    public struct Question: Sendable {
+        /// DER, leaf first.
+        public let certificates: [[UInt8]]
+        /// DER.
+        public let anchors: [[UInt8]]
+        public let isServer: Bool
+        public let host: String?
+        public let time: Date
+    }
+
+    public enum Answer: Sendable {
+        /// DER of the path, leaf first.
+        case valid([[UInt8]])
+        case invalid(String)
+    }
+
+    static let evaluator = Mutex<(@Sendable (Question) -> Answer)?>(nil)
+
+    public static func install(_ evaluate: @escaping @Sendable (Question) -> Answer) {
+        evaluator.withLock { $0 = evaluate }
+    }
+
+    static func answer(_ question: Question) -> Answer {
+        guard let evaluate = evaluator.withLock({ $0 }) else { return .invalid("no evaluator is installed") }
+        return evaluate(question)
+    }
+}

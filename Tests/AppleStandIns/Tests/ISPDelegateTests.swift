@@ -1,0 +1,82 @@
+import Foundation
+import FoundationNetworking
+import Holdfast
+import HoldfastTesting
+import Security
+import Testing
+
+@Suite("ISPCertificatePinning's delegates")
+struct ISPDelegateTests {
+    private let session = URLSession(configuration: .ephemeral)
+
+    /// A folder of its own, gone afterwards.
+    private func withPins(
+        of certificates: (AppleFixture) -> [TestCertificate],
+        _ body: (AppleFixture, URL) async throws -> Void
+    ) async throws {
+        let fixture = try AppleFixture()
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).plist")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let pinned = certificates(fixture).map { Data($0.der) }
+        if !pinned.isEmpty {
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: [fixture.host: pinned], file: file))
+        }
+        try await body(fixture, file)
+    }
+
+    @Test("A session's delegate trusts a chain with a certificate stored for its domain, the anchor included")
+    func sessionDelegate() async throws {
+        for level in 0...2 {
+            try await withPins(of: { [[$0.leaf], [$0.issuing.certificate], [$0.root.certificate]][level] }) {
+                fixture, file in
+                let delegate = ISPPinnedNSURLSessionDelegate(file: file)
+                func ask(_ trust: SecTrust?) async -> Answer {
+                    await answer {
+                        delegate.urlSession(session, didReceive: fixture.challenge(trust), completionHandler: $0)
+                    }
+                }
+                #expect(await ask(fixture.secTrust()) == .trusted)
+                #expect(await ask(fixture.secTrust(systemAnchors: [])) == .cancelled)
+                #expect(await ask(nil) == .cancelled)
+                #expect(
+                    ISPCertificatePinning.verifyPinnedCertificate(
+                        forTrust: fixture.secTrust(), andDomain: fixture.host, file: file))
+                #expect(
+                    !ISPCertificatePinning.verifyPinnedCertificate(
+                        forTrust: fixture.secTrust(), andDomain: "other.example", file: file))
+            }
+        }
+    }
+
+    @Test("Without stored certificates every server is cancelled, and the delegate says why")
+    func nothingStored() async throws {
+        try await withPins(of: { _ in [] }) { fixture, file in
+            let delegate = ISPPinnedNSURLSessionDelegate(file: file)
+            let answer = await answer {
+                delegate.urlSession(
+                    session, didReceive: fixture.challenge(fixture.secTrust()), completionHandler: $0)
+            }
+            #expect(answer == .cancelled)
+            #expect(delegate.failure(forHost: fixture.host)?.code == .noPolicyForHost)
+            #expect(
+                !ISPCertificatePinning.verifyPinnedCertificate(
+                    forTrust: fixture.secTrust(), andDomain: fixture.host, file: file))
+        }
+    }
+
+    @Test("A connection's delegate answers the challenge's sender")
+    func connectionDelegate() async throws {
+        try await withPins(of: { [$0.leaf] }) { fixture, file in
+            let delegate = ISPPinnedNSURLConnectionDelegate(file: file)
+            func ask(_ trust: SecTrust?, method: String? = nil) async -> Sender.Answer? {
+                let sender = Sender()
+                delegate.connection(
+                    NSObject(), willSendRequestFor: fixture.challenge(trust, method: method, sender: sender))
+                return await sender.first()
+            }
+            #expect(await ask(fixture.secTrust()) == .use("server trust"))
+            #expect(await ask(fixture.secTrust(systemAnchors: [])) == .cancel)
+            #expect(await ask(nil, method: NSURLAuthenticationMethodHTTPBasic) == .withoutCredential)
+        }
+    }
+}

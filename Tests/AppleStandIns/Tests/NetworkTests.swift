@@ -1,0 +1,40 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Network
+import Security
+import Testing
+
+@Suite("Network.framework")
+struct NetworkTests {
+    private func handshake(_ options: NWProtocolTLS.Options, _ trust: SecTrust) async throws -> Bool {
+        let standIn = try #require(options.securityProtocolOptions as? StandInOptions)
+        return await withCheckedContinuation { continuation in
+            standIn.handshake(trust) { continuation.resume(returning: $0) }
+        }
+    }
+
+    @Test("The verification block trusts by the manager's policy for the host that is dialled")
+    func verification() async throws {
+        let fixture = try AppleFixture()
+        try fixture.pin([fixture.keyPin(fixture.leaf)])
+        let options = NWProtocolTLS.Options(pinnedBy: fixture.manager, dialling: try fixture.dialled())
+        #expect(try await handshake(options, fixture.secTrust()))
+        let impostor = try fixture.issuing.impersonate(fixture.leaf)
+        #expect(try await !handshake(options, fixture.secTrust(impostor.chain)))
+        let unknown = NWProtocolTLS.Options(pinnedBy: fixture.manager, dialling: try fixture.dialled("x.example"))
+        #expect(try await !handshake(unknown, fixture.secTrust()))
+    }
+
+    @Test("It names the server, asks for TLS 1.2, and switches resumption off")
+    func settings() throws {
+        let fixture = try AppleFixture()
+        let options = NWProtocolTLS.Options(pinnedBy: fixture.manager, dialling: try DialledHost("WWW.Example.com"))
+        let standIn = try #require(options.securityProtocolOptions as? StandInOptions)
+        #expect(standIn.serverName == "www.example.com")
+        #expect(standIn.minimumVersion == .TLSv12)
+        #expect(!standIn.allowsResumption)
+        let address = NWProtocolTLS.Options(pinnedBy: fixture.manager, dialling: try DialledHost("192.0.2.1"))
+        #expect((address.securityProtocolOptions as? StandInOptions)?.serverName == nil)
+    }
+}

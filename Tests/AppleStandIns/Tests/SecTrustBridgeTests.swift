@@ -1,0 +1,164 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Security
+import Testing
+
+@Suite("A SecTrust as a ServerTrust")
+struct SecTrustBridgeTests {
+    @Test("The system's path is what pins are matched against, the anchor included")
+    func pinsMatchTheEvaluatedChain() throws {
+        let fixture = try AppleFixture()
+        for certificate in [fixture.leaf, fixture.issuing.certificate, fixture.root.certificate] {
+            try fixture.pin([fixture.keyPin(certificate)])
+            let decision = fixture.manager.evaluate(
+                ServerTrust(fixture.secTrust(), host: try fixture.dialled()))
+            #expect(decision.isTrusted, "\(decision.failure?.description ?? "")")
+            #expect(decision.path?.certificates.count == 3)
+            #expect(decision.path?.anchor.map { Array($0.der) } == fixture.root.root)
+        }
+    }
+
+    @Test("A pin that only a presented certificate holds, outside of the system's path, does not count")
+    func appendedCertificate() throws {
+        let fixture = try AppleFixture()
+        let stranger = try TestAuthority.root()
+        try fixture.pin([fixture.keyPin(stranger.certificate)])
+        let trust = ServerTrust(
+            fixture.secTrust(fixture.leaf.chain + [stranger.root]), host: try fixture.dialled())
+        let decision = fixture.manager.evaluate(trust)
+        #expect(decision.failure?.code == .pinMismatch)
+        #expect(decision.failure?.paths.count == 1)
+    }
+
+    @Test("What the system rejects is rejected, with the system's words and its error")
+    func rejectedBySystem() throws {
+        let fixture = try AppleFixture()
+        try fixture.pin([fixture.keyPin(fixture.leaf)])
+        let trust = ServerTrust(fixture.secTrust(systemAnchors: []), host: try fixture.dialled())
+        let failure = try #require(fixture.manager.evaluate(trust).failure)
+        #expect(failure.code == .rejectedBySystem)
+        #expect(failure.found.contains("-67843"))
+        #expect(failure.underlying is CFError)
+        #expect(failure.host == trust.host)
+    }
+
+    @Test("The host that was dialled counts, not the one that the connection's policy names")
+    func hostIsTheDialledOne() throws {
+        let fixture = try AppleFixture()
+        fixture.manager.add(policy: StandardPolicy(host: try HostPattern("other.example")))
+        let trust = ServerTrust(fixture.secTrust(), host: try fixture.dialled("other.example"))
+        #expect(fixture.manager.evaluate(trust).failure?.code == .rejectedBySystem)
+    }
+
+    @Test("Anchors of the caller's replace the system's")
+    func callersAnchors() throws {
+        let fixture = try AppleFixture()
+        let other = try TestAuthority.root()
+        fixture.manager.add(policy: StandardPolicy(host: try HostPattern(fixture.host)))
+        func verdict(_ trust: SecTrust, _ anchors: [[UInt8]]?) throws -> Bool {
+            let anchors = try anchors.map { try TrustAnchors(der: $0) }
+            return fixture.manager.evaluate(ServerTrust(trust, host: try fixture.dialled(), anchors: anchors)).isTrusted
+        }
+        #expect(try verdict(fixture.secTrust(systemAnchors: []), [fixture.root.root]))
+        #expect(try !verdict(fixture.secTrust(), [other.root]))
+        #expect(try verdict(fixture.secTrust(), nil))
+    }
+
+    @Test("Anchors that were set on the SecTrust stay")
+    func anchorsOfTheTrust() throws {
+        let fixture = try AppleFixture()
+        let trust = fixture.secTrust(systemAnchors: [])
+        let certificate = try #require(SecCertificateCreateWithData(nil, Data(fixture.root.root) as CFData))
+        #expect(SecTrustSetAnchorCertificates(trust, [certificate] as CFArray) == errSecSuccess)
+        fixture.manager.add(policy: StandardPolicy(host: try HostPattern(fixture.host)))
+        #expect(fixture.manager.evaluate(ServerTrust(trust, host: try fixture.dialled())).isTrusted)
+    }
+
+    @Test("The time of the decision is the date of the evaluation")
+    func time() throws {
+        let fixture = try AppleFixture()
+        let policy = StandardPolicy(host: try HostPattern(fixture.host))
+        let trust = ServerTrust(fixture.secTrust(), host: try fixture.dialled())
+        let end = try #require(fixture.leaf.notAfter)
+        #expect(policy.evaluate(trust, at: end.addingTimeInterval(-1)).isTrusted)
+        #expect(policy.evaluate(trust, at: end.addingTimeInterval(1)).failure?.code == .rejectedBySystem)
+    }
+
+    @Test("A decision leaves the trust's own policies as they were")
+    func policiesAreRestored() throws {
+        let fixture = try AppleFixture()
+        let secTrust = fixture.secTrust(host: "as.it.was.example")
+        let policy = StandardPolicy(host: try HostPattern(fixture.host), validatesHostName: false)
+        #expect(policy.evaluate(ServerTrust(secTrust, host: try fixture.dialled()), at: .now).isTrusted)
+        #expect(secTrust.policyHosts == ["as.it.was.example"])
+    }
+
+    @Test("A system validator judges chains in DER too, and clients for client authentication")
+    func derChains() throws {
+        let fixture = try AppleFixture()
+        let validator = SystemChainValidator(anchors: try TrustAnchors(der: [fixture.root.root]))
+        let chain = PresentedChain(fixture.leaf.chain)
+        func failure(_ chain: PresentedChain, _ purpose: ValidationPurpose) -> TrustFailure.Code? {
+            validator.validate(chain, for: purpose, at: .now) { _ in true }.failure?.code
+        }
+        #expect(try failure(chain, .server(identity: fixture.dialled())) == nil)
+        #expect(try failure(chain, .server(identity: fixture.dialled("x.example"))) == .rejectedBySystem)
+        #expect(failure(PresentedChain([]), .client) == .emptyChain)
+        #expect(failure(PresentedChain([[1, 2, 3]]), .client) == .unreadableCertificate)
+    }
+
+    @Test("The published calls take a SecTrust, nil included, in both generations' spellings")
+    func publishedCalls() throws {
+        let fixture = try AppleFixture()
+        let trust = fixture.secTrust()
+        let standard = fixture.manager.create(type: .standard, hostName: fixture.host)
+        let pattern = fixture.manager.create(type: .standard, hostName: "*.apple.example")
+        let disabled = fixture.manager.create(type: .disabled, hostName: fixture.host)
+        #expect(standard.validate(trust: trust))
+        #expect(!standard.validate(trust: nil))
+        #expect(disabled.validate(trust: nil))
+        #expect(!pattern.validate(trust: trust), "a bare trust has no host, and a pattern cannot know it")
+        #expect(standard.validate(trust: ServerTrust(trust, host: try fixture.dialled())))
+    }
+
+    @Test("A custom closure gets the very SecTrust of the connection, and nil where there is none")
+    func customClosure() throws {
+        let fixture = try AppleFixture()
+        let trust = fixture.secTrust()
+        let seen = Collected<ObjectIdentifier?>()
+        let settings = ValidationSettings()
+        settings.customValidation = { secTrust in
+            seen.add(secTrust.map(ObjectIdentifier.init))
+            return secTrust != nil
+        }
+        let policy = fixture.manager.create(type: .custom, hostName: fixture.host, settings: settings)
+        #expect(policy.validate(trust: trust))
+        #expect(!policy.validate(trust: nil))
+        #expect(seen.all == [ObjectIdentifier(trust), nil])
+        let unreadable = ServerTrust(certificates: [[1]], host: try fixture.dialled(), anchors: TrustAnchors([]))
+        #expect(!policy.evaluate(unreadable, at: .now).isTrusted)
+        #expect(seen.all.count == 2, "what the system cannot read is no absence of a trust")
+    }
+
+    @Test("Several decisions about one trust at the same time do not disturb each other")
+    func concurrentDecisions() async throws {
+        let fixture = try AppleFixture()
+        let trust = ServerTrust(fixture.secTrust(), host: try fixture.dialled())
+        let checking = StandardPolicy(host: try HostPattern(fixture.host))
+        let other = StandardPolicy(host: try HostPattern(fixture.host), validatesHostName: false)
+        let late = try #require(fixture.leaf.notAfter).addingTimeInterval(60)
+        await withTaskGroup(of: Bool.self) { group in
+            for round in 0..<60 {
+                group.addTask {
+                    switch round % 3 {
+                    case 0: checking.evaluate(trust, at: .now).isTrusted
+                    case 1: other.evaluate(trust, at: .now).isTrusted
+                    default: !checking.evaluate(trust, at: late).isTrusted
+                    }
+                }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+    }
+}
