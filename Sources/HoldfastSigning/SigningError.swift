@@ -14,6 +14,12 @@ public struct SigningError: HoldfastError {
         case unsupportedKey
         /// The key is encrypted in a way that is not supported, or with more rounds than is bearable.
         case unsupportedEncryption
+        /// Not a certificate, or not the one of the key.
+        case wrongCertificate
+        /// A customer without a name, or with one that no file can have.
+        case invalidCustomer
+        /// The reader refuses what was written; nothing is published.
+        case unreadableDocument
         /// Not the number of a private key.
         case invalidNumber
         /// A challenge that is missing, too short, too long or no Base64 (`INVALID_CHALLENGE`).
@@ -47,6 +53,9 @@ public struct SigningError: HoldfastError {
         case .wrongPassword: "Check the password; openssl pkcs8 -in FILE opens the key with the right one."
         case .unsupportedKey: "Make a key with `holdfastctl keygen`, or openssl genpkey on prime256v1."
         case .unsupportedEncryption: "Encrypt it anew: openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA256."
+        case .wrongCertificate: "Give the certificate and the key that `holdfastctl trust-server init` wrote."
+        case .invalidCustomer: "Give a name of 1 to 64 letters, digits, points, hyphens and underscores."
+        case .unreadableDocument: "Correct what the reader names; clients would refuse the document."
         case .invalidNumber: "Give the Base64 that `holdfastctl export-private` prints."
         case .invalidChallenge: "Send the Base64 of 16 to 32 random octets."
         case .unknownField: "Take the field out, or edit the list by other means."

@@ -1,0 +1,244 @@
+import Crypto
+import CryptoExtras
+public import Foundation
+import Holdfast
+import SwiftASN1
+
+/// The key of a trust server with its certificate: signs documents for one customer (CMS, RFC 5652).
+///
+/// ```swift
+/// let key = try TrustServerKey(customer: "gcx", kind: .p256, at: now)
+/// let app = key.certificate.base64EncodedString()     // for the app: trustServerCertificate
+/// ```
+/// A value; safe to use from any thread. It holds a secret: keep ``privateKeyPEM`` in a file of mode 0600.
+public struct TrustServerKey: Sendable {
+    /// The kinds of key.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// RSA of 4,096 bits, as the published signer has it; making one takes seconds.
+        case rsa4096 = "rsa-4096"
+        /// ECDSA on P-256: small and quick.
+        case p256 = "p-256"
+    }
+
+    private enum Secret: Sendable {
+        case rsa(_RSA.Signing.PrivateKey)
+        case p256(P256.Signing.PrivateKey)
+    }
+
+    /// The certificate, DER: what clients are configured with.
+    public let certificate: Data
+    private let secret: Secret
+    private let issuerAndSerialNumber: [UInt8]
+
+    /// Makes a key and a certificate that signs itself: its one name is the customer, its one use to sign.
+    /// - Parameters:
+    ///   - customer: 1 to 64 letters, digits, points, hyphens and underscores, the first no point: files bear it.
+    ///   - kind: of the key.
+    ///   - time: from when on the certificate is valid.
+    ///   - years: for how long, 1 to 100. Clients trust it by its octets and only report that it has expired.
+    /// - Throws: ``SigningError``.
+    public init(customer: String, kind: Kind, at time: Date, years: Int = 20) throws(SigningError) {
+        try Self.requireCustomer(customer)
+        do {
+            secret =
+                switch kind {
+                case .rsa4096: .rsa(try _RSA.Signing.PrivateKey(keySize: .bits4096))
+                case .p256: .p256(P256.Signing.PrivateKey())
+                }
+        } catch {
+            throw SigningError(.cryptographyFailed, expected: "a key \(kind.rawValue)", found: "\(error)")
+        }
+        let start = Self.seconds(time)
+        let end = start + Int64(min(max(years, 1), 100)) * 31_557_600
+        let name = DERText.sequence([
+            DERText.set([
+                DERText.sequence([DERText.objectIdentifier(Identifier.commonName), DERText.utf8String(customer)])
+            ])
+        ])
+        // 0x40 keeps the number positive and its encoding 16 octets long (RFC 5280 4.1.2.2).
+        let serial = DERText.integer(
+            [UInt8.random(in: 0x40...0x7F)] + (1..<16).map { _ in UInt8.random(in: .min ... .max) })
+        let algorithm = Self.certificateAlgorithm(of: secret)
+        // keyUsage: critical, the one bit digitalSignature (RFC 5280 4.2.1.3).
+        let usage = DERText.sequence([
+            DERText.objectIdentifier(Identifier.keyUsage), DERText.primitive(.boolean, [0xFF]),
+            DERText.octetString(DERText.primitive(.bitString, [7, 0x80])),
+        ])
+        let toBeSigned = DERText.sequence([
+            DERText.context(0, [DERText.integer([2])]), serial, algorithm, name,
+            DERText.sequence([DERTime.element(start), DERTime.element(end)]), name,
+            Self.subjectPublicKeyInfo(of: secret), DERText.context(3, [DERText.sequence([usage])]),
+        ])
+        let signature = try Self.signature(of: toBeSigned, by: secret)
+        certificate = Data(DERText.sequence([toBeSigned, algorithm, DERText.bitString(signature)]))
+        issuerAndSerialNumber = DERText.sequence([name, serial])
+    }
+
+    /// Takes a key and a certificate that are there already, such as those of the published signer.
+    /// - Parameters:
+    ///   - certificate: DER or PEM of one certificate, self-signed or not.
+    ///   - privateKeyPEM: RSA of 2,048 bits or more, or P-256; PKCS #8, PKCS #1 or SEC 1, not encrypted.
+    /// - Throws: ``SigningError`` `wrongCertificate` when the two do not belong together.
+    public init(certificate: Data, privateKeyPEM: String) throws(SigningError) {
+        secret = try Self.secret(privateKeyPEM)
+        let read: X509Certificate
+        do {
+            let all = try CertificateFile.certificates(in: certificate, named: "certificate")
+            guard let first = all.first, all.count == 1 else {
+                throw SigningError(.wrongCertificate, expected: "one certificate", found: "\(all.count)")
+            }
+            read = first
+        } catch let error as SigningError {
+            throw error
+        } catch {
+            throw SigningError(.wrongCertificate, expected: "a certificate in DER or PEM", found: "\(error)")
+        }
+        guard read.subjectPublicKeyInfo.elementsEqual(Self.subjectPublicKeyInfo(of: secret)) else {
+            throw SigningError(
+                .wrongCertificate, expected: "the certificate of the private key", found: "that of another key")
+        }
+        self.certificate = Data(read.der)
+        issuerAndSerialNumber = DERText.sequence([
+            Array(read.issuer.der), DERText.integer(Array(read.serialNumber)),
+        ])
+    }
+
+    /// Whose documents clients take this key's for, by the certificate's common name; nil without one.
+    public var customer: String? { (try? X509Certificate(der: [UInt8](certificate)))?.subject.commonName }
+
+    /// The certificate in PEM.
+    public var certificatePEM: String {
+        PEMDocument(type: "CERTIFICATE", derBytes: [UInt8](certificate)).pemString + "\n"
+    }
+
+    /// The private key in PKCS #8, PEM, without encryption.
+    public var privateKeyPEM: String {
+        let der: Data =
+            switch secret {
+            case .rsa(let key): key.pkcs8DERRepresentation
+            case .p256(let key): key.derRepresentation
+            }
+        return PEMDocument(type: "PRIVATE KEY", derBytes: [UInt8](der)).pemString + "\n"
+    }
+
+    /// Signs a content: DER of a CMS SignedData with it attached, the certificate, and the attributes contentType,
+    /// signingTime and messageDigest, with SHA-256. RSA is named `rsaEncryption`, as openssl does.
+    /// - Parameters:
+    ///   - content: any octets; of type data.
+    ///   - time: the signing time that is written, to the second.
+    /// - Throws: ``SigningError`` `cryptographyFailed`.
+    public func sign(_ content: Data, at time: Date) throws(SigningError) -> Data {
+        let digest = DERText.sequence([DERText.objectIdentifier(Identifier.sha256), DERText.null])
+        let data = DERText.objectIdentifier(Identifier.data)
+        func attribute(_ type: ASN1ObjectIdentifier, _ value: [UInt8]) -> [UInt8] {
+            DERText.sequence([DERText.objectIdentifier(type), DERText.set([value])])
+        }
+        let attributes = [
+            attribute(Identifier.contentType, data),
+            attribute(Identifier.signingTime, DERTime.element(Self.seconds(time))),
+            attribute(Identifier.messageDigest, DERText.octetString(Array(SHA256.hash(data: content)))),
+        ]
+        let signed = DERText.set(attributes)
+        // What is signed bears the identifier of a SET, what is sent that of [0] (RFC 5652 5.4).
+        let sent = [0xA0] + signed.dropFirst()
+        let algorithm =
+            switch secret {
+            case .rsa: DERText.sequence([DERText.objectIdentifier(Identifier.rsaEncryption), DERText.null])
+            case .p256: Self.certificateAlgorithm(of: secret)
+            }
+        let one = DERText.integer([1])
+        let signer = DERText.sequence([
+            one, issuerAndSerialNumber, digest, sent, algorithm,
+            DERText.octetString(try Self.signature(of: signed, by: secret)),
+        ])
+        let message = DERText.sequence([
+            one, DERText.set([digest]),
+            DERText.sequence([data, DERText.context(0, [DERText.octetString([UInt8](content))])]),
+            DERText.context(0, [[UInt8](certificate)]), DERText.set([signer]),
+        ])
+        return Data(
+            DERText.sequence([DERText.objectIdentifier(Identifier.signedData), DERText.context(0, [message])]))
+    }
+
+    // MARK: Keys
+
+    /// Throws unless files may bear the name.
+    static func requireCustomer(_ customer: String) throws(SigningError) {
+        let isName = customer.utf8.allSatisfy { octet in
+            switch octet {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+        guard isName, (1...64).contains(customer.utf8.count), customer.utf8.first != UInt8(ascii: ".") else {
+            throw SigningError(.invalidCustomer, expected: "a customer's name", found: "another text")
+        }
+    }
+
+    private static func secret(_ pem: String) throws(SigningError) -> Secret {
+        guard pem.utf8.count <= 65_536, let document = try? PEMDocument(pemString: pem) else {
+            throw SigningError(.notAKeyFile, expected: "one private key in PEM", found: "something else")
+        }
+        switch document.discriminator {
+        case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
+            if let key = try? P256.Signing.PrivateKey(derRepresentation: document.derBytes) { return .p256(key) }
+            if let key = try? _RSA.Signing.PrivateKey(derRepresentation: document.derBytes) { return .rsa(key) }
+            throw SigningError(
+                .unsupportedKey, expected: "RSA of 2048 bits or more, or P-256", found: "another, or a damaged one")
+        case "ENCRYPTED PRIVATE KEY":
+            throw SigningError(.passwordNeeded, expected: "a key that is not encrypted", found: "an encrypted one")
+        default:
+            throw SigningError(.notAKeyFile, expected: "a private key in PEM", found: "a PEM file with another label")
+        }
+    }
+
+    private static func signature(of message: [UInt8], by secret: Secret) throws(SigningError) -> [UInt8] {
+        do {
+            return switch secret {
+            case .rsa(let key):
+                Array(
+                    try key.signature(for: SHA256.hash(data: message), padding: .insecurePKCS1v1_5).rawRepresentation)
+            case .p256(let key): Array(try key.signature(for: message).derRepresentation)
+            }
+        } catch {
+            throw SigningError(.cryptographyFailed, expected: "a signature", found: "\(error)")
+        }
+    }
+
+    private static func subjectPublicKeyInfo(of secret: Secret) -> [UInt8] {
+        switch secret {
+        case .rsa(let key): [UInt8](key.publicKey.derRepresentation)
+        case .p256(let key): [UInt8](key.publicKey.derRepresentation)
+        }
+    }
+
+    private static func certificateAlgorithm(of secret: Secret) -> [UInt8] {
+        switch secret {
+        case .rsa: DERText.sequence([DERText.objectIdentifier(Identifier.sha256WithRSA), DERText.null])
+        case .p256: DERText.sequence([DERText.objectIdentifier(Identifier.ecdsaWithSHA256)])
+        }
+    }
+
+    private static func seconds(_ time: Date) -> Int64 {
+        Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
+    }
+
+    private enum Identifier {
+        static let commonName: ASN1ObjectIdentifier = [2, 5, 4, 3]
+        static let keyUsage: ASN1ObjectIdentifier = [2, 5, 29, 15]
+        static let data: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 1]
+        static let signedData: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 2]
+        static let contentType: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 3]
+        static let messageDigest: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 4]
+        static let signingTime: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 5]
+        static let rsaEncryption: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 1]
+        static let sha256WithRSA: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 11]
+        static let ecdsaWithSHA256: ASN1ObjectIdentifier = [1, 2, 840, 10_045, 4, 3, 2]
+        static let sha256: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 1]
+    }
+}
+
+extension TrustServerKey: CustomStringConvertible {
+    /// Says nothing about the key, so that no log holds it.
+    public var description: String { "the private key of a trust server" }
+}
