@@ -163,7 +163,7 @@ public struct TrustServerKey: Sendable {
     // MARK: Keys
 
     /// Throws unless files may bear the name.
-    static func requireCustomer(_ customer: String) throws(SigningError) {
+    package static func requireCustomer(_ customer: String) throws(SigningError) {
         let isName = customer.utf8.allSatisfy { octet in
             switch octet {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true

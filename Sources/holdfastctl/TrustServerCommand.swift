@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// `holdfastctl trust-server`
+struct TrustServerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust-server",
+        abstract: "Be the trust server of online pinning: make its key, sign and publish the pins of hosts.",
+        discussion: """
+            The files are those of the published signing script, so that the command can take its place in a cron \
+            job: the hosts in data/CUSTOMER.domains, the document in output/CUSTOMER.json.signed, the certificate \
+            for the app in output/CUSTOMER.crt (DER) and output/CUSTOMER.pem. The private key is data/CUSTOMER.key.
+
+            EXAMPLES
+              holdfastctl trust-server init --customer acme
+              holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output
+              holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output --every 5m
+            """,
+        subcommands: [TrustServerInitCommand.self, TrustServerPublishCommand.self])
+
+    func run() async throws {
+        throw ValidationError("Say what to do: init or publish.")
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// The files of a trust server, under the names that the published script gives them.
+struct TrustServerFiles: Sendable {
+    /// The private key, mode 0600.
+    let key: URL
+    /// The hosts, one a line.
+    let domains: URL
+    /// What hosts that fail are published with: the entries of when they were last validated.
+    let remembered: URL
+    /// The signer's certificate, DER.
+    let certificate: URL
+    let certificatePEM: URL
+    /// The document.
+    let document: URL
+
+    private static let maximumBytes = 64 << 20
+
+    init(customer: String, data: String, output: String, domains: String? = nil, key: String? = nil) {
+        let domainsFile =
+            domains.map { URL(fileURLWithPath: $0) }
+            ?? URL(fileURLWithPath: data).appending(path: "\(customer).domains")
+        let folder = domainsFile.deletingLastPathComponent()
+        let publicFolder = URL(fileURLWithPath: output)
+        self.domains = domainsFile
+        self.key = key.map { URL(fileURLWithPath: $0) } ?? folder.appending(path: "\(customer).key")
+        remembered = folder.appending(path: "\(customer).hosts.json")
+        certificate = publicFolder.appending(path: "\(customer).crt")
+        certificatePEM = publicFolder.appending(path: "\(customer).pem")
+        document = publicFolder.appending(path: "\(customer).json.signed")
+    }
+
+    // MARK: Key
+
+    func requireAbsenceOfKey() throws(CommandFailure) {
+        for file in [key, certificate, certificatePEM] { try KeyFile(path: file.path).requireAbsence() }
+    }
+
+    func write(_ key: TrustServerKey) throws(CommandFailure) {
+        try makeFolder(self.key.deletingLastPathComponent(), mode: 0o700)
+        try makeFolder(certificate.deletingLastPathComponent(), mode: 0o755)
+        try KeyFile(path: self.key.path).create(key.privateKeyPEM)
+        try replace(certificate, with: key.certificate, permissions: 0o644)
+        try replace(certificatePEM, with: Data(key.certificatePEM.utf8), permissions: 0o644)
+    }
+
+    func readKey(certificateFile: String?) throws(CommandFailure) -> TrustServerKey {
+        let certificateFile = certificateFile ?? certificate.path
+        let pem = String(decoding: try KeyFile.content(of: key.path), as: UTF8.self)
+        KeyFile.warnIfLoose(key.path)
+        let certificate = try KeyFile.content(of: certificateFile)
+        do throws(SigningError) {
+            return try TrustServerKey(certificate: certificate, privateKeyPEM: pem)
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(key.path) with \(certificateFile): \(error)")
+        }
+    }
+
+    // MARK: Hosts
+
+    /// Each host of the list once, in its order.
+    func readDomains() throws(CommandFailure) -> [DialledHost] {
+        let text = String(decoding: try KeyFile.content(of: domains.path, maximumBytes: 8 << 20), as: UTF8.self)
+        var hosts: [DialledHost] = []
+        var seen: Set<DialledHost> = []
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let entry = line.trimmingCharacters(in: .whitespaces)
+            guard !entry.isEmpty, !entry.hasPrefix("#") else { continue }
+            do {
+                let host = try ServerAddress.host(entry)
+                if seen.insert(host).inserted { hosts.append(host) }
+            } catch {
+                throw CommandFailure(.unreadableFile, "\(domains.path), line \(index + 1): \(error)")
+            }
+        }
+        guard !hosts.isEmpty else {
+            throw CommandFailure(.unreadableFile, "\(domains.path) names no host: write one HOST:PORT a line")
+        }
+        return hosts
+    }
+
+    func readRemembered() throws(CommandFailure) -> [TrustServerHost] {
+        guard FileManager.default.fileExists(atPath: remembered.path) else { return [] }
+        let data = try KeyFile.content(of: remembered.path, maximumBytes: Self.maximumBytes)
+        do {
+            return try JSONDecoder().decode([TrustServerHost].self, from: data)
+        } catch {
+            throw CommandFailure(
+                .unreadableFile,
+                "\(remembered.path) is damaged: \(error). Remove it; hosts that fail then have nothing to be kept.")
+        }
+    }
+
+    func remember(_ hosts: [TrustServerHost]) throws(CommandFailure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let data: Data
+        do {
+            data = try encoder.encode(hosts)
+        } catch {
+            throw CommandFailure(.unwritableFile, "\(remembered.path) cannot be written: \(error)")
+        }
+        try replace(remembered, with: data, permissions: 0o600)
+    }
+
+    // MARK: Document
+
+    /// When the document was made that is published; nil when there is none of this key.
+    func publishedTimestamp(customer: String, key: TrustServerKey) -> Date? {
+        guard let data = try? AtomicFile.read(document, maximumBytes: Self.maximumBytes),
+            let signer = try? TrustServerSigner(certificate: key.certificate)
+        else { return nil }
+        return try? TrustServerDocument(
+            verifying: data, by: signer, customer: customer, at: .distantFuture,
+            limits: DocumentLimits(bytes: Self.maximumBytes, entries: .max), allowsLegacyDigests: true
+        ).timestamp
+    }
+
+    func publish(_ data: Data) throws(CommandFailure) {
+        try makeFolder(document.deletingLastPathComponent(), mode: 0o755)
+        try replace(document, with: data, permissions: 0o644)
+    }
+
+    private func makeFolder(_ folder: URL, mode: Int) throws(CommandFailure) {
+        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
+        } catch {
+            throw CommandFailure(.unwritableFile, "\(folder.path) cannot be made: \(error.localizedDescription)")
+        }
+    }
+
+    private func replace(_ file: URL, with data: Data, permissions: Int) throws(CommandFailure) {
+        do {
+            // With the process in its name, so that two commands at once do not write one file.
+            let name = ".\(file.lastPathComponent).\(ProcessInfo.processInfo.processIdentifier).new"
+            try AtomicFile.replace(file, with: data, temporaryName: name, permissions: permissions)
+        } catch {
+            throw CommandFailure(.unwritableFile, "\(file.path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+}

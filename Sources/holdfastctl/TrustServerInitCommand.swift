@@ -1,0 +1,64 @@
+public import ArgumentParser
+import Foundation
+import Holdfast
+public import HoldfastSigning
+
+/// `holdfastctl trust-server init`
+struct TrustServerInitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Make the key and the certificate that sign the documents of a customer.",
+        discussion: """
+            Writes data/CUSTOMER.key (private, mode 0600), output/CUSTOMER.crt (the certificate in DER) and \
+            output/CUSTOMER.pem, and prints the certificate in Base64, which the app is configured with \
+            (trustServerCertificate). Files that are there already are left alone and make the command fail.
+
+            Exit codes: 0 made, 2 wrong usage, 3 a file could not be written or is there already.
+            """)
+
+    @Option(help: ArgumentHelp("Whose hosts will be signed; the name of the files.", valueName: "name"))
+    var customer: String
+
+    @Option(
+        help: ArgumentHelp("The kind of key: rsa-4096, as the published signer has it, or p-256.", valueName: "kind"))
+    var key = TrustServerKey.Kind.rsa4096
+
+    @Option(help: ArgumentHelp("The folder of what is private.", valueName: "folder"), completion: .directory)
+    var data = "data"
+
+    @Option(help: ArgumentHelp("The folder of what is public.", valueName: "folder"), completion: .directory)
+    var output = "output"
+
+    @Option(help: ArgumentHelp("How long the certificate is valid.", valueName: "years"))
+    var years = 20
+
+    func validate() throws {
+        do throws(SigningError) {
+            try TrustServerKey.requireCustomer(customer)
+        } catch {
+            throw ValidationError("--customer: \(error)")
+        }
+        guard (1...100).contains(years) else { throw ValidationError("--years must be 1 to 100, not \(years).") }
+    }
+
+    func run() throws {
+        let files = TrustServerFiles(customer: customer, data: data, output: output)
+        try files.requireAbsenceOfKey()
+        let key: TrustServerKey
+        do throws(SigningError) {
+            key = try TrustServerKey(customer: customer, kind: self.key, at: SystemWallClock().now, years: years)
+        } catch {
+            throw CommandFailure(.notSigned, "\(error)")
+        }
+        try files.write(key)
+        let standard = Output.standard
+        standard.complainAsIs(
+            "The private key is \(files.key.path). Whoever has it can sign pins for \(customer): keep it, and a copy "
+                + "of it, where nobody else gets at it.\n"
+                + "The hosts belong into \(files.domains.path), one HOST:PORT a line. The app is configured with this "
+                + "certificate (trustServerCertificate):")
+        standard.line(key.certificate.base64EncodedString())
+    }
+}
+
+extension TrustServerKey.Kind: ExpressibleByArgument {}
