@@ -202,7 +202,15 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
                     found: "\((error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "\(error)")"))
             return
         }
-        let (body, headers) = state.withLock { ($0.body, $0.headers) }
+        let (body, headers, hasAnswer) = state.withLock { ($0.body, $0.headers, $0.hasAnswer) }
+        guard hasAnswer else {
+            // FoundationNetworking hands out the body of a redirect that leads nowhere and says nothing of its status.
+            let status = (task.response as? HTTPURLResponse)?.statusCode
+            end(
+                with: status.map { RemoteDataError(status: $0) }
+                    ?? RemoteDataError(.connectionFailed, expected: "an answer with a status", found: "none"))
+            return
+        }
         end(.success(RemoteDataResponse(.body(body), headers: headers)))
     }
 

@@ -266,7 +266,8 @@ struct RemoteDataProviderTests {
     func redirectToNowhere(kind: ProviderKind) async throws {
         let text = answer("302 Found", [], "{}")
         try await ScriptedHTTPServer.with({ _ in [.send(text), .close] }) { server in
-            #expect(await error(server.url(), by: kind.provider()) != nil)
+            let error = await error(server.url(), by: kind.provider())
+            #expect(error?.code == .unexpectedStatus && error?.status == 302)
         }
     }
 
