@@ -104,7 +104,7 @@ let package = Package(
             name: "holdfastctl",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTesting",
-                "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, crypto, cryptoExtras, asn1, argumentParser,
+                "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, crypto, cryptoExtras, asn1, logging, argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),

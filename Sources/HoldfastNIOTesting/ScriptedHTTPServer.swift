@@ -17,6 +17,8 @@ package final class ScriptedHTTPServer: Sendable {
     }
 
     package typealias Script = @Sendable (_ path: String) -> [Step]
+    /// A script that sees the whole head of the request.
+    package typealias HeadScript = @Sendable (_ path: String, _ head: String) -> [Step]
 
     private let channel: any Channel
     private let heads = Heads()
@@ -26,6 +28,13 @@ package final class ScriptedHTTPServer: Sendable {
 
     package static func with<Value>(
         tls: NIOSSLContext? = nil, _ script: @escaping Script, _ body: (ScriptedHTTPServer) async throws -> Value
+    ) async throws -> Value {
+        try await with(tls: tls, answering: { path, _ in script(path) }, body)
+    }
+
+    package static func with<Value>(
+        tls: NIOSSLContext? = nil, answering script: @escaping HeadScript,
+        _ body: (ScriptedHTTPServer) async throws -> Value
     ) async throws -> Value {
         let server = try await ScriptedHTTPServer(tls: tls, script)
         do {
@@ -38,7 +47,7 @@ package final class ScriptedHTTPServer: Sendable {
         }
     }
 
-    private init(tls: NIOSSLContext?, _ script: @escaping Script) async throws {
+    private init(tls: NIOSSLContext?, _ script: @escaping HeadScript) async throws {
         let heads = heads
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
@@ -65,11 +74,11 @@ package final class ScriptedHTTPServer: Sendable {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        private let script: Script
+        private let script: HeadScript
         private let heads: Heads
         private var received = ""
 
-        init(script: @escaping Script, heads: Heads) {
+        init(script: @escaping HeadScript, heads: Heads) {
             self.script = script
             self.heads = heads
         }
@@ -79,8 +88,9 @@ package final class ScriptedHTTPServer: Sendable {
             guard received.contains("\r\n\r\n") else { return }
             heads.add(received)
             let path = received.split(separator: " ").dropFirst().first.map(String.init) ?? "/"
+            let steps = script(path, received)
             received = ""
-            run(script(path)[...], context)
+            run(steps[...], context)
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import Logging
 
 /// `holdfastctl demo`
 struct DemoCommand: AsyncParsableCommand {
@@ -9,8 +10,9 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Watch Holdfast decide about real TLS connections on loopback.",
         discussion: """
             Makes an authority and a dozen servers on the spot, none of them reachable from outside, connects to each \
-            and compares every verdict with the one that is due. Needs no network and changes nothing on this machine. \
-            Takes a few seconds.
+            and compares every verdict with the one that is due. Then pins change in the field: a client takes them \
+            from a signed list over HTTPS, and refuses lists that nobody should trust. Needs no network and changes \
+            nothing on this machine. Takes a few seconds.
 
             EXAMPLES
               holdfastctl demo
@@ -24,6 +26,8 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = Output.standard
+        // What libraries would log the table says.
+        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let clock = ContinuousClock()
         let start = clock.now
         let stage: DemoStage
@@ -46,16 +50,39 @@ struct DemoCommand: AsyncParsableCommand {
                 throw CommandFailure(.connectFailed, "'\(step.server)' could not be tried: \(error)")
             }
             results.append(result)
-            DemoTable.print(result, at: stage.clock.now, to: output)
-            if verbose, let failure = result.decision.failure {
-                for line in failure.description.split(separator: "\n") { output.line("        \(line)", .faint) }
-            }
+            print(result, stage, output)
         }
-        try summarise(results, duration: start.duration(to: clock.now), output)
+        output.line()
+        output.heading("Pins that change in the field: a store downloads a signed list over HTTPS.")
+        var updates: [DemoUpdate] = []
+        do {
+            try await DemoStory.tell(on: stage) { event in
+                switch event {
+                case .connection(let result):
+                    results.append(result)
+                    print(result, stage, output)
+                case .update(let update):
+                    updates.append(update)
+                    DemoTable.print(update, to: output)
+                    if verbose, let error = update.error { output.line("        \(error)", .faint) }
+                }
+            }
+        } catch {
+            throw CommandFailure(.connectFailed, "the pins of the demo could not be served: \(error)")
+        }
+        try summarise(results, updates, duration: start.duration(to: clock.now), output)
     }
 
-    private func summarise(_ results: [DemoResult], duration: Duration, _ output: Output) throws {
-        let wrong = results.filter { !$0.isAsExpected }
+    private func print(_ result: DemoResult, _ stage: DemoStage, _ output: Output) {
+        DemoTable.print(result, at: stage.clock.now, to: output)
+        guard verbose, let failure = result.decision.failure else { return }
+        for line in failure.description.split(separator: "\n") { output.line("        \(line)", .faint) }
+    }
+
+    private func summarise(
+        _ results: [DemoResult], _ updates: [DemoUpdate], duration: Duration, _ output: Output
+    ) throws {
+        let wrong = results.count { !$0.isAsExpected } + updates.count { !$0.isAsExpected }
         let refused = results.filter { !$0.decision.isTrusted }
         let leaked = refused.reduce(0) { $0 + $1.bytesAtServer }
         let seconds = String(format: "%.1f s", duration / .seconds(1))
@@ -65,11 +92,14 @@ struct DemoCommand: AsyncParsableCommand {
             leaked == 0
                 ? .init("\(refused.count) refused: not one byte of a request reached a server.")
                 : .init("\(refused.count) refused, but \(leaked) bytes reached a server.", .bad))
-        if wrong.isEmpty {
+        let refusedLists = updates.count { $0.error != nil }
+        output.line("\(refusedLists) lists and answers refused: the last good pins stayed.")
+        let count = results.count + updates.count
+        if wrong == 0 {
             output.line(
-                .init("All \(results.count) verdicts as expected", .good), .init(", in \(seconds)."))
+                .init("All \(count) verdicts as expected", .good), .init(", in \(seconds)."))
         } else {
-            output.line(.init("\(wrong.count) of \(results.count) not as expected.", .bad))
+            output.line(.init("\(wrong) of \(count) not as expected.", .bad))
             throw NegativeAnswer()
         }
     }

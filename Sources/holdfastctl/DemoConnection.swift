@@ -36,10 +36,12 @@ struct DemoConnection {
 
     let stage: DemoStage
     let step: DemoStep
+    /// For steps that are judged by one.
+    var store: CertStore?
 
     func run() async throws -> DemoResult {
         let client = try PinnedTLSClient(
-            trust: .policy(try stage.policy(step.policy)), host: stage.host,
+            trust: .policy(try stage.policy(step.policy, store: store)), host: stage.host,
             validator: PathValidator(anchors: stage.anchors), handshakeTimeout: .seconds(10), clock: stage.clock)
         let options = LoopbackTLSServer.Options(
             behaviour: .echo, minimumTLS: step.version, maximumTLS: step.version)

@@ -5,12 +5,15 @@ import NIOSSL
 /// How a step of the demo judges its server.
 enum DemoPolicy {
     case standard, keyPin, certificatePin
+    /// The pins of a store, which change.
+    case store
 
     var name: String {
         switch self {
         case .standard: "standard"
         case .keyPin: "key pin"
         case .certificatePin: "cert pin"
+        case .store: "store"
         }
     }
 }
@@ -45,13 +48,16 @@ struct DemoStage {
     let clock = SystemWallClock()
     let anchors: TrustAnchors
     let steps: [DemoStep]
-    private let original: TestCertificate
+    let issuing: TestAuthority
+    /// The trusted server's certificate, and the one that follows it.
+    let original: TestCertificate
+    let renewed: TestCertificate
 
     init() throws {
         let name = "api.example.com"
         host = try DialledHost(name)
         let root = try TestAuthority.root(name: "Demo Root")
-        let issuing = try root.intermediate(name: "Demo Issuing CA")
+        issuing = try root.intermediate(name: "Demo Issuing CA")
         anchors = try TrustAnchors(der: [root.certificate.der])
         let server = try issuing.leaf(names: [.dns(name)])
         original = server
@@ -60,7 +66,7 @@ struct DemoStage {
             certificate.notBefore = .days(-91)
             certificate.notAfter = .hours(-1)
         }
-        let renewed = try issuing.renew(server)
+        renewed = try issuing.renew(server)
         let other = try issuing.leaf(names: ["www.example.net"])
         let selfSigned = try TestAuthority.selfSigned(names: [.dns(name)])
         let stranger = try TestAuthority.root(name: "Stranger's Root").intermediate(name: "Stranger's CA")
@@ -95,8 +101,8 @@ struct DemoStage {
         ]
     }
 
-    /// The pins are those of the trusted server's own certificate.
-    func policy(_ kind: DemoPolicy) throws -> any TrustPolicy {
+    /// The pins are those of the trusted server's own certificate, or what the store has at the time.
+    func policy(_ kind: DemoPolicy, store: CertStore? = nil) throws -> any TrustPolicy {
         let pattern = HostPattern(host)
         switch kind {
         case .standard: return StandardPolicy(host: pattern, clock: clock)
@@ -104,6 +110,9 @@ struct DemoStage {
             return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.publicKey(of: original.der)]), clock: clock)
         case .certificatePin:
             return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.certificate(original.der)]), clock: clock)
+        case .store:
+            guard let store else { throw CommandFailure(.connectFailed, "there is no store") }
+            return store.trustPolicy(for: pattern)
         }
     }
 }

@@ -13,7 +13,18 @@ enum DemoTable {
             result.isAsExpected
                 ? reason(of: result, at: now)
                 : "\(reason(of: result, at: now)) (expected: \(result.step.expected.text))")
-        var line = output.rendered([Output.Piece(pieces[0].text, result.isAsExpected ? .good : .bad)])
+        print(pieces, isAsExpected: result.isAsExpected, to: output)
+    }
+
+    static func print(_ update: DemoUpdate, to output: Output) {
+        let pieces = row(
+            update.isAsExpected ? "ok" : "WRONG", update.what, "signer", "",
+            update.error == nil ? "accepted" : "refused", update.reason)
+        print(pieces, isAsExpected: update.isAsExpected, to: output)
+    }
+
+    private static func print(_ pieces: [Output.Piece], isAsExpected: Bool, to output: Output) {
+        var line = output.rendered([Output.Piece(pieces[0].text, isAsExpected ? .good : .bad)])
         line += output.rendered(Array(pieces.dropFirst()))
         output.printAsIs(line)
     }
@@ -34,6 +45,7 @@ enum DemoTable {
             case .standard: "valid path, right name"
             case .keyPin: "the pinned key is in a valid path"
             case .certificatePin: "the pinned certificate is in a valid path"
+            case .store: "the list has its certificate"
             }
         }
         let facts: String
@@ -42,7 +54,9 @@ enum DemoTable {
             let minutes = (failure.certificate?.notAfter).map { now.timeIntervalSince($0) / 60 } ?? 0
             facts = "ended \(Int(minutes.rounded())) minutes ago"
         case .hostNameMismatch: facts = "it is for \(failure.found)"
+        case .pinMismatch where result.step.policy == .store: facts = "the list has another certificate"
         case .pinMismatch: facts = "a valid path without the pin"
+        case .noUsablePins: facts = "the store says empty"
         case .unknownIssuer: facts = "no path to a trusted root"
         default: facts = failure.found
         }

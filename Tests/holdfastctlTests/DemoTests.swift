@@ -13,20 +13,64 @@ struct DemoTests {
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         #expect(!run.actsOnTerminal)
-        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 13)
+        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 25)
         #expect(!run.output.contains("WRONG"))
-        #expect(run.output.contains("8 refused: not one byte of a request reached a server."))
-        #expect(run.output.contains("All 13 verdicts as expected"))
-        for code in ["pinMismatch", "expired", "hostNameMismatch", "unknownIssuer"] {
+        #expect(run.output.contains("10 refused: not one byte of a request reached a server."))
+        #expect(run.output.contains("All 25 verdicts as expected"))
+        for code in ["pinMismatch", "expired", "hostNameMismatch", "unknownIssuer", "noUsablePins"] {
             #expect(run.output.contains(code))
         }
+    }
+
+    @Test("Pins change in the field: taken, renewed, and kept when somebody publishes what nobody should trust")
+    func story() async throws {
+        let run = try await CommandRun.holdfastctl(["demo"])
+        let story = run.lines.drop { !$0.hasPrefix("Pins that change") }.dropFirst().prefix { !$0.isEmpty }
+        let expected: [(String, String, String)] = [
+            ("nothing stored", "refused", "noUsablePins: the store says empty"), ("a signed list", "accepted", ""),
+            ("the trusted server", "accepted", ""), ("new certificate", "refused", "pinMismatch"),
+            ("a new list", "accepted", ""), ("no restart", "accepted", ""),
+            ("another key", "refused", "invalidSignature"), ("one changed byte", "refused", "invalidSignature"),
+            ("expired", "refused", "losesPins"), ("answer to a challenge", "accepted", ""),
+            ("replayed", "refused", "invalidSignature"), ("after all that", "accepted", ""),
+        ]
+        #expect(story.count == expected.count)
+        for (line, (what, verdict, reason)) in zip(story, expected) {
+            #expect(line.hasPrefix("ok ") && line.contains(what) && line.contains("  \(verdict)"), "\(line)")
+            #expect(reason.isEmpty || line.contains(reason), "\(line)")
+        }
+        #expect(run.output.contains("4 lists and answers refused: the last good pins stayed."))
+    }
+
+    @Test("An update counts as expected only with the right reason and the right pins afterwards")
+    func updates() async throws {
+        let stage = try DemoStage()
+        var updates: [DemoUpdate] = []
+        try await DemoStory.tell(on: stage) { event in
+            if case .update(let update) = event { updates.append(update) }
+        }
+        let (taken, refused) = (try #require(updates.first), try #require(updates.last))
+        func isAsExpected(
+            _ update: DemoUpdate, _ expected: DocumentError.Code?, hasRightPins: Bool = true
+        ) -> Bool {
+            DemoUpdate(
+                what: "", expected: expected, error: update.error, hasRightPins: hasRightPins, success: ""
+            ).isAsExpected
+        }
+        #expect(isAsExpected(taken, nil))
+        #expect(!isAsExpected(taken, nil, hasRightPins: false))
+        #expect(!isAsExpected(taken, .invalidSignature))
+        #expect(isAsExpected(refused, .invalidSignature))
+        #expect(!isAsExpected(refused, .losesPins))
+        #expect(!isAsExpected(refused, nil))
+        #expect(!isAsExpected(refused, .invalidSignature, hasRightPins: false))
     }
 
     @Test("Verbose prints each refusal in full")
     func verbose() async throws {
         let run = try await CommandRun.holdfastctl(["demo", "--verbose"])
         #expect(run.status == 0)
-        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 8)
+        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 10)
     }
 
     @Test("A step counts as expected only with the right reason and with the bytes where they belong")

@@ -1,0 +1,33 @@
+import Holdfast
+
+/// What came of one update of the demo's store.
+struct DemoUpdate {
+    /// What was published, for people.
+    let what: String
+    /// Why it has to be refused; nil where it has to be taken.
+    let expected: DocumentError.Code?
+    let error: CertStoreError?
+    /// Whether the pins that count afterwards are those that should.
+    let hasRightPins: Bool
+    /// What is said where all went well.
+    let success: String
+
+    var code: DocumentError.Code? { (error?.underlying as? DocumentError)?.code }
+
+    var isAsExpected: Bool { (error == nil) == (expected == nil) && code == expected && hasRightPins }
+
+    var reason: String {
+        guard isAsExpected else {
+            let pins = hasRightPins ? "" : "the wrong pins count; "
+            return "\(pins)\(error.map { "\($0)" } ?? "taken") (expected: \(expected?.rawValue ?? "to be taken"))"
+        }
+        guard let code else { return success }
+        let facts =
+            switch code {
+            case .invalidSignature: "not what the app's public key verifies"
+            case .losesPins: "the host would be left without pins"
+            default: error?.found ?? ""
+            }
+        return "\(code.rawValue): \(facts)"
+    }
+}
