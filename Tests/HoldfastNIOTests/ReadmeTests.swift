@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIO
 import HoldfastNIOTesting
+import HoldfastSigning
 import HoldfastTesting
 import NIOCore
 import NIOPosix
@@ -49,6 +50,14 @@ enum ReadmeExamples {
         return bootstrap
     }
 
+    static func signing(certificate: [UInt8], expires: Int64, published: Data, key: SigningKey) throws -> Data {
+        let entry = try FingerprintEntry(name: "api.example.com", pin: Pin.certificate(certificate), expires: expires)
+        var list = try PinListDraft(reading: published, signedBy: key.publicKey)
+        list.add(entry)
+        let document = try list.signed(by: key)
+        return document
+    }
+
     private final class Application: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         let client: X509Certificate
@@ -82,6 +91,17 @@ struct ReadmeTests {
     private static func code(_ line: some StringProtocol) -> String {
         let code = line.components(separatedBy: "  // ").first ?? ""
         return code.trimmingCharacters(in: .whitespaces)
+    }
+
+    @Test("Its example for a signer adds an entry to a list, which clients verify")
+    func signingExample() throws {
+        let key = SigningKey()
+        let published = try PinListDraft([
+            FingerprintEntry(name: "www.example.com", pin: Pin.certificate([1]), expires: 1)
+        ]).signed(by: key)
+        let document = try ReadmeExamples.signing(certificate: [2], expires: 2, published: published, key: key)
+        let list = try FingerprintList(verifying: document, with: key.publicKey)
+        #expect(list.entries.map(\.name) == ["api.example.com", "www.example.com"])
     }
 
     @Test("Its example for an app trusts the pinned server and explains a refusal")
