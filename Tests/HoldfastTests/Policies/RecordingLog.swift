@@ -13,6 +13,9 @@ final class RecordingLog: Sendable {
         PolicyLog(Logger(label: "test") { _ in Handler(log: self) })
     }
 
+    /// Has every logger of the process that is made from now on write here; only once in a process.
+    func bootstrap() { LoggingSystem.bootstrap { _ in Handler(log: self) } }
+
     private struct Handler: LogHandler {
         let log: RecordingLog
         var metadata: Logger.Metadata = [:]

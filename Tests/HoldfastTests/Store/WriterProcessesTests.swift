@@ -1,0 +1,68 @@
+#if os(macOS) || os(Linux)
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import Holdfast
+
+@Suite("Writers in several processes", .serialized)
+struct WriterProcessesTests {
+    private static let size = 300_000
+
+    @Test("Processes that save at the same time take turns: every reader finds what one of them saved, whole")
+    func turns() async throws {
+        try await withTemporaryFolder { folder in
+            let path: String = folder.path
+            let store = FileDataStore(folder: folder)
+            #expect(store.save(data: Data(repeating: 0, count: Self.size), forKey: "default"))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in UInt8(1)...4 {
+                    group.addTask {
+                        await #expect(processExitsWith: .success) {
+                            [path = path as String, writer = writer as UInt8] in
+                            let store = FileDataStore(folder: URL(filePath: path))
+                            let data = Data(repeating: writer, count: 300_000)
+                            for _ in 0..<40 {
+                                #expect(store.save(data: data, forKey: "default"))
+                                let read = try #require(try store.load(forKey: "default"))
+                                let first = try #require(read.first)
+                                #expect(read.count == 300_000 && read.allSatisfy { $0 == first })
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let last = try #require(try store.load(forKey: "default"))
+            #expect(last.count == Self.size && (1...4).contains(last.first ?? 0) && Set(last).count == 1)
+            // What remains are the file and its lock.
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+        }
+    }
+
+    @Test("A process that saves while another holds the lock waits for it")
+    func waiting() async throws {
+        try await withTemporaryFolder { folder in
+            let path: String = folder.path
+            let store = FileDataStore(folder: folder)
+            #expect(store.save(data: Data([1]), forKey: "default"))
+            let lock = folder.appending(path: ".default.pins.lock")
+            let descriptor = unsafe open(lock.path, O_RDWR | O_CLOEXEC)
+            try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
+            let started = folder.appending(path: "started")
+            async let child: Void = {
+                await #expect(processExitsWith: .success) { [path = path as String] in
+                    let folder = URL(filePath: path)
+                    try Data().write(to: folder.appending(path: "started"))
+                    #expect(FileDataStore(folder: folder).save(data: Data([2]), forKey: "default"))
+                }
+            }()
+            while !FileManager.default.fileExists(atPath: started.path) { await Task.yield() }
+            for _ in 0..<100 { #expect(try store.load(forKey: "default") == Data([1])) }
+            close(descriptor)
+            await child
+            #expect(try store.load(forKey: "default") == Data([2]))
+        }
+    }
+}
+#endif
