@@ -100,7 +100,7 @@ struct DemoStory {
                 DemoUpdate(
                     what: what, expected: expected, error: failure,
                     hasRightPins: result(certificate, in: store) == .trusted && result(other, in: store) == .untrusted,
-                    success: store.configuration.useChallenge ? "signed for this challenge" : "signed with the key")))
+                    usesChallenge: store.configuration.useChallenge)))
     }
 
     private func result(_ certificate: TestCertificate, in store: CertStore) -> CertStore.ValidationResult {

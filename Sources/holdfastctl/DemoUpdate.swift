@@ -9,8 +9,8 @@ struct DemoUpdate {
     let error: CertStoreError?
     /// Whether the pins that count afterwards are those that should.
     let hasRightPins: Bool
-    /// What is said where all went well.
-    let success: String
+    /// Whether it is an answer to a challenge.
+    let usesChallenge: Bool
 
     var code: DocumentError.Code? { (error?.underlying as? DocumentError)?.code }
 
@@ -21,10 +21,11 @@ struct DemoUpdate {
             let pins = hasRightPins ? "" : "the wrong pins count; "
             return "\(pins)\(error.map { "\($0)" } ?? "taken") (expected: \(expected?.rawValue ?? "to be taken"))"
         }
-        guard let code else { return success }
+        guard let code else { return usesChallenge ? "signed for this challenge" : "signed with the key" }
         let facts =
             switch code {
-            case .invalidSignature: "not what the app's public key verifies"
+            case .invalidSignature where usesChallenge: "made for another challenge"
+            case .invalidSignature: "not what the signer signed"
             case .losesPins: "the host would be left without pins"
             default: error?.found ?? ""
             }

@@ -50,16 +50,19 @@ struct PasswordOptions: ParsableArguments {
     private static func firstLine(
         of name: String, opening: (URL) throws -> FileHandle
     ) throws(CommandFailure) -> [UInt8] {
-        let data: Data
+        var line: [UInt8] = []
         do {
-            data = try opening(URL(fileURLWithPath: name)).read(upToCount: maximumBytes + 1) ?? Data()
+            let handle = try opening(URL(fileURLWithPath: name))
+            // Byte by byte: whoever writes into a pipe may keep it open.
+            while let octet = try handle.read(upToCount: 1)?.first, octet != 0x0A, line.count <= maximumBytes {
+                line.append(octet)
+            }
         } catch {
             throw CommandFailure(.unreadableFile, "the password cannot be read from \(name)")
         }
-        guard data.count <= maximumBytes else {
+        guard line.count <= maximumBytes else {
             throw CommandFailure(.unreadableFile, "\(name) has more than a password")
         }
-        var line = Array(data.prefix { $0 != 0x0A })
         if line.last == 0x0D { line.removeLast() }
         return line
     }

@@ -54,7 +54,7 @@ struct DemoTests {
             _ update: DemoUpdate, _ expected: DocumentError.Code?, hasRightPins: Bool = true
         ) -> Bool {
             DemoUpdate(
-                what: "", expected: expected, error: update.error, hasRightPins: hasRightPins, success: ""
+                what: "", expected: expected, error: update.error, hasRightPins: hasRightPins, usesChallenge: false
             ).isAsExpected
         }
         #expect(isAsExpected(taken, nil))

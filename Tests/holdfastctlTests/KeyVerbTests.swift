@@ -59,7 +59,12 @@ struct KeyVerbTests {
         try await SigningSite.with { site in
             try site.write("enc.pem", try site.key.pem(password: Array("pässword".utf8), rounds: 1_000), mode: 0o600)
             try site.write("pw", "pässword\r\nsecond line\n", mode: 0o600)
-            for way in ["--password-file pw", "--password-fd 3 3<pw", "--password-fd 0 <pw"] {
+            #expect(try await CommandRun.shell("mkfifo fifo", in: site.folder).status == 0)
+            for way in [
+                "--password-file pw", "--password-fd 3 3<pw", "--password-fd 0 <pw", "--password-file <(cat pw)",
+                // The end of the line is enough, whoever holds the other end of the pipe.
+                "--password-fd 4 4<>fifo & cat pw >fifo; wait $!",
+            ] {
                 let run = try await CommandRun.shell("\"$HOLDFASTCTL\" export --key enc.pem \(way)", in: site.folder)
                 #expect(run.status == 0 && run.errors.isEmpty && run.output == site.publicKey + "\n")
             }
