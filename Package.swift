@@ -55,6 +55,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
+        .library(name: "HoldfastObjectiveC", targets: ["HoldfastObjectiveC"]),
         .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastSigning", targets: ["HoldfastSigning"]),
@@ -83,6 +84,11 @@ let package = Package(
         .target(
             name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], exclude: withoutPrivacyManifest,
             resources: privacyManifest, swiftSettings: strict),
+        .target(
+            name: "HoldfastObjectiveC",
+            dependencies: [
+                .target(name: "Holdfast", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]))
+            ]),
         .target(
             name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL, logging],
             swiftSettings: strict),

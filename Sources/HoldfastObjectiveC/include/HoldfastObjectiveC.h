@@ -1,0 +1,12 @@
+// For Objective-C: `@import HoldfastObjectiveC;` gives every class of Holdfast's and the names that Swift cannot export.
+#ifndef HOLDFAST_OBJECTIVE_C_H
+#define HOLDFAST_OBJECTIVE_C_H
+
+#if defined(__OBJC__)
+@import Holdfast;
+
+/// The older generation's name of `GCXValidationType`.
+typedef GCXValidationType TrustPolicyType;
+#endif
+
+#endif
