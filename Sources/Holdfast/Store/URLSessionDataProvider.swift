@@ -4,6 +4,9 @@ import Synchronization
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
+#if canImport(Security)
+import Security
+#endif
 
 /// Downloads documents with URLSession: a session of its own a request, no cookies, no cache, no credentials, and no
 /// trust manager.
@@ -213,6 +216,23 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         }
         end(.success(RemoteDataResponse(.body(body), headers: headers)))
     }
+
+    #if canImport(Security)
+    /// Only here may a server go unvalidated, and only when the configuration says so: the answer is signed.
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let space = challenge.protectionSpace
+        guard request.sslValidationStrategy == .noValidation,
+            space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust
+        else {
+            completionHandler(.performDefaultHandling, nil)
+            return
+        }
+        completionHandler(.useCredential, URLCredential(trust: trust))
+    }
+    #endif
 
     private func tooLarge(_ found: String) -> RemoteDataError {
         RemoteDataError(.tooLarge, expected: "at most \(request.maximumBytes) bytes", found: found)

@@ -10,7 +10,7 @@ public import FoundationNetworking
 ///
 /// NSURLConnection finds the method by its selector. The connection is taken as any object, since the class does not
 /// exist on every system. A class to inherit from in Swift, or to use as it is.
-open class ISPPinnedNSURLConnectionDelegate: NSObject {
+@objc(ISPPinnedNSURLConnectionDelegate) open class ISPPinnedNSURLConnectionDelegate: NSObject {
     private let session: ISPPinnedNSURLSessionDelegate
 
     /// Makes a delegate.

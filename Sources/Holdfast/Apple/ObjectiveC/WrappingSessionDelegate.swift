@@ -1,0 +1,67 @@
+#if canImport(ObjectiveC) && canImport(Security)
+public import Foundation
+
+/// A ``PinnedSessionDelegate`` around an application's own: servers are judged by a manager's policies, everything else
+/// goes to the delegate that is wrapped.
+///
+/// What the wrapped delegate does not implement, this one does not either, so that the session keeps its defaults. Its
+/// answers to challenges about a server's trust are never asked for. Safe to use from any thread.
+@objc(GCXWrappingSessionDelegate)
+public final class WrappingSessionDelegate: PinnedSessionDelegate,
+    @unchecked Sendable
+{
+    private let wrapped: any URLSessionDelegate
+
+    /// Wraps a delegate.
+    /// - Parameters:
+    ///   - wrapped: hears everything but challenges about a server's trust.
+    ///   - manager: whose policies decide about servers.
+    ///   - unknownHosts: what happens to a host without a policy; by default it is rejected.
+    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    public init(
+        wrapping wrapped: any URLSessionDelegate, manager: TrustManager, unknownHosts: UnknownHostRule = .reject,
+        anchors: TrustAnchors? = nil
+    ) {
+        self.wrapped = wrapped
+        super.init(manager: manager, unknownHosts: unknownHosts, anchors: anchors)
+    }
+
+    /// Whether this delegate or the wrapped one implements a method.
+    public override func responds(to selector: Selector!) -> Bool {
+        super.responds(to: selector) || wrapped.responds(to: selector)
+    }
+
+    /// The wrapped delegate, for what only that one implements.
+    public override func forwardingTarget(for selector: Selector!) -> Any? {
+        wrapped.responds(to: selector) ? wrapped : super.forwardingTarget(for: selector)
+    }
+
+    /// Answers a challenge of a session.
+    public override func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let isAboutTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
+        if !isAboutTrust, let answer = wrapped.urlSession(_:didReceive:completionHandler:) {
+            answer(session, challenge, completionHandler)
+        } else {
+            super.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+        }
+    }
+
+    /// Answers a challenge of a task.
+    public override func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let isAboutTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
+        if !isAboutTrust, let wrapped = wrapped as? any URLSessionTaskDelegate,
+            let answer = wrapped.urlSession(_:task:didReceive:completionHandler:)
+        {
+            answer(session, task, challenge, completionHandler)
+        } else {
+            super.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+        }
+    }
+}
+#endif

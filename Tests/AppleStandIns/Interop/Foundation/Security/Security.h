@@ -1,0 +1,2 @@
+#pragma once
+typedef struct __attribute__((objc_bridge(id))) __SecTrust *SecTrustRef;

@@ -1,0 +1,2 @@
+#pragma once
+// The frontend includes it; nothing of it is used.

@@ -1,0 +1,25 @@
+import Foundation
+import FoundationNetworking
+
+// What stands in, for the compiler's check of the Objective-C surface only, for classes that Foundation on Linux does not
+// declare to Objective-C. scripts/check-apple puts these names in the façades' place of the others.
+
+@objc(NSBundle) public class InteropBundle: NSObject {}
+
+extension ValidationSettings {
+    var certificateBundle: InteropBundle {
+        get { InteropBundle() }
+        set {}
+    }
+}
+
+extension ComposePolicy {
+    var certificateBundle: InteropBundle {
+        get { InteropBundle() }
+        set {}
+    }
+}
+
+@objc(NSURLAuthenticationChallenge) public class InteropChallenge: URLAuthenticationChallenge, @unchecked Sendable {}
+
+@objc(NSObject) public protocol InteropObject {}

@@ -1,0 +1,62 @@
+// Every name of GCXTrustPolicy's newer generation in use.
+#import "Holdfast-Swift.h"
+
+/// A policy of the application's own, which a manager takes too.
+@interface OwnPolicy : NSObject <GCXTrustPolicy>
+@end
+
+@implementation OwnPolicy
+- (NSString *)hostName {
+    return @"own.example.com";
+}
+- (BOOL)validateWithTrust:(SecTrustRef)trust {
+    return trust != nil;
+}
+- (BOOL)validateWith:(SecTrustRef)trust {
+    return [self validateWithTrust:trust];
+}
+@end
+
+@interface NewerUsage : NSObject
+@end
+
+@implementation NewerUsage
+
+- (BOOL)use:(SecTrustRef)trust {
+    GCXTrustManager *manager = [GCXTrustManager shared];
+    GCXValidationSettings *settings = GCXValidationSettings.defaultSettings;
+    settings.sslValidateHostName = NO;
+    settings.certificateBundle = [NSBundle mainBundle];
+    settings.certificatePinOnly = YES;
+    settings.customValidation = ^BOOL(SecTrustRef _Nullable given) {
+        return given == nil ? NO : YES;
+    };
+    id<GCXTrustPolicy> policy = [manager createWithType:GCXValidationTypePinPublicKey
+                                               hostName:@"www.example.com"
+                                               settings:settings];
+    id<GCXTrustPolicy> fresh = [manager createWithType:GCXValidationTypeStandard
+                                              hostName:@"*.example.com"
+                                              settings:[GCXValidationSettings defaultSettings]];
+    [manager addWithPolicy:policy];
+    [manager addWithPolicies:@[ fresh, [OwnPolicy new] ]];
+
+    NSDictionary<NSString *, id<GCXTrustPolicy>> *policies = manager.policies;
+    NSArray<id<GCXTrustPolicy>> *all = manager.allPolicies;
+    NSArray<NSString *> *names = manager.allNames;
+    if (policies.count != all.count || names.count != all.count) return NO;
+    NSString *first = all[0].hostName;
+    if (policies[first] == nil) return NO;
+
+    id<GCXTrustPolicy> removed = [manager removePolicyWithName:@"*.example.com"];
+    [manager removePolicyWithName:removed.hostName];
+    return [[manager policyFor:@"www.example.com"] validateWithTrust:trust]
+        && ![[manager policyFor:@"www.example.com"] validateWithTrust:nil];
+}
+
+- (GCXPinnedSessionDelegate *)delegate {
+    GCXPinnedSessionDelegate *delegate = [[GCXPinnedSessionDelegate alloc] initWithManager:[[GCXTrustManager alloc] init]];
+    id<NSURLSessionDelegate> any = delegate;
+    return [delegate failureForHost:@"www.example.com"] == nil && any != nil ? delegate : nil;
+}
+
+@end
