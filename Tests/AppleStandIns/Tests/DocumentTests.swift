@@ -1,0 +1,168 @@
+import Foundation
+import FoundationNetworking
+import Holdfast
+import Network
+import PowerAuth2
+import Security
+import Testing
+
+/// The examples of docs/apple.md and docs/migrating.md, line by line: they compile because they stand here, and stand in
+/// the documents because a test compares.
+private enum DocumentExamples {
+    static func session(keyInUse: String, keyKeptOffline: String) throws -> URLSession {
+        let pins = try PinSet(pins: [Pin(keyInUse)], backups: [Pin(keyKeptOffline)])
+        let manager = TrustManager(policies: [try PinnedPolicy(host: HostPattern("**.example.com"), pins: pins)])
+        let session = URLSession(pinnedBy: manager)
+        return session
+    }
+
+    static func reason(_ manager: TrustManager, _ url: URL, log: (String) -> Void) async throws {
+        let delegate = PinnedSessionDelegate(manager: manager)
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        do {
+            _ = try await session.data(from: url)
+        } catch let error as URLError where error.code == .cancelled {
+            log(delegate.failure(forHost: "api.example.com")?.description ?? "cancelled by the application")
+        }
+    }
+
+    static func answer(
+        _ challenge: URLAuthenticationChallenge, by delegate: PinnedSessionDelegate
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        await delegate.response(to: challenge)
+    }
+
+    static func refresh(_ given: URLSession) -> URLSession {
+        var session = given
+        session = session.refreshed()
+        return session
+    }
+
+    static func network(_ manager: TrustManager) throws -> NWParameters {
+        let host = try DialledHost("api.example.com", port: 443)
+        let options = NWProtocolTLS.Options(pinnedBy: manager, dialling: host)
+        let parameters = NWParameters(tls: options)
+        return parameters
+    }
+
+    static func keychain(_ manager: TrustManager, _ configuration: CertStoreConfiguration) throws {
+        let store = CertStore(configuration: configuration, secureDataStore: KeychainDataStore())
+        manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+    }
+
+    static func newer() {
+        let settings = ValidationSettings.defaultSettings
+        settings.sslValidateHostName = false
+        let policy = TrustManager.shared.create(type: .pinPublicKey, hostName: "www.example.com", settings: settings)
+        TrustManager.shared.add(policy: policy)
+    }
+
+    @available(*, deprecated, message: "as published")
+    static func older(_ trust: SecTrust) -> Bool? {
+        let composer = ComposePolicy(withValidation: .pinPublicKey, forHost: "https://www.example.com")
+        TrustManager.sharedInstance.add(policy: composer.create())
+        let isTrusted = TrustManager.sharedInstance.policy(forHost: "www.example.com")?.validate(with: trust)
+        return isTrusted
+    }
+
+    static func new(
+        _ manager: TrustManager, _ trust: SecTrust, host: DialledHost, keyInUse: String, keyKeptOffline: String,
+        log: (String) -> Void
+    ) throws {
+        let pins = try PinSet(pins: [Pin(keyInUse)], backups: [Pin(keyKeptOffline)])
+        manager.add(policy: try PinnedPolicy(host: HostPattern("www.example.com"), pins: pins))
+        let decision = manager.evaluate(ServerTrust(trust, host: host))
+        if let failure = decision.failure { log(failure.description) }
+    }
+
+    static func wultra(
+        _ url: URL, _ publicKey: String, _ challenge: URLAuthenticationChallenge, _ manager: TrustManager,
+        completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) async throws {
+        let configuration = CertStoreConfiguration(serviceUrl: url, publicKey: publicKey, useChallenge: true)
+        let store = CertStore.powerAuthCertStore(configuration: configuration)
+        switch store.validate(challenge: challenge) {
+        case .trusted: completionHandler(.performDefaultHandling, nil)
+        case .untrusted, .empty: completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+        try await store.update()
+        manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+    }
+
+    static func isp(_ trust: SecTrust, _ certificate: Data, _ domain: String) throws -> [Any] {
+        ISPCertificatePinning.setupSSLPins(usingDictionnary: [domain: [certificate]])
+        let isPinned = ISPCertificatePinning.verifyPinnedCertificate(forTrust: trust, andDomain: domain)
+        let delegate = ISPPinnedNSURLSessionDelegate()
+        let policy = try PinnedPolicy(host: HostPattern(domain), pinning: .certificate, of: .data([certificate]))
+        return [isPinned, delegate, policy]
+    }
+
+    static func trustKit(_ manager: TrustManager, expiry: Date) throws -> URLSession {
+        let pins = try PinSet(
+            pins: [Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")],
+            backups: [Pin("sha256/S5z3Fz5ZfZAGJOBZjK6TYBquyLLKO+BndKXBlL3nPjo=")],
+            expires: expiry, afterExpiry: .standardValidation)
+        manager.add(policy: try PinnedPolicy(host: HostPattern("**.example.com"), pins: pins))
+        let session = URLSession(pinnedBy: manager, unknownHosts: .standard)
+        return session
+    }
+
+    static func alamofire() throws -> TrustManager {
+        let manager = TrustManager(policies: [
+            try PinnedPolicy(host: HostPattern("api.example.com"), pinning: .publicKey, of: .bundle(.main)),
+            StandardPolicy(host: try HostPattern("cdn.example.net")),
+        ])
+        return manager
+    }
+
+    struct Evaluator {
+        let manager: TrustManager
+
+        func evaluate(_ trust: SecTrust, forHost host: String) throws {
+            let decision = manager.evaluate(ServerTrust(trust, host: try DialledHost(host)))
+            if let failure = decision.failure { throw failure }
+        }
+    }
+}
+
+@Suite("The documents for Apple's platforms")
+struct DocumentTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+
+    @Test("Every line of their examples stands in code that compiles", arguments: ["apple.md", "migrating.md"])
+    func everyLineCompiles(_ name: String) throws {
+        let usage = Self.folder.appending(path: "../Interop/Usage").standardizedFileURL
+        let sources = try FileManager.default.contentsOfDirectory(at: usage, includingPropertiesForKeys: nil)
+        let compiled = Set(
+            try ([URL(fileURLWithPath: #filePath)] + sources).flatMap { file in
+                try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(Self.code)
+            })
+        let document = try String(
+            contentsOf: Self.folder.appending(path: "../../../docs/\(name)").standardizedFileURL, encoding: .utf8)
+        var lines: [String] = []
+        for fence in ["```swift\n", "```objc\n"] {
+            for block in document.components(separatedBy: fence).dropFirst() {
+                lines += block.components(separatedBy: "```")[0].split(separator: "\n").map(Self.code)
+            }
+        }
+        #expect(lines.count > 10)
+        for line in lines { #expect(compiled.contains(line), "not compiled: \(line)") }
+    }
+
+    /// A member of an enumeration is static there; what comes behind the indentation is what is compared.
+    private static func code(_ line: some StringProtocol) -> String {
+        let code = line.trimmingCharacters(in: .whitespaces)
+        return code.hasPrefix("static ") ? String(code.dropFirst("static ".count)) : code
+    }
+
+    @Test("The example of an evaluator throws the failure")
+    func evaluator() throws {
+        let fixture = try AppleFixture()
+        fixture.manager.add(policy: StandardPolicy(host: try HostPattern(fixture.host)))
+        let evaluator = DocumentExamples.Evaluator(manager: fixture.manager)
+        try evaluator.evaluate(fixture.secTrust(), forHost: fixture.host)
+        #expect(throws: TrustFailure.self) {
+            try evaluator.evaluate(fixture.secTrust(systemAnchors: []), forHost: fixture.host)
+        }
+    }
+}
