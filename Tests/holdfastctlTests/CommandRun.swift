@@ -56,7 +56,7 @@ struct CommandRun {
             in: folder)
     }
 
-    private static let program: URL? = {
+    static let program: URL? = {
         let places = [Bundle.main] + Bundle.allBundles
         return places.flatMap { [$0.bundleURL, $0.bundleURL.deletingLastPathComponent()] }
             .map { $0.appending(path: "holdfastctl") }

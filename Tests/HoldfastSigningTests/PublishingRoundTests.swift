@@ -1,0 +1,144 @@
+#if os(macOS) || os(Linux)
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@Suite("Rounds of a trust server")
+struct PublishingRoundTests {
+    private let root: TestAuthority
+    private let issuing: TestAuthority
+    private let leaf: TestCertificate
+    private let now: Int64 = Int64(SystemWallClock().now.timeIntervalSince1970)
+    private let a: DialledHost
+    private let b: DialledHost
+
+    init() throws {
+        root = try TestAuthority.root()
+        issuing = try root.intermediate()
+        leaf = try issuing.leaf(names: ["a.example.com", "b.example.com"])
+        a = try DialledHost("a.example.com", port: 443)
+        b = try DialledHost("b.example.com", port: 8443)
+    }
+
+    private func path(_ host: DialledHost, trusting anchors: [[UInt8]]? = nil) throws -> ValidatedPath {
+        let validator = PathValidator(anchors: try TrustAnchors(der: anchors ?? [root.root]))
+        let outcome = validator.validate(
+            PresentedChain(leaf.chain), for: .server(identity: host),
+            at: Date(timeIntervalSince1970: Double(now))
+        ) { _ in true }
+        return try #require(outcome.path)
+    }
+
+    private func good() throws -> PublishingRound {
+        PublishingRound(
+            [(a, .validated(try path(a))), (b, .validated(try path(b)))], earlier: [], rules: .init(), at: now)
+    }
+
+    @Test("Hosts that were validated are published in the order of the list")
+    func allGood() throws {
+        let round = try good()
+        #expect(round.isPublishable && round.failures.isEmpty)
+        #expect(round.hosts.map(\.hostname) == ["a.example.com", "b.example.com"])
+        #expect(round.hosts.map(\.port) == [443, 8443])
+        #expect(round.hosts == round.remembered)
+    }
+
+    @Test(
+        "Of a path are published the leaf, its issuers with the anchor, or all",
+        arguments: [(PublishingRound.Included.leaf, 0..<1), (.issuers, 1..<3), (.all, 0..<3)])
+    func included(_ included: PublishingRound.Included, range: Range<Int>) throws {
+        let path = try path(a)
+        let round = PublishingRound(
+            [(a, .validated(path))], earlier: [], rules: .init(included: included), at: now)
+        let host = try #require(round.hosts.first)
+        let expected = path.certificates[range]
+        #expect(host.publicKeys == expected.map { Data($0.subjectPublicKeyInfo).base64EncodedString() })
+        #expect(
+            host.fingerprints.map { "cert-sha256/\($0)" } == expected.map { $0.certificatePin.description })
+    }
+
+    @Test("A host without issuers fails where issuers are asked for")
+    func noIssuers() throws {
+        let round = PublishingRound(
+            [(a, .validated(try path(a, trusting: [leaf.der])))], earlier: [], rules: .init(included: .issuers),
+            at: now)
+        #expect(!round.isPublishable)
+        #expect(round.failures.map(\.isUntrusted) == [true])
+    }
+
+    @Test("A host that fails keeps its last good entry to the second, and is reported")
+    func kept() throws {
+        let earlier = try good().remembered
+        let keep: Int64 = 7 * 86_400
+        for (elapsed, isKept) in [(0, true), (keep, true), (keep + 1, false), (-1, false)] as [(Int64, Bool)] {
+            let time = now + elapsed
+            let round = PublishingRound(
+                [(a, .unreachable("down")), (b, .validated(try path(b)))], earlier: earlier, rules: .init(), at: time)
+            #expect(round.isPublishable == isKept)
+            #expect(round.hosts.map(\.hostname) == (isKept ? ["a.example.com"] : []) + ["b.example.com"])
+            #expect(round.failures.map(\.keptSince) == [isKept ? now : nil])
+            #expect(round.remembered.first?.seen == (isKept ? now : time))
+        }
+    }
+
+    @Test("An entry that is kept does not become younger by being kept")
+    func aging() throws {
+        var remembered = try good().remembered
+        for day in 1...8 as ClosedRange<Int64> {
+            let round = PublishingRound(
+                [(a, .untrusted("expired")), (b, .unreachable("down"))], earlier: remembered, rules: .init(),
+                at: now + day * 86_400)
+            #expect(round.isPublishable == (day <= 7))
+            #expect(round.failures.map(\.isUntrusted) == [true, false])
+            remembered = round.remembered
+        }
+        #expect(remembered.isEmpty)
+    }
+
+    @Test("Fewer hosts than the list are published only where that is allowed, none never")
+    func fewer() throws {
+        let answers: [(host: DialledHost, answer: PublishingRound.Answer)] = [
+            (a, .validated(try path(a))), (b, .unreachable("down")),
+        ]
+        #expect(!PublishingRound(answers, earlier: [], rules: .init(), at: now).isPublishable)
+        let allowed = PublishingRound(answers, earlier: [], rules: .init(allowsFewerHosts: true), at: now)
+        #expect(allowed.isPublishable && allowed.hosts.count == 1)
+        let none = PublishingRound(
+            [(a, .unreachable("down"))], earlier: [], rules: .init(allowsFewerHosts: true), at: now)
+        #expect(!none.isPublishable)
+    }
+
+    @Test("What is remembered counts for the same host and port only")
+    func ports() throws {
+        let other = try DialledHost("a.example.com", port: 444)
+        let round = PublishingRound(
+            [(other, .unreachable("down"))], earlier: try good().remembered, rules: .init(), at: now)
+        #expect(round.hosts.isEmpty && !round.isPublishable)
+    }
+
+    @Test("A host that left the list is forgotten")
+    func forgotten() throws {
+        let round = PublishingRound(
+            [(b, .validated(try path(b)))], earlier: try good().remembered, rules: .init(), at: now)
+        #expect(round.remembered.map(\.hostname) == ["b.example.com"])
+    }
+
+    @Test("Backups are published for every host, once, and not remembered")
+    func backups() throws {
+        let spare = try X509Certificate(der: try issuing.leaf(names: ["a.example.com"]).der)
+        let key = try SubjectPublicKeyInfo(der: try TestKey(.p384).subjectPublicKeyInfoDER)
+        let own = try X509Certificate(der: leaf.der)
+        let backups = TrustServerBackups(certificates: [spare, own], keys: [key])
+        let round = PublishingRound(
+            [(a, .validated(try path(a))), (b, .validated(try path(b)))], earlier: [], rules: .init(backups: backups),
+            at: now)
+        for host in round.hosts {
+            #expect(host.fingerprints.count == 2 && host.publicKeys.count == 3)
+            #expect(host.publicKeys.last == Data(key.der).base64EncodedString())
+        }
+        #expect(round.remembered == (try good().remembered))
+    }
+}
+#endif

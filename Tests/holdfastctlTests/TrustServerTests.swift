@@ -1,0 +1,282 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("holdfastctl trust-server")
+struct TrustServerTests {
+    /// A folder with a key, an authority, and servers on loopback.
+    private struct Site {
+        let folder: URL
+        let root: TestAuthority
+        let leaf: TestCertificate
+        /// The certificate as `init` printed it.
+        let certificate: Data
+
+        func file(_ name: String) -> URL { folder.appending(path: name) }
+
+        func write(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: file(name)) }
+
+        func publish(_ arguments: [String] = []) async throws -> CommandRun {
+            try await CommandRun.holdfastctl(publishArguments + arguments, in: folder)
+        }
+
+        var publishArguments: [String] {
+            [
+                "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains", "--output", "output",
+                "--ca", "root.pem", "--timeout", "60",
+            ]
+        }
+
+        func document(at time: Date? = nil) throws -> TrustServerDocument {
+            try TrustServerDocument(
+                verifying: try Data(contentsOf: file("output/acme.json.signed")),
+                by: try TrustServerSigner(certificate: certificate), customer: "acme",
+                at: time ?? SystemWallClock().now)
+        }
+
+        func mode(_ name: String) throws -> Int? {
+            let attributes = try FileManager.default.attributesOfItem(atPath: file(name).path)
+            return (attributes[.posixPermissions] as? NSNumber)?.intValue
+        }
+    }
+
+    private static func with(_ body: (Site) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandRun.holdfastctl(
+                ["trust-server", "init", "--customer", "acme", "--key", "p-256"], in: folder)
+            #expect(run.status == 0)
+            let root = try TestAuthority.root()
+            let leaf = try root.intermediate().leaf(names: [.address([127, 0, 0, 1])])
+            let line = try #require(run.lines.first)
+            let site = Site(
+                folder: folder, root: root, leaf: leaf, certificate: try #require(Data(base64Encoded: String(line))))
+            try site.write("root.pem", root.certificate.pem)
+            try await body(site)
+        }
+    }
+
+    @Test("init prints the certificate and writes the files, the key for its owner alone, and never over another")
+    func initialise() async throws {
+        try await Self.with { site in
+            #expect(try site.mode("data/acme.key") == 0o600)
+            #expect(try Data(contentsOf: site.file("output/acme.crt")) == site.certificate)
+            let pem = try CertificateFile.certificates(
+                in: try Data(contentsOf: site.file("output/acme.pem")), named: "acme.pem")
+            #expect(pem.map { Data($0.der) } == [site.certificate])
+            #expect(pem.first?.subject.commonName == "acme")
+            let key = try Data(contentsOf: site.file("data/acme.key"))
+            let again = try await CommandRun.holdfastctl(
+                ["trust-server", "init", "--customer", "acme", "--key", "p-256"], in: site.folder)
+            #expect(again.status == 3 && again.output.isEmpty)
+            #expect(try Data(contentsOf: site.file("data/acme.key")) == key)
+        }
+    }
+
+    @Test(
+        "Wrong usage ends with 2",
+        arguments: [
+            ["trust-server"], ["trust-server", "init"], ["trust-server", "init", "--customer", "../x"],
+            ["trust-server", "init", "--customer", "a", "--key", "rsa"],
+            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--every", "5"],
+            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--include", "root"],
+            ["trust-server", "publish", "--customer", "a/b", "--domains", "d", "--output", "o"],
+        ])
+    func usage(arguments: [String]) async throws {
+        #expect(try await CommandRun.holdfastctl(arguments).status == 2)
+    }
+
+    @Test("Files that are missing or say nonsense end with 3 and are named")
+    func files() async throws {
+        try await Self.with { site in
+            let missing = try await site.publish()
+            #expect(missing.status == 3 && missing.errors.contains("acme.domains"))
+            for text in ["", "# nothing\n\n", "a.example.com:99999\n", "a.example.com\n127.1:443\n", "a b\n"] {
+                try site.write("data/acme.domains", text)
+                let run = try await site.publish()
+                #expect(run.status == 3 && run.errors.contains("acme.domains"), "\(text)")
+            }
+            try site.write("data/acme.domains", "127.0.0.1:1\n")
+            let key = try await site.publish(["--key", "root.pem"])
+            #expect(key.status == 3 && key.errors.contains("root.pem"))
+            #expect(!FileManager.default.fileExists(atPath: site.file("output/acme.json.signed").path))
+        }
+    }
+
+    @Test("publish signs what it validated, and openssl verifies it")
+    func publish() async throws {
+        try await Self.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { first in
+                try await withLoopbackTLSServer(serving: site.leaf) { second in
+                    try site.write(
+                        "data/acme.domains",
+                        "# hosts\n127.0.0.1:\(first.port)\n\n127.0.0.1:\(second.port)\n127.0.0.1:\(first.port)\n")
+                    let spare = try TestKey(.p256)
+                    try site.write("next.pub", spare.publicKeyPEM)
+                    let run = try await site.publish(["--include", "all", "--backup", "next.pub"])
+                    #expect(run.status == 0, "\(run.errors)")
+                    #expect(run.output.hasPrefix("published 2 hosts in "))
+                    #expect(run.errors.isEmpty)
+                    let document = try site.document()
+                    #expect(document.entries.map(\.hostname) == ["127.0.0.1", "127.0.0.1"])
+                    #expect(document.entries.map(\.port) == [first.port, second.port])
+                    let path = try (site.leaf.chain + [site.root.certificate.der]).map { try X509Certificate(der: $0) }
+                    let backup = try Pin.publicKey(spkiDER: spare.subjectPublicKeyInfoDER)
+                    for entry in document.entries {
+                        #expect(entry.certificatePins == path.map(\.certificatePin))
+                        #expect(entry.publicKeyPins == path.map(\.publicKeyPin) + [backup])
+                    }
+                    #expect(try site.mode("output/acme.json.signed") == 0o644)
+                    let names = try FileManager.default.contentsOfDirectory(atPath: site.file("output").path)
+                    #expect(names.sorted() == ["acme.crt", "acme.json.signed", "acme.pem"])
+                    guard OpenSSLProgram.isAvailable else { return }
+                    let foreign = try await OpenSSLProgram.run(
+                        [
+                            "smime", "-verify", "-inform", "der", "-in", "output/acme.json.signed", "-CAfile",
+                            "output/acme.pem",
+                        ], in: site.folder)
+                    #expect(foreign.status == 0, "\(foreign.text)")
+                }
+            }
+        }
+    }
+
+    @Test("A host that fails keeps its entry, is named, and makes it 3; one that is not trusted makes it 1")
+    func failing() async throws {
+        try await Self.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { good in
+                let gone = try await withLoopbackTLSServer(serving: site.leaf) { other in
+                    try site.write("data/acme.domains", "127.0.0.1:\(good.port)\n127.0.0.1:\(other.port)\n")
+                    let run = try await site.publish()
+                    #expect(run.status == 0)
+                    return other.port
+                }
+                let before = try site.document()
+                let unreachable = try await site.publish()
+                #expect(unreachable.status == 3)
+                #expect(unreachable.errors.contains("127.0.0.1:\(gone) keeps its entry of "))
+                #expect(unreachable.output.contains("published 2 hosts"))
+                #expect(try site.document().entries == before.entries)
+
+                // An impostor: validated by nobody, so the entry that is kept is the honest one.
+                let impostor = try TestAuthority.root(name: "Elsewhere").leaf(names: [.address([127, 0, 0, 1])])
+                try await withLoopbackTLSServer(serving: impostor) { server in
+                    try site.write("data/acme.domains", "127.0.0.1:\(good.port)\n127.0.0.1:\(server.port)\n")
+                    let published = try Data(contentsOf: site.file("output/acme.json.signed"))
+                    let untrusted = try await site.publish()
+                    #expect(untrusted.status == 1)
+                    #expect(untrusted.errors.contains("127.0.0.1:\(server.port) has no entry to keep: unknownIssuer"))
+                    #expect(untrusted.errors.contains("nothing is published"))
+                    #expect(try Data(contentsOf: site.file("output/acme.json.signed")) == published)
+
+                    let fewer = try await site.publish(["--allow-fewer"])
+                    #expect(fewer.status == 1)
+                    #expect(try site.document().entries.map(\.port) == [good.port])
+                }
+            }
+        }
+    }
+
+    @Test("An entry is not kept longer than --keep says")
+    func keep() async throws {
+        try await Self.with { site in
+            let gone = try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                #expect(try await site.publish().status == 0)
+                return server.port
+            }
+            let file = site.file("data/acme.hosts.json")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let older = text.replacing(/"seen":(\d+)/) { match in "\"seen\":\((Int(match.1) ?? 0) - 3_600)" }
+            try Data(older.utf8).write(to: file)
+            let kept = try await site.publish(["--keep", "2h"])
+            #expect(kept.status == 3 && kept.output.contains("published 1 host"))
+            let dropped = try await site.publish(["--keep", "59m"])
+            #expect(dropped.status == 3 && dropped.output.isEmpty)
+            #expect(dropped.errors.contains("127.0.0.1:\(gone) has no entry to keep"))
+        }
+    }
+
+    @Test("A document that was made later than now is not replaced by an older one")
+    func clock() async throws {
+        try await Self.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                let key = try TrustServerKey(
+                    certificate: site.certificate,
+                    privateKeyPEM: try String(contentsOf: site.file("data/acme.key"), encoding: .utf8))
+                let later = Int64(SystemWallClock().now.timeIntervalSince1970) + 3_600
+                let draft = try TrustServerDraft(customer: "acme", hosts: [], timestamp: later)
+                let data = try draft.signed(by: key)
+                try data.write(to: site.file("output/acme.json.signed"))
+                let run = try await site.publish()
+                #expect(run.status == 1 && run.errors.contains("Check the clock"))
+                #expect(try Data(contentsOf: site.file("output/acme.json.signed")) == data)
+            }
+        }
+    }
+
+    @Test("With --every it publishes again and again, and ends with 0 on SIGTERM with a whole document")
+    func every() async throws {
+        try await Self.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                // The shell starts it, sees three documents by their line, and tells it to stop.
+                let script = """
+                    "$@" --every 1s > log & pid=$!
+                    while [ "$(grep -c published log)" -lt 3 ]; do kill -0 $pid || exit 9; sleep 0.1; done
+                    kill -TERM $pid; wait $pid
+                    """
+                let program = try #require(CommandRun.program)
+                let run = try await CommandRun.run(
+                    URL(filePath: "/bin/sh"),
+                    ["-c", script, "sh", program.path] + site.publishArguments, in: site.folder)
+                #expect(run.status == 0, "\(run.errors)")
+                #expect(try site.document().entries.map(\.port) == [server.port])
+            }
+        }
+    }
+
+    @Test("A stopped gate lets no write begin, and stopping waits for the one at hand")
+    func gate() {
+        let gate = StopGate()
+        #expect(gate.write {})
+        gate.stop()
+        #expect(!gate.write { Issue.record("a write after the stop") })
+    }
+
+    @Test(
+        "Rounds begin at whole intervals however long they took",
+        arguments: [(0, 300), (1, 300), (299, 300), (300, 600), (301, 600), (899, 900), (900, 1_200)])
+    func schedule(elapsed: Int, next: Int) {
+        let schedule = RepeatingSchedule(interval: TimeSpan(seconds: 300))
+        #expect(schedule.next(after: .seconds(elapsed)) == .seconds(next))
+    }
+
+    @Test("Lengths of time are numbers with a unit")
+    func spans() {
+        #expect(TimeSpan(argument: "30s")?.seconds == 30)
+        #expect(TimeSpan(argument: "5m")?.seconds == 300)
+        #expect(TimeSpan(argument: "2h")?.seconds == 7_200)
+        #expect(TimeSpan(argument: "7d")?.seconds == 604_800)
+        for text in ["", "m", "5", "5 m", "-5m", "5M", "5.5m", "٥m", "9999999999d"] {
+            #expect(TimeSpan(argument: text) == nil, "\(text)")
+        }
+    }
+
+    @Test("Who does not answer in time is given up")
+    func limit() async {
+        let endless = AsyncStream<Int>.makeStream()
+        let answer = await TimeLimit.within(.milliseconds(1), otherwise: 1) {
+            for await number in endless.stream { return number }
+            return 2
+        }
+        #expect(answer == 1)
+        endless.continuation.finish()
+        #expect(await TimeLimit.within(.seconds(600), otherwise: 1) { 2 } == 2)
+    }
+}
