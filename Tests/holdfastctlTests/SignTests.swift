@@ -227,6 +227,29 @@ struct SignTests {
         }
     }
 
+    @Test("A command that is killed at any moment leaves a list that verifies and has lost nothing")
+    func killed() async throws {
+        try await SigningSite.with { site in
+            try site.list((0..<200).map { ("host\($0).example.com", "a", 30) })
+            for round in 0..<30 {
+                let digest = String(format: "%064x", round)
+                let run = try await CommandRun.shell(
+                    """
+                    exec timeout -s KILL 0.\(String(format: "%03d", 10 + round * 4)) "$HOLDFASTCTL" sign --key key.pem \
+                        --list pins.json -n new.example.com -f \(digest) -t 4070908800
+                    """, in: site.folder)
+                let names = try site.entries().map(\.name)
+                #expect(names.count { $0.hasPrefix("host") } == 200)
+                // Whoever saw it end well finds the entry.
+                let pins = try site.entries().map { $0.pin.description }
+                #expect(run.status != 0 || pins.contains { $0.hasSuffix(digest) })
+            }
+            // What a killed one left is in nobody's way.
+            let last = try await site.run(["list", "prune", "pins.json", "--key", site.publicKey])
+            #expect(last.status == 0)
+        }
+    }
+
     @Test("The name is the common name if the certificate is for it, else its only DNS name, else it has to be said")
     func names() async throws {
         try await SigningSite.with { site in
