@@ -148,6 +148,21 @@ struct CertificatePublicKey: Sendable {
         return key.isValidSignature(value, for: Insecure.SHA1.hash(data: message), padding: .insecurePKCS1v1_5)
     }
 
+    /// RSA-PSS with a salt of any length: for documents. nil for another kind of key, and for one whose certificate says
+    /// which digest and salt it is for.
+    func verifies(
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with pss: PSSVerification
+    ) -> Bool? {
+        switch kind {
+        case .rsa, .rsaPSS(_, nil):
+            // The library's own rules about keys hold here as well.
+            guard (try? _RSA.Signing.PublicKey(n: octets, e: exponent)) != nil else { return false }
+            return pss.verifies(signature, over: message, modulus: octets, exponent: exponent)
+        default:
+            return nil
+        }
+    }
+
     /// ECDSA with SHA-1 on P-256, as ``verifiesLegacyRSA(_:over:)``.
     func verifiesLegacyECDSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
         guard kind == .p256 else { return nil }

@@ -2,6 +2,8 @@
 /// named apart must agree, since whoever may choose between two digests chooses the weaker.
 enum CMSSignature: Sendable, Equatable {
     case sha2(SignatureAlgorithm)
+    /// With a salt of another length than the digest's.
+    case rsaPSS(PSSVerification)
     case rsaWithSHA1
     case ecdsaWithSHA1
 
@@ -34,12 +36,14 @@ enum CMSSignature: Sendable, Equatable {
             throw DocumentError(
                 .unsupportedMessage, field: "signatureAlgorithm", expected: "an algorithm with \(digest.name)",
                 found: algorithm.description)
-        case (.unsupported, _) where identifier.elementsEqual(Self.rsassaPSS):
-            throw DocumentError(
-                .unsupportedMessage, field: "signatureAlgorithm",
-                expected: "RSA-PSS with MGF1 of the digest and a salt of its length",
-                found: "RSA-PSS with other parameters",
-                remedy: "Sign with -keyopt rsa_padding_mode:pss -keyopt rsa_pss_saltlen:digest.")
+        case (.unsupported, .sha2(let digest)) where identifier.elementsEqual(Self.rsassaPSS):
+            guard let pss = PSSVerification(fields.position..<fields.end, of: bytes, digest: digest) else {
+                throw DocumentError(
+                    .unsupportedMessage, field: "signatureAlgorithm",
+                    expected: "RSA-PSS with \(digest.name) and MGF1 of the same", found: "RSA-PSS with other parameters"
+                )
+            }
+            self = .rsaPSS(pss)
         case (.ed25519, _), (.unsupported, _):
             throw DocumentError(
                 .unsupportedMessage, field: "signatureAlgorithm", expected: "RSA or ECDSA", found: algorithm.description
@@ -53,6 +57,7 @@ enum CMSSignature: Sendable, Equatable {
     {
         switch self {
         case .sha2(let algorithm): key.verifies(signature, over: message, with: algorithm)
+        case .rsaPSS(let pss): key.verifies(signature, over: message, with: pss)
         case .rsaWithSHA1: key.verifiesLegacyRSA(signature, over: message)
         case .ecdsaWithSHA1: key.verifiesLegacyECDSA(signature, over: message)
         }
@@ -68,6 +73,7 @@ extension CMSSignature: CustomStringConvertible {
     var description: String {
         switch self {
         case .sha2(let algorithm): algorithm.description
+        case .rsaPSS(let pss): "RSA-PSS with \(pss.digest.name) and a salt of \(pss.saltLength)"
         case .rsaWithSHA1: "RSA PKCS#1 v1.5 with SHA-1"
         case .ecdsaWithSHA1: "ECDSA with SHA-1"
         }

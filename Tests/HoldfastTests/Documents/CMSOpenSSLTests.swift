@@ -67,6 +67,52 @@ struct CMSOpenSSLTests {
         #expect(try fixture.document(data).customer == "gcx")
     }
 
+    @Test(
+        "RSA-PSS of openssl is read with the salt that openssl takes by itself, and with any other",
+        arguments: [nil, "0", "20", "max", "digest"])
+    func salts(length: String?) async throws {
+        let fixture = try TrustServerFixture(key: .sharedRSA(bits: 2048, index: 0))
+        for digest in ["sha256", "sha512"] {
+            let options =
+                ["cms", "-md", digest, "-keyopt", "rsa_padding_mode:pss"]
+                + (length.map { ["-keyopt", "rsa_pss_saltlen:\($0)"] } ?? [])
+            let data = try await sign(fixture.text(), with: fixture.certificate, options)
+            #expect(try fixture.document(data).customer == "gcx")
+            var altered = data
+            altered[altered.count - 1] ^= 1
+            #expect(throws: DocumentError(.invalidSignature, expected: "", found: "")) {
+                try fixture.document(altered)
+            }
+        }
+    }
+
+    @Test(
+        "RSA-PSS is read under keys whose encoded message has an octet less than the modulus",
+        arguments: [2_049, 3_071])
+    func oddSizes(bits: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let made = try await OpenSSLProgram.run(
+                [
+                    "req", "-x509", "-newkey", "rsa:\(bits)", "-nodes", "-subj", "/CN=gcx", "-keyout", "k", "-out", "c",
+                    "-outform", "der",
+                ], in: folder)
+            #expect(made.status == 0, "\(made.text)")
+            let certificate = try Data(contentsOf: folder.appending(path: "c"))
+            let fixture = try TrustServerFixture()
+            try Data(fixture.text().utf8).write(to: folder.appending(path: "text"))
+            try Data(TestCertificate.pem([UInt8](certificate)).utf8).write(to: folder.appending(path: "c.pem"))
+            let signed = try await OpenSSLProgram.run(
+                [
+                    "cms", "-sign", "-nodetach", "-outform", "der", "-in", "text", "-signer", "c.pem", "-inkey", "k",
+                    "-keyopt", "rsa_padding_mode:pss", "-out", "message",
+                ], in: folder)
+            #expect(signed.status == 0, "\(signed.text)")
+            let data = try Data(contentsOf: folder.appending(path: "message"))
+            let document = try fixture.document(data, by: try TrustServerSigner(certificate: certificate))
+            #expect(document.customer == "gcx")
+        }
+    }
+
     @Test("P-384 and P-521 of openssl are read", arguments: [TestKey.Choice.p384, .p521])
     func curves(key: TestKey.Choice) async throws {
         let fixture = try TrustServerFixture(key: key)
