@@ -15,13 +15,19 @@ import Synchronization
 /// let store = try await CertStore.load(configuration: configuration, remoteDataProvider: provider)
 /// ```
 /// It behaves as `URLSessionDataProvider` does, and its anchors can be chosen. A value; safe to use from any thread.
-public struct AsyncHTTPClientDataProvider: RemoteDataProvider {
+public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource {
     /// The longest time until the answer begins, connecting included, in seconds.
     public let answerLimit: Double
     /// The longest time for the whole, in seconds.
     public let wholeLimit: Double
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
     public let allowsPlainHTTPToLoopback: Bool
+
+    /// The copies of one provider are one source.
+    private final class Identity: Sendable {}
+
+    private let identity = Identity()
+    package var sourceIdentity: String { "\(ObjectIdentifier(identity))" }
 
     let validator: @Sendable () -> PathValidator
     let eventLoopGroup: any EventLoopGroup

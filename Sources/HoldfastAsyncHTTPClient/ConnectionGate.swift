@@ -107,7 +107,7 @@ final class ConnectionGate: Sendable {
     }
 
     private func knownVerdict(on leaf: [UInt8]?) -> Verdict? {
-        let version = judge.version
+        let version = judge.version(for: origin.host)
         guard let leaf else {
             let decision = judge.decision(about: nil, from: origin.host)
             return Verdict(decision: decision, chain: nil, expiry: nil, version: version)
@@ -135,7 +135,7 @@ final class ConnectionGate: Sendable {
     }
 
     private func verdict(on chain: PresentedChain) -> Verdict {
-        let version = judge.version
+        let version = judge.version(for: origin.host)
         let decision = judge.decision(about: chain, from: origin.host)
         let expiry =
             decision.isTrusted
@@ -197,7 +197,7 @@ final class ConnectionGate: Sendable {
     /// - Returns: the connections that were refused.
     @discardableResult
     func endWhatNoLongerHolds(only id: ObjectIdentifier? = nil) -> [(channel: any Channel, failure: TrustFailure)] {
-        let version = judge.version
+        let version = judge.version(for: origin.host)
         let stale = connections.withLock { connections in
             connections.filter { $0.value.version != version && (id == nil || $0.key == id) }
         }

@@ -25,6 +25,12 @@ enum ConnectionVerification: Int, Sendable, Comparable {
             } else {
                 self = pinned.validatesHostName ? .chainAndHost : .chain
             }
+        case let online as TrustServerPolicy:
+            if online.certificatePinOnly {
+                self = .none
+            } else {
+                self = online.validatesHostName ? .chainAndHost : .chain
+            }
         case let composite as CompositePolicy:
             let members = composite.members.map { ConnectionVerification(for: $0) }
             // Whatever one of all the members refuses is refused; whatever one of any accepts is accepted.

@@ -241,8 +241,9 @@ public final class PinnedHTTPClient: Sendable {
         _ request: HTTPClientRequest, to target: RequestTarget, deadline: NIODeadline, logger: Logger?
     ) async throws -> HTTPClientResponse {
         let policy = try judge.policy(for: target.origin)
+        try await prepare(policy, deadline: deadline)
         if let tls = request.tlsConfiguration { try clients.maker.check(tls) }
-        let anchors = judge.version.anchors
+        let anchors = judge.anchors
         let key = OriginKey(
             origin: target.origin, tls: request.tlsConfiguration.map { OriginKey.Settings(configuration: $0) },
             localAddress: request.localAddress)
@@ -266,6 +267,19 @@ public final class PinnedHTTPClient: Sendable {
             else { throw error }
             throw failure
         }
+    }
+
+    /// Waits until the policy has what it needs to decide, or has given up: then it rejects the server and says why.
+    private func prepare(_ policy: (any TrustPolicy)?, deadline: NIODeadline) async throws {
+        guard let policy = policy?.inNeedOfPreparation else { return }
+        let limit = min(deadline - .now(), .hours(1))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await policy.prepare() }
+            group.addTask { try? await Task.sleep(for: .nanoseconds(limit.nanoseconds)) }
+            await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
     }
 
     private static func isRefusedByTLS(_ error: any Error) -> Bool {

@@ -2,9 +2,10 @@ import Holdfast
 
 /// Asks the trust manager, with the anchors and at the time of the moment.
 struct TrustJudge: Sendable {
-    /// Which policies and anchors a decision was made under.
+    /// Which policies, documents with pins, and anchors a decision was made under.
     struct Version: Hashable, Sendable {
         let policies: UInt64
+        let documents: UInt64
         let anchors: TrustAnchors
     }
 
@@ -13,7 +14,12 @@ struct TrustJudge: Sendable {
     let validator: @Sendable () -> PathValidator
     let clock: any WallClock
 
-    var version: Version { Version(policies: manager.generation, anchors: validator().anchors) }
+    var anchors: TrustAnchors { validator().anchors }
+
+    func version(for host: DialledHost) -> Version {
+        Version(
+            policies: manager.generation, documents: manager.policy(for: host)?.currentRevision ?? 0, anchors: anchors)
+    }
 
     /// The policy of a host that may be connected to; nil where standard validation decides about an unknown one.
     ///

@@ -1,4 +1,5 @@
 import Holdfast
+import NIOCore
 import NIOSSL
 
 /// Judges the peer of one connection, once, and remembers the decision. Lives on the connection's event loop.
@@ -31,7 +32,15 @@ final class PeerJudge {
     /// Whether the peer is a client.
     var isForClients: Bool { sessions != nil }
 
-    func judge(_ certificates: [NIOSSLCertificate]) -> NIOSSLVerificationResultWithMetadata {
+    /// Judges the peer and answers TLS: at once, or as soon as its policy has what it waits for, or has given up.
+    func judge(_ certificates: [NIOSSLCertificate], _ promise: EventLoopPromise<NIOSSLVerificationResultWithMetadata>) {
+        let bound = NIOLoopBound(self, eventLoop: promise.futureResult.eventLoop)
+        verification.whenPrepared(on: promise.futureResult.eventLoop) {
+            promise.succeed(bound.value.judge(certificates))
+        }
+    }
+
+    private func judge(_ certificates: [NIOSSLCertificate]) -> NIOSSLVerificationResultWithMetadata {
         let chain = PresentedChain(certificates)
         let decision = decide(chain)
         return verification.result(of: decision, about: chain, presented: certificates)

@@ -98,6 +98,16 @@ public struct PeerVerification: Sendable {
         return decision
     }
 
+    /// Goes on at once, or on the event loop when the policy has what it waits for. It goes on as well when that did not
+    /// come: the policy then says why it rejects.
+    func whenPrepared(on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) {
+        guard let policy = trust.policyToPrepare(for: purpose) else { return body() }
+        Task {
+            try? await policy.prepare()
+            loop.execute(body)
+        }
+    }
+
     /// The answer to NIOSSL, with the validated path in NIOSSL's types.
     func result(
         of decision: TrustDecision, about chain: PresentedChain, presented: [NIOSSLCertificate]
@@ -111,28 +121,36 @@ public struct PeerVerification: Sendable {
 
 extension PeerVerification {
     /// The shape of `NIOSSLCustomVerificationCallback`, which Hummingbird's `TLSChannelConfiguration` takes. It answers
-    /// before it returns.
+    /// before it returns, unless the policy waits for something (`PreparableTrustPolicy`).
     public var callback: @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResult>) -> Void {
         { certificates, promise in
-            promise.succeed(evaluate(certificates).isTrusted ? .certificateVerified : .failed)
+            whenPrepared(on: promise.futureResult.eventLoop) {
+                promise.succeed(evaluate(certificates).isTrusted ? .certificateVerified : .failed)
+            }
         }
     }
 
     /// The shape of `NIOSSLCustomVerificationCallbackWithMetadata`, which grpc-swift-nio-transport takes: the validated
-    /// path is the connection's `nioSSL_peerValidatedCertificateChain()`. It answers before it returns.
+    /// path is the connection's `nioSSL_peerValidatedCertificateChain()`. It answers before it returns, unless the policy
+    /// waits for something.
     public var callbackWithMetadata:
         @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResultWithMetadata>) -> Void
     {
         { certificates, promise in
-            let chain = PresentedChain(certificates)
-            promise.succeed(result(of: evaluate(chain), about: chain, presented: certificates))
+            whenPrepared(on: promise.futureResult.eventLoop) {
+                let chain = PresentedChain(certificates)
+                promise.succeed(result(of: evaluate(chain), about: chain, presented: certificates))
+            }
         }
     }
 
-    /// The shape of Hummingbird's `customAsyncVerificationCallback`. It never waits: ``callback`` does the same and
+    /// The shape of Hummingbird's `customAsyncVerificationCallback`. ``callback`` does the same and
     /// spares the task.
     public var asyncCallback: @Sendable @concurrent ([NIOSSLCertificate]) async throws -> NIOSSLVerificationResult {
-        { certificates in evaluate(certificates).isTrusted ? .certificateVerified : .failed }
+        { certificates in
+            try? await trust.policyToPrepare(for: purpose)?.prepare()
+            return evaluate(certificates).isTrusted ? .certificateVerified : .failed
+        }
     }
 
     /// The TLS configuration to give to a server together with a callback: one that asks it about every client.

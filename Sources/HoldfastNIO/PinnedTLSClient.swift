@@ -72,7 +72,7 @@ public final class PinnedTLSClient: Sendable {
         let tls = try NIOSSLClientHandler(
             context: context, serverHostname: host.serverNameIndication,
             customVerificationCallbackWithMetadata: { certificates, promise in
-                promise.succeed(judge.judge(certificates))
+                judge.judge(certificates, promise)
             })
         return try TrustGateHandler.add(
             behind: tls, judge: judge, timeout: handshakeTimeout, to: pipeline, position: position)

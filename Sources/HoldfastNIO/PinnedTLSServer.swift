@@ -80,7 +80,9 @@ public final class PinnedTLSServer: Sendable {
         sessions = Mutex(
             ClientSessions(context: try DerivedTLSConfiguration.context(derived), mostChains: mostChains))
         verification = PeerVerification(
-            trust: TrustSource { trust, time in current.policy.evaluate(trust, at: time) }, purpose: .client,
+            trust: TrustSource(
+                waiting: { _ in current.policy.inNeedOfPreparation },
+                { trust, time in current.policy.evaluate(trust, at: time) }), purpose: .client,
             validator: validator, clock: clock)
         self.handshakeTimeout = handshakeTimeout
     }
@@ -122,7 +124,7 @@ public final class PinnedTLSServer: Sendable {
         let tls = NIOSSLServerHandler(
             context: sessions.context,
             customVerificationCallbackWithMetadata: { certificates, promise in
-                promise.succeed(judge.judge(certificates))
+                judge.judge(certificates, promise)
             })
         return try TrustGateHandler.add(
             behind: tls, judge: judge, timeout: handshakeTimeout, to: pipeline, position: position)

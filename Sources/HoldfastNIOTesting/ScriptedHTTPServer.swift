@@ -7,6 +7,7 @@ import Synchronization
 package final class ScriptedHTTPServer: Sendable {
     package enum Step: Sendable {
         case send(String)
+        case sendOctets([UInt8])
         /// So many octets, in chunks, as fast as the client takes them.
         case flood(Int)
         /// These octets one by one, so many milliseconds between them.
@@ -101,6 +102,9 @@ package final class ScriptedHTTPServer: Sendable {
             switch step {
             case .send(let text):
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+                run(rest, context)
+            case .sendOctets(let octets):
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: octets)), promise: nil)
                 run(rest, context)
             case .flood(let count):
                 let chunk = min(count, 65_536)

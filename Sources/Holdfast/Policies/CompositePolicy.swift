@@ -187,3 +187,8 @@ public struct CompositePolicy: PreparableTrustPolicy {
 }
 
 extension CompositePolicy: ScopedPolicy {}
+
+extension CompositePolicy: RevisedPolicy {
+    /// Grows with that of each member.
+    package var revision: UInt64 { members.reduce(0) { $0 &+ $1.currentRevision } }
+}

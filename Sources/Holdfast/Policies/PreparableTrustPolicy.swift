@@ -16,7 +16,16 @@ public protocol PreparableTrustPolicy: TrustPolicy {
     func prepare() async throws
 }
 
+/// A policy whose decisions can change although nobody replaced it: its pins come from a store.
+package protocol RevisedPolicy: TrustPolicy {
+    /// Differs after every change.
+    var revision: UInt64 { get }
+}
+
 extension TrustPolicy {
+    /// Differs after every change of what the policy goes by, apart from time; 0 for one that does not change.
+    package var currentRevision: UInt64 { (unobserved as? any RevisedPolicy)?.revision ?? 0 }
+
     /// The policy, when it waits for something; nil when it can be asked right away.
     package var inNeedOfPreparation: (any PreparableTrustPolicy)? {
         guard let policy = self as? any PreparableTrustPolicy, policy.needsPreparation else { return nil }

@@ -10,16 +10,16 @@ struct PublishedPolicy {
     let bundle: Bundle
     let certificatePinOnly: Bool
     let customValidation: CustomValidationClosure?
-    let online: OnlinePinning
+    var online = OnlinePinning()
     var clock: any WallClock = SystemWallClock()
     var log = PolicyLog.shared
 
     /// What the online types are made from beside the host.
     struct OnlinePinning {
-        let trustServer: URL?
-        let trustServerCertificate: Data?
-        let customer: String?
-        let settings: OnlinePinningSettings
+        var trustServer: URL?
+        var trustServerCertificate: Data?
+        var customer: String?
+        var settings = OnlinePinningSettings()
     }
 
     func make() throws(PolicyConfigurationError) -> any TrustPolicy {

@@ -83,6 +83,7 @@ extension DocumentStore {
         let emptiness = obstacle(to: content, trusted: trusted, now: now)
         state.withLock { state in
             state.snapshot = snapshot
+            state.revision &+= 1
             state.nextUpdate = next
             state.entityTag = record.entityTag
             if emptiness == nil { state.forgetFailures() }

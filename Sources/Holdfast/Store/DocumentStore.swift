@@ -20,6 +20,8 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         var followsMismatch = false
         var lastUpdate: CertStoreUpdateReport?
         var lastMismatchUpdate: Date?
+        /// Counts documents and resets: what is decided after one may differ from what was decided before it.
+        var revision: UInt64 = 0
         /// Counts resets: what was begun before one is not committed after it.
         var generation = 0
 
@@ -80,6 +82,8 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     /// What came of the last update, silent ones too; nil before the first.
     var lastUpdate: CertStoreUpdateReport? { state.withLock { $0.lastUpdate } }
 
+    var revision: UInt64 { state.withLock { $0.revision } }
+
     var isUpdating: Bool { state.withLock { $0.underWay != nil } }
 
     // MARK: Updates
@@ -134,12 +138,16 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     func updateIfDue() {
         let now = clock.now
         let isDue = state.withLock { state in
-            guard state.underWay == nil, !mustWait(state, now: now) else { return false }
-            guard isUsable(state.snapshot, now: now) else { return true }
-            // A clock that was set back must not put it off for longer than it may take.
-            return now >= state.nextUpdate || state.nextUpdate.timeIntervalSince(now) > format.longestInterval
+            state.underWay == nil && !mustWait(state, now: now)
+                && (!isUsable(state.snapshot, now: now) || isRenewalDue(state, now: now))
         }
         if isDue { join(.silent) }
+    }
+
+    /// Whether the document that is there is to be renewed.
+    func isRenewalDue(_ state: borrowing State, now: Date) -> Bool {
+        // A clock that was set back must not put it off for longer than it may take.
+        now >= state.nextUpdate || state.nextUpdate.timeIntervalSince(now) > format.longestInterval
     }
 
     /// Whether the last attempt failed so little ago that another would be too soon.
@@ -154,6 +162,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         storageQueue.sync {
             state.withLock { state in
                 state.generation += 1
+                state.revision &+= 1
                 state.snapshot = DocumentSnapshot(
                     content: nil, trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: nil))
                 state.nextUpdate = Date(timeIntervalSince1970: 0)

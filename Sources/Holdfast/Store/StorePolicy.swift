@@ -133,6 +133,10 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
     }
 }
 
+extension StorePolicy: RevisedPolicy {
+    package var revision: UInt64 { store.documents.revision }
+}
+
 extension CertStore {
     /// A policy that trusts by standard validation and the store's pins; for a ``TrustManager`` and every adapter.
     /// - Parameter host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is

@@ -111,6 +111,10 @@ public struct TrustServerPolicy: PreparableTrustPolicy, ScopedPolicy {
     }
 }
 
+extension TrustServerPolicy: RevisedPolicy {
+    package var revision: UInt64 { store.documents.revision }
+}
+
 extension TrustServerStore {
     /// A policy that trusts by the document's pins; for a ``TrustManager`` and every adapter.
     /// - Parameters:

@@ -2,22 +2,28 @@ import Foundation
 import Synchronization
 
 extension TrustServerStore {
-    /// Whether ``prepare()`` would wait: there is no fresh document, or a mismatch asked for a newer one, and no attempt
-    /// failed a moment ago.
+    /// Whether ``prepare()`` would wait: there is no usable document and no attempt failed a moment ago, or the one that
+    /// is there is past its time and none failed since, or a mismatch asked for a newer one.
     public var needsPreparation: Bool {
         let now = clock.now
-        let isFresh = freshness(at: now) == .fresh
         return documents.state.withLock { state in
-            if isFresh { return state.followsMismatch }
-            return state.underWay != nil || !documents.mustWait(state, now: now)
+            if state.followsMismatch { return true }
+            guard let content = state.snapshot.content, documents.isUsable(state.snapshot, now: now) else {
+                return state.underWay != nil || !documents.mustWait(state, now: now)
+            }
+            // A trust server that cannot be reached costs one wait, not one a minute for the whole of the grace.
+            guard documents.format.isInGrace(content, at: state.snapshot.trustedTime.time(clock: now)),
+                state.failures == 0
+            else { return false }
+            return state.underWay != nil || documents.isRenewalDue(state, now: now)
         }
     }
 
     /// Waits, for at most ``OnlinePinningSettings/preparationTimeout``, for a document to judge by.
     ///
     /// With a fresh one it returns at once. Otherwise there is one download, shared by all who wait; it goes on when
-    /// their time is up. A document in its grace is good enough when the download fails. Right after a failure nothing
-    /// is downloaded.
+    /// their time is up. A document in its grace is good enough when the download fails, and is not waited for again
+    /// until one succeeds. Right after a failure nothing is downloaded.
     /// - Throws: ``CertStoreError`` when there is no usable document; `CancellationError` when the task is cancelled.
     public func prepare() async throws {
         guard needsPreparation else { return try checkUsable() }

@@ -6,8 +6,8 @@ extension TrustServerStore {
     /// The one store for a server, signer and customer: policies that are made with equal parameters share it, its
     /// downloads and its document.
     ///
-    /// It lives as long as one of them holds it. Settings and clocks are parameters as well: for providers and storages
-    /// that are not Hashable, one and the same object makes them equal. A value that is neither shares with nobody.
+    /// It lives as long as one of them holds it. Settings and clocks are parameters as well. Of an application's own
+    /// sources, storages and clocks, one and the same object is equal to itself; a value shares with nobody.
     /// - Throws: ``CertStoreError`` `invalidConfiguration`.
     public static func shared(
         url: URL, signer: TrustServerSigner, customer: String,
@@ -40,10 +40,10 @@ private struct WeakStore: Sendable {
 
 /// What makes two stores one.
 private struct StoreKey: Hashable, Sendable {
-    private enum Part: Hashable, Sendable {
-        case value(String)
-        case object(Swift.ObjectIdentifier)
-        case type(Swift.ObjectIdentifier)
+    private struct Part: Hashable, Sendable {
+        let type: Swift.ObjectIdentifier
+        var text = ""
+        var object: Swift.ObjectIdentifier?
     }
 
     private let texts: [String]
@@ -68,13 +68,14 @@ private struct StoreKey: Hashable, Sendable {
     }
 
     private static func part<Value: Sendable>(_ value: Value) -> Part? {
-        switch value {
-        case let provider as URLSessionDataProvider: return .value("\(provider)")
-        case let storage as FileDataStore: return .value("\(storage.folder.absoluteString) \(storage.maximumBytes)")
-        case is SystemWallClock: return .type(Swift.ObjectIdentifier(SystemWallClock.self))
-        default:
-            guard type(of: value) is AnyClass else { return nil }
-            return .object(Swift.ObjectIdentifier(value as AnyObject))
+        var part = Part(type: Swift.ObjectIdentifier(type(of: value)))
+        if let source = value as? any IdentifiedSource {
+            part.text = source.sourceIdentity
+        } else if type(of: value) is AnyClass {
+            part.object = Swift.ObjectIdentifier(value as AnyObject)
+        } else {
+            return nil
         }
+        return part
     }
 }

@@ -1,9 +1,6 @@
+public import Foundation
 import Logging
 import Synchronization
-
-public import struct Foundation.Date
-public import struct Foundation.TimeInterval
-public import struct Foundation.URL
 
 /// Keeps the document of a trust server for one customer: downloads it, verifies it, stores it and renews it, and gives
 /// its pins to policies.
@@ -91,6 +88,11 @@ public final class TrustServerStore: Sendable {
             format: TrustServerFormat(url: url, signer: signer, customer: customer, settings: settings), clock: clock,
             crypto: SwiftCryptoProvider(), dataStore: settings.secureDataStore, provider: settings.remoteDataProvider,
             tell: { event in
+                if case .replaced(let content) = event, let end = content.signerExpired {
+                    Logger(label: "holdfast.store").warning(
+                        "the trust server's certificate has ended; configure its successor",
+                        metadata: ["customer": "\(customer)", "end": "\(end.formatted(.iso8601))"])
+                }
                 for event in Self.events(event) {
                     for observer in observers.all { observer(event) }
                 }

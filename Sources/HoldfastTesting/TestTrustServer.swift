@@ -1,0 +1,82 @@
+package import Foundation
+package import Holdfast
+
+/// Signs documents as a trust server does: a CMS SignedData with its content attached and without signed attributes
+/// (RFC 5652 5), the smallest that there is, written by no code of the library's.
+package struct TestTrustServer: Sendable {
+    /// One host of a document; what is nil is left out of it.
+    package struct Host: Sendable {
+        let name: String
+        let port: Int?
+        let certificates: [TestCertificate]
+
+        package init(_ name: String, port: Int? = 443, _ certificates: [TestCertificate]) {
+            self.name = name
+            self.port = port
+            self.certificates = certificates
+        }
+    }
+
+    /// Who signs, with a P-256 key.
+    package let signer: TestCertificate
+
+    /// Makes a signer for a customer.
+    package init(customer: TestName = "gcx", clock: any WallClock = SystemWallClock()) throws(TestKitError) {
+        signer = try TestAuthority.root(name: customer, clock: clock).certificate
+    }
+
+    /// The certificate that an application ships with.
+    package var certificate: Data { Data(signer.der) }
+
+    /// A signed document.
+    package func document(customer: String = "gcx", at time: Date, _ hosts: [Host]) throws -> Data {
+        try signed(Self.json(customer: customer, at: time, hosts))
+    }
+
+    /// The text of a document.
+    package static func json(customer: String, at time: Date, _ hosts: [Host]) throws -> [UInt8] {
+        let entries = try hosts.map { host in
+            let fingerprints = host.certificates.map { "\"\(hexadecimal(Pin.certificate($0.der).digest))\"" }
+            let keys = try host.certificates.map {
+                "\"\(Data(try X509Certificate(der: $0.der).subjectPublicKeyInfo).base64EncodedString())\""
+            }
+            let port = host.port.map { "\"port\":\"\($0)\"," } ?? ""
+            return "{\"hostname\":\"\(host.name)\",\(port)\"fp\":[\(fingerprints.joined(separator: ","))],"
+                + "\"pk\":[\(keys.joined(separator: ","))]}"
+        }
+        let seconds = Int64(time.timeIntervalSince1970.rounded(.down))
+        return Array(
+            "{\"customer\":\"\(customer)\",\"hashes\":[\(entries.joined(separator: ","))],\"timestamp\":\(seconds)}"
+                .utf8)
+    }
+
+    /// Any octets, signed.
+    package func signed(_ content: [UInt8]) throws -> Data {
+        let certificate = try X509Certificate(der: signer.der)
+        let sha256 = TestDER.sequence([TestDER.objectIdentifier([2, 16, 840, 1, 101, 3, 4, 2, 1])])
+        let ecdsa = TestDER.sequence([TestDER.objectIdentifier([1, 2, 840, 10045, 4, 3, 2])])
+        let signerInfo = TestDER.sequence([
+            TestDER.integer(1),
+            TestDER.sequence([
+                Array(certificate.issuer.der), TestDER.integer(octets: Array(certificate.serialNumber)),
+            ]),
+            sha256, ecdsa, TestDER.octetString(try signer.key.signature(of: content)),
+        ])
+        let signedData = TestDER.sequence([
+            TestDER.integer(1), TestDER.set([sha256]),
+            TestDER.sequence([
+                TestDER.objectIdentifier([1, 2, 840, 113549, 1, 7, 1]),
+                TestDER.context(0, constructed: TestDER.octetString(content)),
+            ]),
+            TestDER.set([signerInfo]),
+        ])
+        return Data(
+            TestDER.sequence([
+                TestDER.objectIdentifier([1, 2, 840, 113549, 1, 7, 2]), TestDER.context(0, constructed: signedData),
+            ]))
+    }
+
+    private static func hexadecimal(_ octets: [UInt8]) -> String {
+        octets.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
+    }
+}
