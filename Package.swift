@@ -158,7 +158,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "PublishedUsageTests", dependencies: ["Holdfast", "HoldfastTesting"], exclude: ["Corrections.md"],
-            swiftSettings: published),
+            name: "PublishedUsageTests",
+            dependencies: ["Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix],
+            exclude: ["Corrections.md"], swiftSettings: published),
     ]
 )
