@@ -58,6 +58,14 @@ enum ReadmeExamples {
         return document
     }
 
+    static func online(_ manager: TrustManager, signerCertificate: String) throws {
+        let composer = ComposePolicy(withValidation: .pinPublicKeyOnline, forHost: "api.example.com")
+        composer.trustServer = URL(string: "https://pins.example.com/gcx.json.signed")
+        composer.trustServerCertificate = Data(base64Encoded: signerCertificate)
+        composer.customer = "gcx"
+        manager.add(policy: try composer.makePolicy())
+    }
+
     private final class Application: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         let client: X509Certificate

@@ -1,0 +1,71 @@
+import Foundation
+import HoldfastTesting
+import Synchronization
+import Testing
+
+@testable import Holdfast
+
+/// A trust server, what it publishes, and a clock that stands still.
+struct TrustServerStoreFixture {
+    typealias Host = TestTrustServer.Host
+
+    let pki: PolicyFixture
+    let server: TestTrustServer
+    let provider = ScriptedProvider()
+    let storage = InMemoryDataStore()
+    let url: URL
+    var settings = OnlinePinningSettings()
+
+    init() throws {
+        pki = try PolicyFixture()
+        server = try TestTrustServer(clock: pki.clock)
+        url = try #require(URL(string: "https://pins.example.com/gcx.json.signed"))
+        settings.remoteDataProvider = provider
+        settings.secureDataStore = storage
+    }
+
+    var clock: ManualClock { pki.clock }
+
+    func store(customer: String = "gcx", url: URL? = nil, signer: TestTrustServer? = nil) throws -> TrustServerStore {
+        try TrustServerStore(
+            url: url ?? self.url, signer: TrustServerSigner(certificate: (signer ?? server).certificate),
+            customer: customer, settings: settings, clock: clock)
+    }
+
+    func document(
+        _ hosts: [Host]? = nil, customer: String = "gcx", age: TimeInterval = 0, by signer: TestTrustServer? = nil
+    ) throws -> Data {
+        try (signer ?? server).document(
+            customer: customer, at: clock.now.addingTimeInterval(-age), hosts ?? [Host(PolicyFixture.host, [pki.leaf])])
+    }
+
+    func publish(_ hosts: [Host]? = nil, age: TimeInterval = 0) throws {
+        provider.answer(try document(hosts, age: age))
+    }
+
+    func fail() {
+        provider.answer { _ in throw RemoteDataError(status: 503) }
+    }
+}
+
+extension TrustServerStore {
+    /// The code of the error that a forced update ends with; nil when it succeeds.
+    func updateError() async -> CertStoreError? {
+        do throws(CertStoreError) {
+            try await update(mode: .forced)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Waits for the update that is under way, if one is.
+    func settle() async {
+        _ = await documents.state.withLock { $0.underWay }?.value
+    }
+}
+
+extension CertStoreError {
+    /// What was wrong with the document.
+    var documentCode: DocumentError.Code? { (underlying as? DocumentError)?.code }
+}
