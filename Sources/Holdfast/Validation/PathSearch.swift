@@ -294,7 +294,8 @@ struct PathSearch {
     private mutating func presentedIssuers() -> [DistinguishedName: [Int]] {
         if let presented { return presented }
         var bySubject: [DistinguishedName: [Int]] = [:]
-        var seen: Set<Presented> = [Presented(der: nodes[0].certificate.der)]
+        var seen: Set<Presented> = Set(minimumCapacity: chain.certificates.count)
+        seen.insert(Presented(der: nodes[0].certificate.der))
         for (position, der) in chain.certificates.enumerated().dropFirst() {
             do throws(CertificateError) {
                 guard seen.insert(Presented(der: der)).inserted else { continue }

@@ -52,7 +52,12 @@ enum ServerIdentity {
 /// DNS names as octets of IA5String, compared without regard to ASCII case.
 enum DNSOctets {
     static func equal(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
-        left.count == right.count && zip(left, right).allSatisfy { lowercase($0) == lowercase($1) }
+        guard left.count == right.count else { return false }
+        var others = right.makeIterator()
+        for octet in left {
+            guard let other = others.next(), lowercase(octet) == lowercase(other) else { return false }
+        }
+        return true
     }
 
     static func lowercase(_ octet: UInt8) -> UInt8 {
