@@ -10,6 +10,7 @@ public final class HandshakeWorkloads: Sendable {
     private let host: DialledHost
     private let server: NIOSSLContext
     private let boringSSL: NIOSSLContext
+    private let callback: NIOSSLContext
     private let chain: ChainMaterial
 
     /// A server with this chain, and a client whose verification is BoringSSL's own.
@@ -23,6 +24,10 @@ public final class HandshakeWorkloads: Sendable {
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: chain.leaf.key.privateKeyDER, format: .der)))
         server = try NIOSSLContext(configuration: configuration)
         boringSSL = try NIOSSLContext(configuration: .testClient(trusting: [chain.root]))
+        var asking = TLSConfiguration.makeClientConfiguration()
+        asking.certificateVerification = .noHostnameVerification
+        asking.trustRoots = .certificates([])
+        callback = try NIOSSLContext(configuration: asking)
     }
 
     /// BoringSSL verifies the chain, NIOSSL the host.
@@ -35,17 +40,29 @@ public final class HandshakeWorkloads: Sendable {
     }
 
     /// The callback answers yes to everything: what is left is what no verifier can save.
-    public func withoutVerification() throws -> Workload {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.certificateVerification = .noHostnameVerification
-        configuration.trustRoots = .certificates([])
-        let context = try NIOSSLContext(configuration: configuration)
-        let host = host
+    public func withoutVerification() -> Workload {
+        let (context, host) = (callback, host)
         return handshake("NIOSSL handshake, nobody verifies") { client in
             try client.pipeline.syncOperations.addHandler(
                 try NIOSSLClientHandler(
                     context: context, serverHostname: host.name,
                     customVerificationCallback: { _, promise in promise.succeed(.certificateVerified) }))
+        }
+    }
+
+    /// The callback verifies the signatures of the path with swift-crypto and nothing else: the least that a verifier with
+    /// another library than TLS's own can take.
+    public func withBareSignatures() throws -> Workload {
+        let signatures = try zip(chain.path, chain.path.dropFirst()).map { try BareSignature(of: $0, by: $1) }
+        let (context, host) = (callback, host)
+        return handshake("NIOSSL handshake, swift-crypto verifies the bare signatures") { client in
+            try client.pipeline.syncOperations.addHandler(
+                try NIOSSLClientHandler(
+                    context: context, serverHostname: host.name,
+                    customVerificationCallback: { _, promise in
+                        let isVerified = signatures.allSatisfy { (try? $0.verifies()) == true }
+                        promise.succeed(isVerified ? .certificateVerified : .failed)
+                    }))
         }
     }
 

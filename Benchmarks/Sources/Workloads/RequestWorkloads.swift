@@ -43,17 +43,26 @@ public final class RequestWorkloads: Sendable {
 
     /// A GET with AsyncHTTPClient.
     public func withAsyncHTTPClient(newConnection: Bool) -> Workload {
-        let (client, request) = (plain, request(newConnection: newConnection))
-        return Workload("AsyncHTTPClient, \(newConnection ? "new" : "pooled") connection", clock: .wall) { times in
-            for _ in 0..<times { try await Self.read(try await client.execute(request, timeout: .seconds(30))) }
-        }
+        let client = plain
+        return requests("AsyncHTTPClient", newConnection) { try await client.execute($0, timeout: .seconds(30)) }
     }
 
     /// A GET with `PinnedHTTPClient`.
     public func withPinnedHTTPClient(newConnection: Bool) -> Workload {
-        let (client, request) = (pinned, request(newConnection: newConnection))
-        return Workload("PinnedHTTPClient, \(newConnection ? "new" : "pooled") connection", clock: .wall) { times in
-            for _ in 0..<times { try await Self.read(try await client.execute(request, timeout: .seconds(30))) }
+        let client = pinned
+        return requests("PinnedHTTPClient", newConnection) { try await client.execute($0, timeout: .seconds(30)) }
+    }
+
+    private func requests(
+        _ name: String, _ newConnection: Bool,
+        by execute: @escaping @Sendable (HTTPClientRequest) async throws -> HTTPClientResponse
+    ) -> Workload {
+        let (request, server) = (request(newConnection: newConnection), server)
+        return Workload("\(name), \(newConnection ? "new" : "pooled") connection", clock: .wall) { times in
+            let before = server.statistics.handshakesCompleted
+            for _ in 0..<times { try await Self.read(try await execute(request)) }
+            let handshakes = server.statistics.handshakesCompleted - before
+            try require(!newConnection || handshakes >= times, "\(handshakes) handshakes for \(times) requests")
         }
     }
 

@@ -14,23 +14,23 @@ public enum StoreWorkloads {
         withUnsafeBytes(of: UInt64(index)) { Data(SHA256.hash(data: $0)) }
     }
 
-    /// JSON of an unsigned list, as an application ships one: the only way to so many entries that takes no minutes.
-    public static func document(entries count: Int) -> Data {
+    /// JSON of a list, unsigned as an application ships one, or with one signature for all.
+    static func document(entries count: Int, signature: Data? = nil) -> Data {
         var json = Data()
-        json.reserveCapacity(count * 128)
+        json.reserveCapacity(count * 256)
+        let signed = signature.map { #","signature":"\#($0.base64EncodedString())""# } ?? ""
         json.append(contentsOf: Data(#"{"fingerprints":["#.utf8))
         for index in 0..<count {
             let text =
                 #"{"name":"\#(name(index))","fingerprint":"\#(fingerprint(index).base64EncodedString())","#
-                + #""expires":\#(expires)}"#
+                + #""expires":\#(expires)\#(signed)}"#
             json.append(contentsOf: Data((index == 0 ? text : "," + text).utf8))
         }
         json.append(contentsOf: Data("]}".utf8))
         return json
     }
 
-    /// A store of so many entries.
-    public static func store(_ document: Data) throws -> CertStore {
+    private static func store(_ document: Data) throws -> CertStore {
         var configuration = CertStoreConfiguration(
             serviceUrl: try url(), publicKey: try SigningKey().publicKey.base64, identifier: "benchmark",
             fallbackCertificatesData: document)
@@ -124,7 +124,7 @@ public enum StoreWorkloads {
 }
 
 /// Answers with one document.
-private struct FixedProvider: RemoteDataProvider {
+struct FixedProvider: RemoteDataProvider {
     let document: Data
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {

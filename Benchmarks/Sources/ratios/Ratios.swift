@@ -20,8 +20,13 @@ struct Ratios {
     static func main() async throws {
         var arguments = Array(CommandLine.arguments.dropFirst())
         // What the program runs itself again for.
-        if arguments.first == "memory-of", arguments.count == 2, let entries = Int(arguments[1]) {
-            return print(try StoreMemory.measure(entries: entries))
+        if arguments.count == 3, let entries = Int(arguments[1]) {
+            let folder = URL(fileURLWithPath: arguments[2])
+            switch arguments[0] {
+            case "write-list": return try await StoredList(entries: entries, in: folder).write()
+            case "read-list": return print(try await StoreMemory.measure(entries: entries, in: folder))
+            default: break
+            }
         }
         if arguments == ["list-ratio"] { return print(try await Sections.listRatio(for: .seconds(8))) }
 

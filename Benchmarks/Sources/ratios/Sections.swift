@@ -74,11 +74,13 @@ struct Sections {
             let handshakes = try HandshakeWorkloads(chain)
             let found = try await Measurement.run(
                 [
-                    handshakes.withBoringSSL(), try handshakes.withoutVerification(),
+                    handshakes.withBoringSSL(), handshakes.withoutVerification(),
                     try handshakes.withHoldfast(cached: false), try handshakes.withHoldfast(cached: true),
                     try handshakes.withHoldfastPins(cached: false), try handshakes.withHoldfastPins(cached: true),
+                    try handshakes.withBareSignatures(),
                 ], for: time * 4)
             report.compare(found[1], with: found[0])
+            report.compare(found[6], with: found[0])
             report.compare(found[2], with: found[0], target: 1.03)
             report.compare(found[3], with: found[0], target: 1, strictly: true)
             report.compare(found[4], with: found[0], target: 1.03)
@@ -110,7 +112,7 @@ struct Sections {
 
     mutating func memory() throws {
         let entries = 1_000_000
-        let bytes = try StoreMemory.measureInChild(entries: entries)
+        let bytes = try StoreMemory.measureInChildren(entries: entries, in: folder.appending(path: "memory"))
         let each = Double(bytes) / Double(entries)
         report.state(
             "memory of \(entries.formatted()) entries, growth of the process", String(format: "%.0f B an entry", each),

@@ -3,26 +3,24 @@ import Workloads
 
 /// What a process grows by when it takes in a store, measured in one that has done nothing else.
 enum StoreMemory {
-    /// Runs this program again to measure it there.
-    static func measureInChild(entries: Int) throws -> Int {
-        let text = try ChildProcess.output(["memory-of", "\(entries)"])
+    /// Runs this program again: once to write the list, once to read it and to measure there.
+    static func measureInChildren(entries: Int, in folder: URL) throws -> Int {
+        _ = try ChildProcess.output(["write-list", "\(entries)", folder.path])
+        let text = try ChildProcess.output(["read-list", "\(entries)", folder.path])
         guard let bytes = Int(text) else { throw WorkloadError("no figure but \(text)") }
         return bytes
     }
 
     /// Bytes that stay resident for a store of so many entries.
-    static func measure(entries: Int) throws -> Int {
-        let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString).json")
-        try StoreWorkloads.document(entries: 10).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+    static func measure(entries: Int, in folder: URL) async throws -> Int {
         // A small store first, so that what every store needs once is not counted.
-        let small = try StoreWorkloads.store(try Data(contentsOf: file))
-        try StoreWorkloads.document(entries: entries).write(to: file)
+        let small = StoredList(entries: 10, in: folder.appending(path: "small"))
+        try await small.write()
+        let other = try small.read()
         let before = try residentBytes()
-        let store = try StoreWorkloads.store(try Data(contentsOf: file))
+        let store = try StoredList(entries: entries, in: folder).read()
         let after = try residentBytes()
-        guard store.entryCount == entries, small.entryCount == 10 else { throw WorkloadError("entries are missing") }
-        return after - before
+        return withExtendedLifetime((other, store)) { after - before }
     }
 
     private static func residentBytes() throws -> Int {

@@ -1,0 +1,52 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// A store with its document on disk, of any length: for what a store takes in memory.
+///
+/// Signing and verifying a million entries would take minutes, and leaves nothing in memory: here every signature is the
+/// same, and a crypto provider that says yes takes the place of the verifier.
+public struct StoredList: Sendable {
+    private let count: Int
+    private let folder: URL
+
+    /// A list of so many entries, kept in a folder.
+    public init(entries count: Int, in folder: URL) {
+        self.count = count
+        self.folder = folder
+    }
+
+    /// Writes it, as a store does that has downloaded it.
+    public func write() async throws {
+        let signature = try SigningKey().signature(for: [])
+        let document = StoreWorkloads.document(entries: count, signature: Data(signature))
+        _ = try await store(FixedProvider(document: document)).update()
+    }
+
+    /// A store that reads it.
+    public func read() throws -> any Sendable {
+        let store = try store(FixedProvider(document: Data()))
+        try require(store.entryCount == count, "\(store.entryCount) entries instead of \(count)")
+        return store
+    }
+
+    private func store(_ provider: FixedProvider) throws -> CertStore {
+        var configuration = CertStoreConfiguration(
+            serviceUrl: try StoreWorkloads.url(), publicKey: try SigningKey().publicKey.base64, identifier: "memory")
+        configuration.limits.entries = 2_000_000
+        configuration.limits.bytes = 1 << 30
+        return try CertStore(
+            checking: configuration, cryptoProvider: CredulousProvider(),
+            secureDataStore: FileDataStore(folder: folder, maximumBytes: 1 << 30), remoteDataProvider: provider)
+    }
+}
+
+/// Takes every signature for a good one.
+private struct CredulousProvider: CryptoProvider {
+    private let real = SwiftCryptoProvider()
+
+    func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool { true }
+    func importECPublicKey(publicKey: Data) -> (any ECPublicKey)? { real.importECPublicKey(publicKey: publicKey) }
+    func hashSha256(data: Data) -> Data { real.hashSha256(data: data) }
+    func getRandomData(length: Int) -> Data { real.getRandomData(length: length) }
+}
