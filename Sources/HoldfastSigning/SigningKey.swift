@@ -67,7 +67,7 @@ public struct SigningKey: Sendable {
         self.key = key
     }
 
-    /// The public key, as stores are configured with it: its ``DocumentPublicKey/base64``.
+    /// The public key, as stores are configured with it: its `base64`.
     public var publicKey: DocumentPublicKey {
         get throws(SigningError) {
             do throws(DocumentError) {

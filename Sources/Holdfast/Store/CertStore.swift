@@ -64,8 +64,8 @@ public final class CertStore: Sendable {
     private let fallback: PinTable
     private let reporter: CertStoreReporter
 
-    /// Makes a store; it reads and verifies what is stored before it returns, which ``load(configuration:)`` does off
-    /// the caller's thread.
+    /// Makes a store; it reads and verifies what is stored before it returns, which `load(configuration:)` does off the
+    /// caller's thread.
     ///
     /// A configuration that is in error makes a store that answers ``ValidationResult/empty`` and says why in
     /// ``configurationError``; ``init(checking:cryptoProvider:secureDataStore:remoteDataProvider:clock:)`` throws it.
