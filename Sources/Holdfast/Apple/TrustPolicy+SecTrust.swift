@@ -19,11 +19,11 @@ extension TrustPolicy {
     /// - Parameter trust: what the handshake presented.
     public func validate(trust: ServerTrust) -> Bool { evaluate(trust, at: clock.now).isTrusted }
 
-    /// Whether a trust is trusted; see ``validate(trust:)``.
+    /// Whether a trust is trusted; see `validate(trust:)`.
     @available(*, deprecated, renamed: "validate(trust:)")
     public func validate(with trust: SecTrust?) -> Bool { validate(trust: trust) }
 
-    /// Whether a trust is trusted; see ``validate(trust:)``.
+    /// Whether a trust is trusted; see `validate(trust:)`.
     @available(*, deprecated, renamed: "validate(trust:)")
     public func validate(withTrust trust: SecTrust?) -> Bool { validate(trust: trust) }
 }

@@ -1,0 +1,96 @@
+import AsyncHTTPClient
+import Foundation
+import Holdfast
+import HoldfastAsyncHTTPClient
+import HoldfastNIO
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+// The examples of the DocC catalogues, line by line: scripts/check-docs has them type-checked, and compares.
+
+func holdfast(
+    keyInUse: String, keyKeptOffline: String, chain: [[UInt8]], anchors: TrustAnchors,
+    log: @escaping @Sendable (String) -> Void
+) throws -> TrustDecision {
+    let pins = try PinSet(pins: [Pin(keyInUse)], backups: [Pin(keyKeptOffline)])
+    let manager = TrustManager(policies: [
+        try PinnedPolicy(host: HostPattern("**.example.com"), pins: pins),
+        StandardPolicy(host: try HostPattern("cdn.example.net")),
+    ])
+    let host = try DialledHost("api.example.com")
+    let decision = manager.evaluate(ServerTrust(certificates: chain, host: host, anchors: anchors))
+    if let failure = decision.failure { log(failure.description) }
+    manager.addObserver { decision in
+        if let failure = decision.failure { log(failure.description) }
+    }
+    return decision
+}
+
+func store(_ manager: TrustManager, url: URL, publicKey: String) async throws {
+    let configuration = CertStoreConfiguration(serviceUrl: url, publicKey: publicKey, useChallenge: true)
+    let store = try await CertStore.load(configuration: configuration)
+    try await store.update()
+    manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+}
+
+func nio(_ manager: TrustManager) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+    let host = try DialledHost("api.example.com", port: 443)
+    let validator = PathValidator(anchors: try await TrustAnchors.system(), cache: VerifiedPathCache())
+    let client = try PinnedTLSClient(trust: .manager(manager), host: host, validator: validator)
+    let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+    let connection = try await bootstrap.connect(to: client) { channel in
+        try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+    }
+    return connection
+}
+
+func nioServer(pins: PinSet, configuration: TLSConfiguration, validator: PathValidator) throws -> PinnedTLSServer {
+    let policy = try PinnedPolicy(clients: "devices", pins: pins)
+    let server = try PinnedTLSServer(clients: policy, configuration: configuration, validator: validator)
+    return server
+}
+
+func http(_ manager: TrustManager) async throws -> HTTPClientResponse {
+    let validator = PathValidator(anchors: try await TrustAnchors.system(), cache: VerifiedPathCache())
+    let client = try PinnedHTTPClient(trust: manager, validator: validator)
+    let response = try await client.execute(HTTPClientRequest(url: "https://api.example.com/"), timeout: .seconds(30))
+    try await client.shutdown()
+    return response
+}
+
+func signing(password: [UInt8], certificate: [UInt8], expires: Int64) throws -> (String, String, Data) {
+    let key = SigningKey()
+    let file = try key.pem(password: password)
+    let publicKey = try key.publicKey.base64
+    var draft = PinListDraft()
+    draft.add(try FingerprintEntry(name: "www.example.com", pin: .certificate(certificate), expires: expires))
+    let list = try draft.signed(by: key)
+    return (file, publicKey, list)
+}
+
+func testing(_ clock: ManualClock) throws -> [Bool] {
+    let root = try TestAuthority.root()
+    let leaf = try root.leaf(names: ["api.example.com"])
+    let pins = try PinSet(pins: [Pin.publicKey(of: leaf.der)])
+    let policy = try PinnedPolicy(host: HostPattern("api.example.com"), pins: pins)
+    let anchors = try TrustAnchors(der: [root.root])
+    let host = try DialledHost("api.example.com")
+
+    let genuine = ServerTrust(certificates: leaf.chain, host: host, anchors: anchors)
+    let impostor = ServerTrust(certificates: try root.impersonate(leaf).chain, host: host, anchors: anchors)
+    let verdicts = [genuine, impostor].map { policy.evaluate($0, at: clock.now).isTrusted }
+    return verdicts
+}
+
+func nioTesting() async throws -> (Int, Int) {
+    let root = try TestAuthority.root()
+    let server = try await LoopbackTLSServer.start(serving: root.leaf(names: ["localhost"]))
+    let port = server.port
+    let received = server.statistics.plaintextBytesReceived
+    await server.shutdown()
+    return (port, received)
+}
