@@ -19,7 +19,7 @@ struct CMSSignedData {
     let signerSerialNumber: ArraySlice<UInt8>
 
     private let signatureAlgorithm: CMSSignature
-    private let signature: Range<Int>
+    let signature: Range<Int>
     /// nil: the content itself is signed.
     private let attributes: CMSSignedAttributes?
 
@@ -108,10 +108,12 @@ struct CMSSignedData {
         self.attributes = attributes
     }
 
+    /// What the signature covers (RFC 5652 5.4).
+    var signedBytes: ArraySlice<UInt8> { attributes.map { $0.signedBytes[...] } ?? bytes[content] }
+
     /// Throws unless the key signed the content, with the attributes where there are some.
     func verify(with key: CertificatePublicKey) throws(DocumentError) {
-        let message = attributes.map { $0.signedBytes[...] } ?? bytes[content]
-        switch signatureAlgorithm.verifies(bytes[signature], over: message, by: key) {
+        switch signatureAlgorithm.verifies(bytes[signature], over: signedBytes, by: key) {
         case true?: return
         case false?:
             throw DocumentError(
