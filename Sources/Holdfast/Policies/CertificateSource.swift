@@ -108,8 +108,10 @@ public struct CertificateSource: CustomStringConvertible {
             return try Self.sorted(found.map { URL(fileURLWithPath: $0) }, of: bundle.bundlePath)
         case .folder(let folder, let endings):
             do {
-                let all = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-                let wanted = all.filter { endings.contains($0.pathExtension.lowercased()) }
+                // By path: asked by URL, Foundation finds an empty folder where there is a file.
+                let all = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                let wanted = all.map { folder.appending(path: $0) }
+                    .filter { endings.contains($0.pathExtension.lowercased()) }
                 return try Self.sorted(wanted, of: folder.path)
             } catch let error as CertificateFileError {
                 throw error
@@ -128,6 +130,14 @@ public struct CertificateSource: CustomStringConvertible {
             throw CertificateFileError(
                 .tooLarge, file: place, expected: "at most \(maximumFiles) files of certificates",
                 found: "\(files.count)")
+        }
+        // Reading a pipe or a socket could wait for ever.
+        for file in files {
+            let values = try? file.resolvingSymlinksInPath().resourceValues(forKeys: [.isRegularFileKey])
+            guard values?.isRegularFile == true else {
+                throw CertificateFileError(
+                    .unreadable, file: file.path, expected: "a file that can be read", found: "none, or no file")
+            }
         }
         return files.sorted { $0.path < $1.path }
     }
