@@ -32,9 +32,10 @@ public struct TrustSource: Sendable {
 
     /// Asks a manager for the policy of the host that is dialled; its observers learn of every decision.
     ///
-    /// Policies that are added, replaced or removed count from the next handshake on; connections that are open are the
-    /// application's to end, see `TrustManager.changes()`. A policy that waits for something (`PreparableTrustPolicy`) is
-    /// waited for, without blocking the event loop.
+    /// A server that is judged once policies were added, replaced or removed is judged by the new ones, also in a
+    /// handshake that began before. Connections whose server was judged earlier are the application's to end, see
+    /// `TrustManager.changes()`. A policy that waits for something (`PreparableTrustPolicy`) is waited for, without
+    /// blocking the event loop.
     /// - Parameters:
     ///   - manager: finds the policy. The time is that of the adapter's clock.
     ///   - unknownHosts: what happens to a host without a policy.

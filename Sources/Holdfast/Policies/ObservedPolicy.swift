@@ -4,6 +4,8 @@ import struct Foundation.Date
 struct ObservedPolicy: PreparableTrustPolicy {
     let base: any TrustPolicy
     let observers: Subscribers<@Sendable (TrustDecision) -> Void>
+    /// The change of the manager's table that put it there: two that were added are never one.
+    var registration: UInt64 = 0
 
     var hostName: String { base.hostName }
     var clock: any WallClock { base.clock }

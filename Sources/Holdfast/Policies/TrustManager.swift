@@ -21,6 +21,7 @@ public final class TrustManager: Sendable {
     private let table = Mutex(PolicyTable())
     private let observers = Subscribers<@Sendable (TrustDecision) -> Void>()
     private let watchers = Subscribers<AsyncStream<TrustPolicyChange>.Continuation>()
+    private let registrations = Atomic<UInt64>(0)
 
     /// Makes a manager.
     /// - Parameters:
@@ -33,7 +34,8 @@ public final class TrustManager: Sendable {
 
     // MARK: Policies
 
-    /// Adds a policy, in place of the one for the same host or pattern if there is one.
+    /// Adds a policy, in place of the one for the same host or pattern if there is one; that one is removed as by
+    /// ``removePolicy(name:)``.
     public func add(policy: any TrustPolicy) { add(policies: [policy]) }
 
     /// Adds policies, all at once for whoever asks meanwhile; of two for one host the later counts.
@@ -62,6 +64,9 @@ public final class TrustManager: Sendable {
     public func policy(for host: DialledHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
 
     /// Removes the policy of this very name; a pattern that covers the name stays.
+    ///
+    /// Once this has returned, no decision that ``evaluate(_:at:unknownHosts:)`` makes is the removed policy's, not even
+    /// of an evaluation that was under way. Whoever was handed the policy itself by ``policy(for:)`` can still ask it.
     /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
     /// - Returns: the policy that was removed; nil when there was none.
     @discardableResult
@@ -118,12 +123,17 @@ public final class TrustManager: Sendable {
     }
 
     private func observed(_ policy: any TrustPolicy) -> ObservedPolicy {
-        ObservedPolicy(base: policy.unobserved, observers: observers)
+        ObservedPolicy(
+            base: policy.unobserved, observers: observers,
+            registration: registrations.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
     // MARK: Decisions
 
     /// Judges a server by the policy of the host that was dialled.
+    ///
+    /// One policy makes the decision, and it is the host's when the decision is made: one that is removed or replaced
+    /// while it works decides nothing, its successor is asked.
     /// - Parameters:
     ///   - trust: what the handshake presented; without a host, and for a client, the answer is `hostUnknown`.
     ///   - time: the time for which to decide; nil for the manager's clock.
@@ -134,15 +144,7 @@ public final class TrustManager: Sendable {
     ) -> TrustDecision {
         let time = time ?? clock.now
         if let host = trust.host {
-            if let policy = policy(for: host) { return policy.evaluate(trust, at: time) }
-            switch unknownHosts {
-            case .standard:
-                return observers.tell(
-                    StandardPolicy(host: HostPattern(host), clock: clock).evaluate(trust, at: time))
-            case .reject:
-                let failure = TrustFailure(.noPolicyForHost, expected: "a policy for \(host.name)", found: "none")
-                return observers.tell(DecisionDraft(host.name, nil, trust, time).rejected(failure))
-            }
+            return observers.tell(decision(about: trust, from: host, at: time, unknownHosts))
         }
         let failure =
             trust.purpose == .client
@@ -151,6 +153,37 @@ public final class TrustManager: Sendable {
                 remedy: "Judge clients by a policy of their own, given to the adapter.")
             : .hostUnknown(expected: "the host that was dialled")
         return observers.tell(DecisionDraft("", nil, trust, time).rejected(failure))
+    }
+
+    private func decision(
+        about trust: ServerTrust, from host: DialledHost, at time: Date, _ unknownHosts: UnknownHostRule
+    ) -> TrustDecision {
+        for _ in 0..<Self.mostRounds {
+            let registered = registered(for: host)
+            let decision =
+                switch (registered, unknownHosts) {
+                case (let policy?, _): policy.base.evaluate(trust, at: time)
+                case (nil, .standard):
+                    StandardPolicy(host: HostPattern(host), clock: clock).evaluate(trust, at: time)
+                case (nil, .reject):
+                    DecisionDraft(host.name, nil, trust, time).rejected(
+                        TrustFailure(.noPolicyForHost, expected: "a policy for \(host.name)", found: "none"))
+                }
+            // Each further round means that somebody changed this host's policy meanwhile.
+            if self.registered(for: host)?.registration == registered?.registration { return decision }
+        }
+        return DecisionDraft(host.name, nil, trust, time).rejected(
+            TrustFailure(
+                .invalidConfiguration, expected: "a policy that stays while it decides",
+                found: "\(Self.mostRounds) policies replaced meanwhile",
+                remedy: "Do not replace a host's policy from within it, nor without a pause."))
+    }
+
+    /// Policies are replaced once in a while; a policy that replaces itself when it is asked would be asked for ever.
+    private static let mostRounds = 64
+
+    private func registered(for host: DialledHost) -> ObservedPolicy? {
+        table.withLock { $0.policy(for: host) } as? ObservedPolicy
     }
 
     // MARK: Watching

@@ -38,22 +38,21 @@ struct ClientAttempt {
     /// `setUp` may add other handlers than the client's own and return their decision.
     static func make(
         _ client: PinnedTLSClient, address: String, port: Int,
+        on group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup,
         setUp: @escaping @Sendable (any Channel) throws -> EventLoopFuture<TrustDecision>? = { _ in nil }
     ) async throws -> ClientAttempt {
         let log = ConnectionLog()
-        let (channel, decision, written, answered) = try await ClientBootstrap(
-            group: .singletonMultiThreadedEventLoopGroup
-        )
-        .connect(to: try SocketAddress(ipAddress: address, port: port)) { channel in
-            channel.eventLoop.makeCompletedFuture {
-                let pipeline = channel.pipeline.syncOperations
-                let decision = try setUp(channel) ?? client.addHandlers(to: pipeline)
-                let answered = channel.eventLoop.makePromise(of: Void.self)
-                try pipeline.addHandler(ConnectionWitness(log: log, answered: answered))
-                let written = channel.writeAndFlush(ByteBuffer(string: greeting))
-                return (channel, decision, written, answered.futureResult)
+        let (channel, decision, written, answered) = try await ClientBootstrap(group: group)
+            .connect(to: try SocketAddress(ipAddress: address, port: port)) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    let decision = try setUp(channel) ?? client.addHandlers(to: pipeline)
+                    let answered = channel.eventLoop.makePromise(of: Void.self)
+                    try pipeline.addHandler(ConnectionWitness(log: log, answered: answered))
+                    let written = channel.writeAndFlush(ByteBuffer(string: greeting))
+                    return (channel, decision, written, answered.futureResult)
+                }
             }
-        }
         let result = await decision.result
         let writeResult = await written.result
         var version: TLSVersion?
