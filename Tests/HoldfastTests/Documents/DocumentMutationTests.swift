@@ -7,7 +7,7 @@ import Testing
 /// Damaged documents: none crashes or hangs the reader, and none is accepted for what its signer did not say.
 @Suite("Damaged documents")
 struct DocumentMutationTests {
-    private static let rounds = 100_000
+    private static let rounds = Campaign.mutants
     private static let tokens: [[UInt8]] =
         [
             "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "1", "e", ".", "-", "\\u0061", "null", "true", " ", "=",
@@ -22,7 +22,7 @@ struct DocumentMutationTests {
     }
 
     @Test("100,000 damaged lists are refused, or say what was signed")
-    func lists() throws {
+    func lists() async throws {
         let signer = DocumentSigner()
         let data = signer.list(
             [
@@ -44,7 +44,8 @@ struct DocumentMutationTests {
         let signed = Set(original.entries)
         var generator = SplitMix64(seed: 11)
         var accepted = 0
-        for _ in 0..<Self.rounds {
+        for round in 0..<Self.rounds {
+            await Campaign.letOthersRun(after: round)
             let mutated = generator.mutated([UInt8](data), tokens: Self.tokens)
             guard let list = try? FingerprintList(verifying: Data(mutated), by: key, limits: DocumentLimits()) else {
                 continue
@@ -57,7 +58,7 @@ struct DocumentMutationTests {
     }
 
     @Test("100,000 damaged answers are all refused: they are signed as a whole")
-    func responses() throws {
+    func responses() async throws {
         struct OnlyThis: SignatureVerifying {
             let message: [UInt8]
             func isValid(signature: [UInt8], for message: [UInt8]) -> Bool { message == self.message }
@@ -65,7 +66,8 @@ struct DocumentMutationTests {
         let body = DocumentSigner.body([("www.example.com", .fingerprint(1), 1_900_000_000)], at: 1_800_000_000)
         let key = OnlyThis(message: ChallengeResponse.signedBytes(challenge: "c", body: body))
         var generator = SplitMix64(seed: 12)
-        for _ in 0..<Self.rounds {
+        for round in 0..<Self.rounds {
+            await Campaign.letOthersRun(after: round)
             let mutated = Data(generator.mutated([UInt8](body), tokens: Self.tokens))
             let response = try? ChallengeResponse(
                 verifying: mutated, signature: "AAAA", challenge: "c", by: key, limits: DocumentLimits())
@@ -74,7 +76,7 @@ struct DocumentMutationTests {
     }
 
     @Test("100,000 damaged texts with a signature for each are read or refused, in bounded depth")
-    func bodies() throws {
+    func bodies() async throws {
         struct Anything: SignatureVerifying {
             func isValid(signature: [UInt8], for message: [UInt8]) -> Bool { true }
         }
@@ -85,7 +87,8 @@ struct DocumentMutationTests {
         )
         var generator = SplitMix64(seed: 13)
         var accepted = 0
-        for _ in 0..<Self.rounds {
+        for round in 0..<Self.rounds {
+            await Campaign.letOthersRun(after: round)
             let mutated = Data(generator.mutated([UInt8](body), tokens: Self.tokens))
             let response = try? ChallengeResponse(
                 verifying: mutated, signature: "AAAA", challenge: "c", by: Anything(), limits: DocumentLimits())

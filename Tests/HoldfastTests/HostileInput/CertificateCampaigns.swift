@@ -34,10 +34,10 @@ struct CertificateCampaigns {
     }
 
     @Test("are refused, or read to the last extension without a trap", arguments: Campaign.halves)
-    func certificates(half: Int) throws {
+    func certificates(half: Int) async throws {
         let originals = try Originals.shared.get().certificates
         let leaf = originals[0]
-        try Campaign(
+        try await Campaign(
             accepted: originals,
             refused: [
                 Array(leaf.prefix(leaf.count / 2)), Array(leaf.dropFirst(9)), leaf + leaf + leaf,
@@ -81,10 +81,10 @@ struct CertificateCampaigns {
     }
 
     @Test("have their key found within them, or are refused; keys that stand alone as well", arguments: Campaign.halves)
-    func keys(half: Int) throws {
+    func keys(half: Int) async throws {
         let originals = try Originals.shared.get().keys
         let certificate = HandMadeDER.certificate()
-        try Campaign(
+        try await Campaign(
             accepted: originals + [certificate],
             refused: [
                 Array(originals[0].prefix(30)), Array(originals[2].dropFirst(8)),

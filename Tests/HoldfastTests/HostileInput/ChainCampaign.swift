@@ -53,7 +53,7 @@ struct ChainCampaign {
     ]
 
     @Test("are accepted only where nothing differs that was signed, and within the budget", arguments: Campaign.halves)
-    func chains(half: Int) throws {
+    func chains(half: Int) async throws {
         let scene = try Scene.shared.get()
         var limits = ValidationLimits()
         (limits.signatures, limits.signatureWork, limits.steps, limits.nameConstraintComparisons) = (4, 20, 12, 2_000)
@@ -67,6 +67,7 @@ struct ChainCampaign {
         var generator = SplitMix64(seed: 107 &* 2 &+ UInt64(half))
         var (accepted, refused, read) = (0, 0, 0)
         for round in 0..<(Campaign.mutants / 2) {
+            await Campaign.letOthersRun(after: round)
             let original = round % 8 == 0 ? scene.longChain : scene.chain
             var chain = original
             let place = generator.below(chain.count)

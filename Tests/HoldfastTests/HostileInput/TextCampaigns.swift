@@ -14,8 +14,8 @@ struct TextCampaigns {
     ]
 
     @Test("of hosts: each is refused, or has one canonical form that the DNS can hold", arguments: Campaign.halves)
-    func hosts(half: Int) throws {
-        try Campaign(
+    func hosts(half: Int) async throws {
+        try await Campaign(
             acceptedTexts: [
                 "www.example.com", "bücher.example", "xn--bcher-kva.de", "192.0.2.1", "2001:db8::1",
                 "[::ffff:192.0.2.1]", "אב.com", "a_b.c-d.e", "WWW.Example.COM.",
@@ -38,9 +38,9 @@ struct TextCampaigns {
     }
 
     @Test("of host patterns: each is refused, or reads back as it prints", arguments: Campaign.halves)
-    func patterns(half: Int) throws {
+    func patterns(half: Int) async throws {
         let address = try DialledHost("192.0.2.1")
-        try Campaign(
+        try await Campaign(
             acceptedTexts: [
                 "*.example.com", "**.example.com", "www.example.com", "**.bücher.de", "192.0.2.1", "*.a.b",
             ],
@@ -57,11 +57,11 @@ struct TextCampaigns {
     }
 
     @Test("of pins: each is refused, or is the digest that it prints", arguments: Campaign.halves)
-    func pins(half: Int) throws {
+    func pins(half: Int) async throws {
         let pin = Pin.certificate([1])
         let key = try Pin(subject: .publicKey, digest: pin.digest)
         let colons = pin.digest.map { String(format: "%02X", $0) }.joined(separator: ":")
-        try Campaign(
+        try await Campaign(
             acceptedTexts: [
                 key.description, "sha256//" + key.description.dropFirst(7), pin.description, "cert-sha256/" + colons,
             ],
@@ -87,8 +87,8 @@ struct TextCampaigns {
     }
 
     @Test("of public suffixes: each is refused or read", arguments: Campaign.halves)
-    func publicSuffixLists(half: Int) throws {
-        try Campaign(
+    func publicSuffixLists(half: Int) async throws {
+        try await Campaign(
             acceptedTexts: ["com\nco.uk\n*.ck\n!www.ck\n// x\n", "// none\n\n*.kawasaki.jp\n!city.kawasaki.jp\n"],
             refusedTexts: ["a..b\nc..d\ne..f\n", "a*.b\nc*.d\n*.*.e\n"], tokens: Self.tokens
         ).run(half: half, seed: 108) { bytes in
@@ -100,7 +100,7 @@ struct TextCampaigns {
 
     @Test(
         "of property lists: each is refused, or pins nothing for a domain that had nothing", arguments: Campaign.halves)
-    func propertyLists(half: Int) throws {
+    func propertyLists(half: Int) async throws {
         let pinned = Data(Pin.certificate([1]).digest)
         func list(_ content: [String: [Data]], _ format: PropertyListSerialization.PropertyListFormat) throws -> [UInt8]
         {
@@ -112,7 +112,7 @@ struct TextCampaigns {
         let binary = try list(content, .binary)
         let xml = try list(content, .xml)
         let other = try list(["unrelated.test": [pinned]], .binary)
-        try Campaign(
+        try await Campaign(
             accepted: [binary, xml],
             refused: [
                 other, Array(binary.prefix(binary.count / 2)), Array(xml.prefix(xml.count / 2)),
