@@ -111,6 +111,7 @@ struct Sections {
     }
 
     mutating func memory() throws {
+        report.section("Memory of a store")
         let entries = 1_000_000
         let bytes = try StoreMemory.measureInChildren(entries: entries, in: folder.appending(path: "memory"))
         let each = Double(bytes) / Double(entries)
@@ -120,6 +121,7 @@ struct Sections {
     }
 
     mutating func lists() async throws {
+        report.section("Signed lists")
         let list = try StoreWorkloads.SignedList(entries: 10_000)
         let workloads = [
             try list.bareVerifications(), try list.verification(), try await list.coldStart(in: folder),
