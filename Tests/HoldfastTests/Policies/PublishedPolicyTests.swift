@@ -213,7 +213,11 @@ struct PublishedPolicyTests {
             for host in ["a.example", "a.example", "b.example", "c.example"] {
                 _ = PublishedPolicy(
                     type: .pinCertificate, hostName: host, validatesHostName: true, bundle: bundle,
-                    certificatePinOnly: false, customValidation: nil, log: policyLog
+                    certificatePinOnly: false, customValidation: nil,
+                    online: PublishedPolicy.OnlinePinning(
+                        trustServer: nil, trustServerCertificate: nil, customer: nil,
+                        settings: OnlinePinningSettings()),
+                    log: policyLog
                 ).create()
             }
         }
