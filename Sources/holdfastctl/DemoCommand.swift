@@ -11,8 +11,8 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             Makes an authority and a dozen servers on the spot, none of them reachable from outside, connects to each \
             and compares every verdict with the one that is due. Then pins change in the field: a client takes them \
-            from a signed list over HTTPS, and refuses lists that nobody should trust. Needs no network and changes \
-            nothing on this machine. Takes a few seconds.
+            from a signed list over HTTPS, or the keys that a trust server signed, and refuses what nobody should \
+            trust. Needs no network and changes nothing on this machine. Takes a few seconds.
 
             EXAMPLES
               holdfastctl demo
@@ -55,18 +55,22 @@ struct DemoCommand: AsyncParsableCommand {
         output.line()
         output.heading("Pins that change in the field: a store downloads a signed list over HTTPS.")
         var updates: [DemoUpdate] = []
-        do {
-            try await DemoStory.tell(on: stage) { event in
-                switch event {
-                case .connection(let result):
-                    results.append(result)
-                    print(result, stage, output)
-                case .update(let update):
-                    updates.append(update)
-                    DemoTable.print(update, to: output)
-                    if verbose, let error = update.error { output.line("        \(error)", .faint) }
-                }
+        func note(_ event: DemoStory.Event) {
+            switch event {
+            case .connection(let result):
+                results.append(result)
+                print(result, stage, output)
+            case .update(let update):
+                updates.append(update)
+                DemoTable.print(update, to: output)
+                if verbose, let error = update.error { output.line("        \(error)", .faint) }
             }
+        }
+        do {
+            try await DemoStory.tell(on: stage, note)
+            output.line()
+            output.heading("Online pinning: a trust server validates hosts and signs their keys (CMS).")
+            try await DemoTrustServer.tell(on: stage, note)
         } catch {
             throw CommandFailure(.connectFailed, "the pins of the demo could not be served: \(error)")
         }
@@ -92,8 +96,8 @@ struct DemoCommand: AsyncParsableCommand {
             leaked == 0
                 ? .init("\(refused.count) refused: not one byte of a request reached a server.")
                 : .init("\(refused.count) refused, but \(leaked) bytes reached a server.", .bad))
-        let refusedLists = updates.count { $0.error != nil }
-        output.line("\(refusedLists) lists and answers refused: the last good pins stayed.")
+        let refusedDocuments = updates.count { $0.error != nil }
+        output.line("\(refusedDocuments) documents refused: the last good pins stayed.")
         let count = results.count + updates.count
         if wrong == 0 {
             output.line(

@@ -38,10 +38,11 @@ struct DemoConnection {
     let step: DemoStep
     /// For steps that are judged by one.
     var store: CertStore?
+    var trustServer: TrustServerStore?
 
     func run() async throws -> DemoResult {
         let client = try PinnedTLSClient(
-            trust: .policy(try stage.policy(step.policy, store: store)), host: stage.host,
+            trust: .policy(try stage.policy(step.policy, store: store, trustServer: trustServer)), host: stage.host,
             validator: PathValidator(anchors: stage.anchors), handshakeTimeout: .seconds(10), clock: stage.clock)
         let options = LoopbackTLSServer.Options(
             behaviour: .echo, minimumTLS: step.version, maximumTLS: step.version)

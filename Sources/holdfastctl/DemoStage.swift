@@ -7,6 +7,8 @@ enum DemoPolicy {
     case standard, keyPin, certificatePin
     /// The pins of a store, which change.
     case store
+    /// The keys in a trust server's document.
+    case online
 
     var name: String {
         switch self {
@@ -14,6 +16,7 @@ enum DemoPolicy {
         case .keyPin: "key pin"
         case .certificatePin: "cert pin"
         case .store: "store"
+        case .online: "online key"
         }
     }
 }
@@ -102,7 +105,9 @@ struct DemoStage {
     }
 
     /// The pins are those of the trusted server's own certificate, or what the store has at the time.
-    func policy(_ kind: DemoPolicy, store: CertStore? = nil) throws -> any TrustPolicy {
+    func policy(
+        _ kind: DemoPolicy, store: CertStore? = nil, trustServer: TrustServerStore? = nil
+    ) throws -> any TrustPolicy {
         let pattern = HostPattern(host)
         switch kind {
         case .standard: return StandardPolicy(host: pattern, clock: clock)
@@ -113,6 +118,9 @@ struct DemoStage {
         case .store:
             guard let store else { throw CommandFailure(.connectFailed, "there is no store") }
             return store.trustPolicy(for: pattern)
+        case .online:
+            guard let trustServer else { throw CommandFailure(.connectFailed, "there is no trust server") }
+            return trustServer.trustPolicy(for: pattern)
         }
     }
 }

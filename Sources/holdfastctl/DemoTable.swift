@@ -46,6 +46,7 @@ enum DemoTable {
             case .keyPin: "the pinned key is in a valid path"
             case .certificatePin: "the pinned certificate is in a valid path"
             case .store: "the list has its certificate"
+            case .online: "the trust server's document has its key"
             }
         }
         let facts: String
@@ -55,6 +56,7 @@ enum DemoTable {
             facts = "ended \(Int(minutes.rounded())) minutes ago"
         case .hostNameMismatch: facts = "it is for \(failure.found)"
         case .pinMismatch where result.step.policy == .store: facts = "the list has another certificate"
+        case .pinMismatch where result.step.policy == .online: facts = "the document has another key"
         case .pinMismatch: facts = "a valid path without the pin"
         case .noUsablePins: facts = "the store says empty"
         case .unknownIssuer: facts = "no path to a trusted root"

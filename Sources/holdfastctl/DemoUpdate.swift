@@ -26,6 +26,8 @@ struct DemoUpdate {
             switch code {
             case .invalidSignature where usesChallenge: "made for another challenge"
             case .invalidSignature: "not what the signer signed"
+            case .untrustedSigner: "signed with another certificate"
+            case .wrongCustomer: "it is for \(error.map { ($0.underlying as? DocumentError)?.found ?? "" } ?? "")"
             case .losesPins: "the host would be left without pins"
             default: error?.found ?? ""
             }

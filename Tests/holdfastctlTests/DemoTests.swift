@@ -13,10 +13,10 @@ struct DemoTests {
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         #expect(!run.actsOnTerminal)
-        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 25)
+        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 30)
         #expect(!run.output.contains("WRONG"))
-        #expect(run.output.contains("10 refused: not one byte of a request reached a server."))
-        #expect(run.output.contains("All 25 verdicts as expected"))
+        #expect(run.output.contains("11 refused: not one byte of a request reached a server."))
+        #expect(run.output.contains("All 30 verdicts as expected"))
         for code in ["pinMismatch", "expired", "hostNameMismatch", "unknownIssuer", "noUsablePins"] {
             #expect(run.output.contains(code))
         }
@@ -39,7 +39,24 @@ struct DemoTests {
             #expect(line.hasPrefix("ok ") && line.contains(what) && line.contains("  \(verdict)"), "\(line)")
             #expect(reason.isEmpty || line.contains(reason), "\(line)")
         }
-        #expect(run.output.contains("4 lists and answers refused: the last good pins stayed."))
+        #expect(run.output.contains("6 documents refused: the last good pins stayed."))
+    }
+
+    @Test("A trust server's document is awaited, pins its keys, and is not replaced by what nobody should trust")
+    func trustServer() async throws {
+        let run = try await CommandRun.holdfastctl(["demo"])
+        let scene = run.lines.drop { !$0.hasPrefix("Online pinning") }.dropFirst().prefix { !$0.isEmpty }
+        let expected: [(String, String, String)] = [
+            ("nothing stored", "accepted", "the trust server's document has its key"),
+            ("machine in the middle", "refused", "pinMismatch"),
+            ("another trust server", "refused", "untrustedSigner"),
+            ("another customer", "refused", "wrongCustomer"), ("after all that", "accepted", ""),
+        ]
+        #expect(scene.count == expected.count)
+        for (line, (what, verdict, reason)) in zip(scene, expected) {
+            #expect(line.hasPrefix("ok ") && line.contains(what) && line.contains("  \(verdict)"), "\(line)")
+            #expect(reason.isEmpty || line.contains(reason), "\(line)")
+        }
     }
 
     @Test("An update counts as expected only with the right reason and the right pins afterwards")
@@ -70,7 +87,7 @@ struct DemoTests {
     func verbose() async throws {
         let run = try await CommandRun.holdfastctl(["demo", "--verbose"])
         #expect(run.status == 0)
-        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 10)
+        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 11)
     }
 
     @Test("A step counts as expected only with the right reason and with the bytes where they belong")

@@ -1,0 +1,118 @@
+import Foundation
+import Holdfast
+import HoldfastAsyncHTTPClient
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import NIOSSL
+import Synchronization
+
+/// The part of the demo with a trust server: what it validated it signs (CMS), and clients pin what it signed.
+struct DemoTrustServer {
+    private static let customer = "demo"
+
+    private let stage: DemoStage
+    private let key: TrustServerKey
+    private let store: TrustServerStore
+    private let published: Document
+    private let impostor: TestCertificate
+    private let tell: (DemoStory.Event) -> Void
+
+    /// What is published at the moment.
+    private final class Document: Sendable {
+        private let data: Mutex<Data>
+
+        init(_ data: Data) { self.data = Mutex(data) }
+
+        func replace(with data: Data) { self.data.withLock { $0 = data } }
+
+        var response: [UInt8] {
+            let data = data.withLock { $0 }
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(data.count)\r\nConnection: close\r\n\r\n"
+            return Array(head.utf8) + [UInt8](data)
+        }
+    }
+
+    /// Runs it; each event is told as it happens.
+    static func tell(on stage: DemoStage, _ tell: @escaping (DemoStory.Event) -> Void) async throws {
+        let key = try TrustServerKey(customer: customer, kind: .p256, at: stage.clock.now)
+        let document = Document(try Self.document(of: stage, by: key))
+        let leaf = try stage.issuing.leaf(names: [.address([127, 0, 0, 1])])
+        let tls = try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: try leaf.chain.map { .certificate(try NIOSSLCertificate(bytes: $0, format: .der)) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(leaf.key.privateKeyPEM.utf8), format: .pem))))
+        let script: ScriptedHTTPServer.HeadScript = { _, _ in [.sendOctets(document.response), .close] }
+        try await ScriptedHTTPServer.with(tls: tls, answering: script) { server in
+            guard let url = URL(string: "https://127.0.0.1:\(server.port)/\(customer).json.signed") else {
+                throw CommandFailure(.connectFailed, "there is no URL for the trust server")
+            }
+            var settings = OnlinePinningSettings()
+            settings.secureDataStore = InMemoryDataStore()
+            settings.remoteDataProvider = AsyncHTTPClientDataProvider(
+                validator: PathValidator(anchors: stage.anchors), clock: stage.clock)
+            let store = try TrustServerStore(
+                url: url, signer: try TrustServerSigner(certificate: key.certificate), customer: customer,
+                settings: settings, clock: stage.clock)
+            let scene = DemoTrustServer(
+                stage: stage, key: key, store: store, published: document,
+                impostor: try stage.issuing.impersonate(stage.original), tell: tell)
+            try await scene.run()
+        }
+    }
+
+    private func run() async throws {
+        try await connect("the trusted server, nothing stored", stage.original, .accepted)
+        try await connect("machine in the middle, same authority", impostor, .refused(.pinMismatch))
+        let stranger = try TrustServerKey(customer: Self.customer, kind: .p256, at: stage.clock.now)
+        try await update(
+            "document of another trust server", try Self.document(of: stage, by: stranger), .untrustedSigner)
+        try await update(
+            "document for another customer", try Self.document(of: stage, by: key, customer: "other"), .wrongCustomer)
+        try await connect("the trusted server, after all that", stage.original, .accepted)
+    }
+
+    private func connect(
+        _ server: String, _ certificate: TestCertificate, _ expected: DemoStep.Expectation
+    ) async throws {
+        let step = DemoStep(
+            server: server, policy: .online, version: .tlsv13, chain: certificate.chain, key: certificate.key,
+            expected: expected)
+        tell(.connection(try await DemoConnection(stage: stage, step: step, trustServer: store).run()))
+    }
+
+    private func update(_ what: String, _ document: Data, _ expected: DocumentError.Code) async throws {
+        published.replace(with: document)
+        var failure: CertStoreError?
+        do throws(CertStoreError) {
+            _ = try await store.update(mode: .forced)
+        } catch {
+            failure = error
+        }
+        let hasRightPins = isTrusted(stage.original) && !isTrusted(impostor)
+        tell(
+            .update(
+                DemoUpdate(
+                    what: what, expected: expected, error: failure, hasRightPins: hasRightPins, usesChallenge: false)))
+    }
+
+    private func isTrusted(_ certificate: TestCertificate) -> Bool {
+        let trust = ServerTrust(certificates: certificate.chain, host: stage.host, anchors: stage.anchors)
+        return store.trustPolicy(for: HostPattern(stage.host)).evaluate(trust, at: stage.clock.now).isTrusted
+    }
+
+    /// What the command signs after it validated the trusted server.
+    private static func document(
+        of stage: DemoStage, by key: TrustServerKey, customer: String = customer
+    ) throws -> Data {
+        let now = stage.clock.now
+        let outcome = PathValidator(anchors: stage.anchors).validate(
+            PresentedChain(stage.original.chain), for: .server(identity: stage.host), at: now
+        ) { _ in true }
+        guard let path = outcome.path else { throw CommandFailure(.notSigned, "the trusted server is not trusted") }
+        let seconds = Int64(now.timeIntervalSince1970.rounded(.down))
+        let round = PublishingRound(
+            [(host: stage.host, answer: .validated(path))], earlier: [], rules: .init(), at: seconds)
+        return try TrustServerDraft(customer: customer, hosts: round.hosts, timestamp: seconds).signed(by: key)
+    }
+}
