@@ -9,6 +9,7 @@ public let kSecAttrAccessGroup: CFString = "agrp"
 public let kSecAttrAccessible: CFString = "pdmn"
 public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
 public let kSecAttrSynchronizable: CFString = "sync"
+@available(macOS 10.15, iOS 13.0, tvOS 13.0, watchOS 6.0, *)
 public let kSecUseDataProtectionKeychain: CFString = "nleg"
 public let kSecMatchLimit: CFString = "m_Limit"
 public let kSecMatchLimitOne: CFString = "m_LimitOne"

@@ -46,11 +46,13 @@ public final class StandInOptions: OS_sec_protocol_options {
 
 public typealias dispatch_queue_t = DispatchQueue
 
+@available(macOS 10.14, iOS 12.0, tvOS 12.0, watchOS 5.0, *)
 public func sec_trust_copy_ref(_ trust: sec_trust_t) -> Unmanaged<SecTrust> {
     unsafe Unmanaged.passRetained(
         (trust as? StandInTrust)?.trust ?? SecTrust.presented([], host: nil, systemAnchors: []))
 }
 
+@available(macOS 10.14, iOS 12.0, tvOS 12.0, watchOS 5.0, *)
 public func sec_protocol_options_set_verify_block(
     _ options: sec_protocol_options_t, _ verify_block: @escaping sec_protocol_verify_t,
     _ verify_block_queue: dispatch_queue_t
@@ -59,18 +61,21 @@ public func sec_protocol_options_set_verify_block(
     (options as? StandInOptions)?.queue = verify_block_queue
 }
 
+@available(macOS 10.14, iOS 12.0, tvOS 12.0, watchOS 5.0, *)
 public func sec_protocol_options_set_tls_server_name(
     _ options: sec_protocol_options_t, _ server_name: UnsafePointer<CChar>
 ) {
     (options as? StandInOptions)?.serverName = unsafe String(cString: server_name)
 }
 
+@available(macOS 10.15, iOS 13.0, tvOS 13.0, watchOS 6.0, *)
 public func sec_protocol_options_set_min_tls_protocol_version(
     _ options: sec_protocol_options_t, _ version: tls_protocol_version_t
 ) {
     (options as? StandInOptions)?.minimumVersion = version
 }
 
+@available(macOS 10.14, iOS 12.0, tvOS 12.0, watchOS 5.0, *)
 public func sec_protocol_options_set_tls_resumption_enabled(
     _ options: sec_protocol_options_t, _ resumption_enabled: Bool
 ) {

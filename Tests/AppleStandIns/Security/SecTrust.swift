@@ -113,12 +113,14 @@ public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertifi
     return errSecSuccess
 }
 
+@available(macOS 10.14, iOS 12.0, tvOS 12.0, watchOS 5.0, *)
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
     let failure = trust.evaluate()
     unsafe error?.pointee = failure
     return failure == nil
 }
 
+@available(macOS 12.0, iOS 15.0, tvOS 15.0, watchOS 8.0, *)
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? {
     if trust.evaluated == nil { _ = trust.evaluate() }
     return trust.evaluated

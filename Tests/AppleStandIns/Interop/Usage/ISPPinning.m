@@ -9,6 +9,7 @@
 - (BOOL)setUp {
     NSData *certificate = [NSData dataWithContentsOfFile:@"www.example.com.der"];
     NSDictionary<NSString *, NSArray<NSData *> *> *domains = @{@"www.example.com" : @[ certificate ]};
+    [ISPCertificatePinning setupSSLPinsUsingDictionnary:domains];
     return [ISPCertificatePinning setupSSLPinsUsingDictionnary:domains] == YES
         && [ISPCertificatePinning setupSSLPinsUsingDictionnary:nil] == NO;
 }

@@ -9,6 +9,17 @@ static NSString *const Host = @"https://www.example.com";
 
 @implementation OlderUsage
 
+// As docs/apple.md has it.
+- (GCXPinnedSessionDelegate *)setUp {
+    GCXComposePolicy *composer =
+        [[GCXComposePolicy alloc] initWithValidation:GCXValidationTypePinPublicKey forHost:@"www.example.com"];
+    [[GCXTrustManager shared] addWithPolicy:[composer create]];
+    GCXPinnedSessionDelegate *delegate =
+        [[GCXPinnedSessionDelegate alloc] initWithManager:[GCXTrustManager shared]];
+    NSString *reason = [delegate failureForHost:@"www.example.com"];
+    return reason == nil ? delegate : nil;
+}
+
 - (void)everyType {
     GCXValidationType types[] = {
         GCXValidationTypeDisabled,       GCXValidationTypeStandard,
