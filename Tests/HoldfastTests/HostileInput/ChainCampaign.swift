@@ -6,7 +6,7 @@ import Testing
 
 /// 100,000 damaged chains: nobody is trusted whom nobody signed, and no budget is exceeded.
 ///
-/// Half of them are of a chain that is good for another host, or another time, or under another root, and are never
+/// Three quarters are of a chain that is good for another host, another time, or under another root, and are never
 /// accepted whatever is changed; those cost no signature. The others are of a good chain, and are accepted only where
 /// no octet differs that a signature covers.
 @Suite("100,000 damaged chains")
