@@ -116,6 +116,7 @@ let package = Package(
         .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),
         .executableTarget(
             name: "limbo-runner", dependencies: ["Holdfast", "LimboCases", argumentParser], swiftSettings: strict),
+        .executableTarget(name: "instruction-counter", dependencies: ["Holdfast"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastTests", dependencies: ["Holdfast", "HoldfastTesting", "LimboCases", crypto, asn1, logging],
             swiftSettings: strict),
