@@ -20,7 +20,7 @@ public struct PinListDraft: Sendable, Hashable {
     }
 
     /// A draft of what a list holds, every entry of which was signed by this key.
-    /// - Throws: ``DocumentError`` where the list does not verify, ``SigningError`` `unknownField` where it has fields
+    /// - Throws: `DocumentError` where the list does not verify, ``SigningError`` `unknownField` where it has fields
     ///   that would be lost.
     public init(
         reading list: Data, signedBy key: DocumentPublicKey, limits: DocumentLimits = DocumentLimits()
