@@ -66,7 +66,7 @@ public final class TrustManager: Sendable {
     /// Removes the policy of this very name; a pattern that covers the name stays.
     ///
     /// Once this has returned, no decision that ``evaluate(_:at:unknownHosts:)`` makes is the removed policy's, not even
-    /// of an evaluation that was under way. Whoever was handed the policy itself by ``policy(for:)`` can still ask it.
+    /// of an evaluation that was under way. Whoever was handed the policy itself by `policy(for:)` can still ask it.
     /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
     /// - Returns: the policy that was removed; nil when there was none.
     @discardableResult
