@@ -40,14 +40,14 @@ package final class GuardedProcess: Sendable {
         process.standardInput = standardInput
         process.standardOutput = standardOutput
         process.standardError = standardOutput
+        // Not `waitUntilExit()`: on Linux its thread takes a whole core for as long as it waits.
+        process.terminationHandler = { [transcript] _ in transcript.processHasTerminated() }
         try process.run()
         // A thread of its own: those of Dispatch are few, and a process may last long.
         let reader = standardOutput.fileHandleForReading
-        Thread.detachNewThread { [transcript, process] in
+        Thread.detachNewThread { [transcript] in
             while case let data = reader.availableData, !data.isEmpty { transcript.append(data) }
             transcript.append(Data())
-            process.waitUntilExit()
-            transcript.processIsGone()
         }
         let (seconds, attoseconds) = limit.components
         DispatchQueue.global().asyncAfter(deadline: .now() + Double(seconds) + Double(attoseconds) * 1e-18) {
@@ -102,9 +102,19 @@ private final class Transcript: Sendable {
     private struct Values {
         var bytes = Data()
         var hasEnded = false
-        var isGone = false
+        var hasTerminated = false
         var readers: [Reader] = []
         var mourners: [CheckedContinuation<Void, Never>] = []
+
+        /// Gone is a process that is no more and all of whose output is here.
+        var isGone: Bool { hasEnded && hasTerminated }
+
+        /// Those who need wait no longer.
+        mutating func takeMourners() -> [CheckedContinuation<Void, Never>] {
+            guard isGone else { return [] }
+            defer { mourners = [] }
+            return mourners
+        }
 
         func line(where isWanted: (Substring) -> Bool) -> String? {
             // What follows the last line break may be the half of a line.
@@ -120,7 +130,7 @@ private final class Transcript: Sendable {
 
     /// Takes in what was read; nothing means the end.
     func append(_ data: Data) {
-        let answers = values.withLock { values in
+        let (answers, mourners) = values.withLock { values in
             values.bytes += data
             if data.isEmpty { values.hasEnded = true }
             var answers: [(CheckedContinuation<String?, Never>, String?)] = []
@@ -134,16 +144,16 @@ private final class Transcript: Sendable {
                 }
             }
             values.readers = waiting
-            return answers
+            return (answers, values.takeMourners())
         }
         for (continuation, line) in answers { continuation.resume(returning: line) }
+        for mourner in mourners { mourner.resume() }
     }
 
-    func processIsGone() {
+    func processHasTerminated() {
         let mourners = values.withLock { values in
-            values.isGone = true
-            defer { values.mourners = [] }
-            return values.mourners
+            values.hasTerminated = true
+            return values.takeMourners()
         }
         for mourner in mourners { mourner.resume() }
     }
