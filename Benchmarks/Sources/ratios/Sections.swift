@@ -138,7 +138,9 @@ struct Sections {
     /// The ratio of the list to bare verifications in this process, which `lists` gives one core.
     static func listRatio(for time: Duration) async throws -> Double {
         let list = try StoreWorkloads.SignedList(entries: 10_000)
-        let found = try await Measurement.run([try list.bareVerifications(), try list.verification()], for: time)
+        // Several threads take turns on the one core, so that the time of the processor is the time that it takes.
+        let verification = Workload("list", clock: .processor, repeating: try list.verification().run)
+        let found = try await Measurement.run([try list.bareVerifications(), verification], for: time)
         return found[1].ratio(to: found[0])
     }
 }
