@@ -51,7 +51,12 @@ public struct FingerprintEntry: Sendable, Hashable {
 
     static func isName(_ text: String) -> Bool {
         (1...DocumentLimits.nameBytes).contains(text.utf8.count)
-            && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            && !text.unicodeScalars.contains { isControl($0) }
+    }
+
+    /// The general category Cc, which never changes; asking Unicode's tables for it takes longer than all other reading.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     }
 
     private static func invalid(_ field: String, _ expected: String, _ found: String) -> DocumentError {
