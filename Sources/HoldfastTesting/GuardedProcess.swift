@@ -46,7 +46,7 @@ package final class GuardedProcess: Sendable {
         // A thread of its own: those of Dispatch are few, and a process may last long.
         let reader = standardOutput.fileHandleForReading
         Thread.detachNewThread { [transcript] in
-            while case let data = reader.availableData, !data.isEmpty { transcript.append(data) }
+            while let data = Self.octets(from: reader) { transcript.append(data) }
             transcript.append(Data())
         }
         let (seconds, attoseconds) = limit.components
@@ -56,6 +56,19 @@ package final class GuardedProcess: Sendable {
     }
 
     deinit { end() }
+
+    /// What the program wrote since, waiting for something; nil at the end. Not `availableData`: when a signal interrupts
+    /// it, it ends the process of the tests.
+    private static func octets(from reader: FileHandle) -> Data? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes {
+                unsafe read(reader.fileDescriptor, $0.baseAddress, $0.count)
+            }
+            if count > 0 { return Data(buffer[..<count]) }
+            guard count < 0, errno == EINTR else { return nil }
+        }
+    }
 
     /// Everything that the program has written so far.
     package var output: String { transcript.text }
