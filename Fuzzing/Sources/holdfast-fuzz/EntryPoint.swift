@@ -9,7 +9,7 @@ public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// A reader of untrusted input, and what must hold whatever it gets.
 enum FuzzTarget: String, CaseIterable {
-    case certificate, publicKeyInfo, chain, host, pin, propertyList, document, certificateFile, revocationList
+    case certificate, publicKeyInfo, chain, host, pin, propertyList, document, message, certificateFile, revocationList
 
     static let selected: FuzzTarget = {
         let name = ProcessInfo.processInfo.environment["HOLDFAST_FUZZ_TARGET"] ?? ""
@@ -30,6 +30,7 @@ enum FuzzTarget: String, CaseIterable {
         case .pin: examinePin(input)
         case .propertyList: examinePropertyList(input)
         case .document: examineDocument(input)
+        case .message: examineMessage(input)
         case .certificateFile: examineCertificateFile(input)
         case .revocationList: examineRevocationList(input)
         }
