@@ -95,7 +95,8 @@ struct StrictJSONReader {
         guard let first = peek, first == UInt8(ascii: "-") || Self.isDigit(first) else { throw wrongType("an integer") }
         try skipNumber()
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        guard text != "-0", let value = Int64(text), abs(value) <= DocumentLimits.greatestInteger else {
+        // The magnitude: the least Int64 has no absolute value.
+        guard text != "-0", let value = Int64(text), value.magnitude <= DocumentLimits.greatestInteger.magnitude else {
             throw error(.notAnInteger, "an integer of at most 53 bits, without fraction and exponent", text.quoted)
         }
         return value

@@ -18,7 +18,9 @@ struct CertStoreFormat: DocumentFormat {
     var logName: String { configuration.instanceIdentifier }
     var canVerify: Bool { key != nil }
     var buildDate: Date? { configuration.buildDate }
-    var longestInterval: TimeInterval { configuration.schedule.periodicInterval }
+    var longestInterval: TimeInterval {
+        max(configuration.schedule.periodicInterval, UpdateSchedule.longestOfShortIntervals)
+    }
     var longestBackOff: TimeInterval { BackOff.longest }
     var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
     var acceptedDelay: TimeInterval { StoreContent.acceptedDelay }

@@ -55,6 +55,7 @@ extension DocumentStore {
     private func store(
         _ fetched: FetchedDocument<Content>?, _ generation: Int
     ) throws(CertStoreError) -> CertStoreError? {
+        readAgainIfUnread()
         let (current, isStale) = state.withLock { ($0.snapshot, $0.generation != generation) }
         guard !isStale else {
             throw CertStoreError(.reset, expected: "the store as it was when the update began", found: "a reset")
@@ -89,6 +90,24 @@ extension DocumentStore {
             if emptiness == nil { state.forgetFailures() }
         }
         return emptiness ?? storageFailure
+    }
+
+    /// Reads what could not be read when the store was made: a new document must not get past the checks against the old
+    /// one, and without a network the old one is all there is. On the storage queue.
+    private func readAgainIfUnread() {
+        guard state.withLock({ $0.isUnread }) else { return }
+        let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
+        guard !loaded.isUnread else { return }
+        state.withLock { state in
+            state.isUnread = false
+            guard state.snapshot.content == nil, let content = loaded.content else { return }
+            state.snapshot = DocumentSnapshot(
+                content: content,
+                trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: loaded.newestIssue))
+            state.nextUpdate = loaded.nextUpdate
+            state.entityTag = loaded.entityTag
+            state.revision &+= 1
+        }
     }
 
     private func renew(_ snapshot: DocumentSnapshot<Content>, now: Date) {
@@ -136,6 +155,7 @@ extension DocumentStore {
                 afterFailures: state.failures, longest: format.longestBackOff, using: &generator)
             state.retryTime = now.addingTimeInterval(delay)
         }
+        storageQueue.async { self.readAgainIfUnread() }
         logger.warning("an update failed", metadata: ["store": "\(format.logName)", "error": "\(error)"])
     }
 }

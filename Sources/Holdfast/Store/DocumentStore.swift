@@ -22,6 +22,8 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         var lastMismatchUpdate: Date?
         /// Counts documents and resets: what is decided after one may differ from what was decided before it.
         var revision: UInt64 = 0
+        /// Whether something may be stored that could not be read when the store was made.
+        var isUnread = false
         /// Counts resets: what was begun before one is not committed after it.
         var generation = 0
 
@@ -62,7 +64,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         state = Mutex(
             State(
                 snapshot: DocumentSnapshot(content: loaded.content, trustedTime: time), nextUpdate: loaded.nextUpdate,
-                entityTag: loaded.entityTag))
+                entityTag: loaded.entityTag, isUnread: loaded.isUnread))
         if let error = loaded.error { say(of: error) }
     }
 
@@ -102,7 +104,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         let now = clock.now
         let kind = state.withLock { state -> CertStoreUpdateKind in
             guard mode == .default, isUsable(state.snapshot, now: now) else { return .direct }
-            return now >= max(state.nextUpdate, state.retryTime ?? state.nextUpdate) ? .silent : .noUpdate
+            return isRenewalDue(state, now: now) && !mustWait(state, now: now) ? .silent : .noUpdate
         }
         return (kind, kind == .noUpdate ? nil : join(kind))
     }
@@ -112,12 +114,23 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     func join(_ kind: CertStoreUpdateKind, afterMismatch: Bool = false) -> Task<CertStoreUpdateReport, Never> {
         state.withLock { state in
             if afterMismatch { state.followsMismatch = true }
-            if let task = state.underWay { return task }
-            let generation = state.generation
-            let task = Task.detached { await self.perform(kind, generation) }
-            state.underWay = task
-            return task
+            return begin(kind, &state)
         }
+    }
+
+    /// The update under way, or a new one, if it is needed when nobody else can begin or end one.
+    func join(_ kind: CertStoreUpdateKind, if isNeeded: (borrowing State) -> Bool) -> Task<
+        CertStoreUpdateReport, Never
+    >? {
+        state.withLock { state in isNeeded(state) ? begin(kind, &state) : nil }
+    }
+
+    private func begin(_ kind: CertStoreUpdateKind, _ state: inout State) -> Task<CertStoreUpdateReport, Never> {
+        if let task = state.underWay { return task }
+        let generation = state.generation
+        let task = Task.detached { await self.perform(kind, generation) }
+        state.underWay = task
+        return task
     }
 
     /// Starts an update after a mismatch, unless one was made or failed a moment ago.
@@ -127,7 +140,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
             if let last = state.lastMismatchUpdate, abs(now.timeIntervalSince(last)) < format.mismatchInterval {
                 return false
             }
-            if let retry = state.retryTime, now < retry { return false }
+            if mustWait(state, now: now) { return false }
             state.lastMismatchUpdate = now
             return true
         }
@@ -167,6 +180,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
                     content: nil, trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: nil))
                 state.nextUpdate = Date(timeIntervalSince1970: 0)
                 state.entityTag = ""
+                state.isUnread = false
                 state.forgetFailures()
             }
             dataStore.removeData(forKey: format.storageKey)
@@ -190,9 +204,14 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     /// Seconds until an update is to be made, 15 minutes at most.
-    private func wait(at now: Date) -> TimeInterval {
+    func wait(at now: Date) -> TimeInterval {
         state.withLock { state in
-            let due = state.retryTime ?? (isUsable(state.snapshot, now: now) ? state.nextUpdate : now)
+            let due: Date
+            if let retry = state.retryTime {
+                due = mustWait(state, now: now) ? retry : now
+            } else {
+                due = !isUsable(state.snapshot, now: now) || isRenewalDue(state, now: now) ? now : state.nextUpdate
+            }
             return max(0, min(UpdateSchedule.shortestInterval, due.timeIntervalSince(now)))
         }
     }

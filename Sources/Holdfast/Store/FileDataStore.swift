@@ -37,9 +37,11 @@ public struct FileDataStore: ReportingDataStore {
     /// - Throws: ``FileDataStoreError`` when the file is there and cannot be read.
     public func load(forKey key: String) throws -> Data? {
         let file = file(forKey: key)
-        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         do {
             return try AtomicFile.read(file, maximumBytes: maximumBytes)
+        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
+            // Not asked before: a folder that may not be entered looks like one without the file.
+            return nil
         } catch CocoaError.fileReadTooLarge {
             throw FileDataStoreError(
                 .tooLarge, path: file.path, expected: "at most \(maximumBytes) bytes", found: "more")

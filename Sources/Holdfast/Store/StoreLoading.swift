@@ -9,6 +9,8 @@ struct StoreLoading<Format: DocumentFormat> {
         var nextUpdate = Date(timeIntervalSince1970: 0)
         var entityTag = ""
         var error: CertStoreError?
+        /// Whether there may be something that could not be read just now, as before a device is first unlocked.
+        var isUnread = false
     }
 
     let format: Format
@@ -25,7 +27,7 @@ struct StoreLoading<Format: DocumentFormat> {
                     dataStore.loadData(forKey: format.storageKey)
                 }
         } catch {
-            return Result(error: damaged("one that cannot be read: \(error)", error))
+            return Result(error: damaged("one that cannot be read: \(error)", error), isUnread: true)
         }
         guard let data else { return Result() }
         guard let record = StoredRecord(data) else { return Result(error: damaged("one that is damaged", nil)) }

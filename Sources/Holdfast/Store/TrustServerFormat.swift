@@ -21,10 +21,11 @@ struct TrustServerFormat: DocumentFormat {
         return "trust-server-\(PinText.hexadecimal(Array(hash.finalize())))"
     }
 
-    var logName: String { "\(customer) at \(url.absoluteString)" }
+    /// Without what may be secret in a URL: its user, password and query.
+    var logName: String { "\(customer) at \(url.host() ?? "")\(url.path())" }
     var canVerify: Bool { true }
     var buildDate: Date? { settings.buildDate }
-    var longestInterval: TimeInterval { max(settings.maxAge, UpdateSchedule.shortestInterval * 1.2) }
+    var longestInterval: TimeInterval { max(settings.maxAge, UpdateSchedule.longestOfShortIntervals) }
     var longestBackOff: TimeInterval { 60 }
     var mismatchInterval: TimeInterval { 60 }
     var acceptedDelay: TimeInterval { 0 }
@@ -90,7 +91,8 @@ struct TrustServerFormat: DocumentFormat {
                 remedy: "Let the application reach the trust server.")
         }
         let age = time.timeIntervalSince(content.timestamp)
-        guard age > settings.maxAge + settings.grace else { return nil }
+        // Negated, so that an age that is no number is too old.
+        guard !(age <= settings.maxAge + settings.grace) else { return nil }
         return CertStoreError(
             .storeIsEmpty, expected: "a document at most \(Self.text(age: settings.maxAge + settings.grace)) old",
             found: "one that is \(Self.text(age: age)) old",
@@ -108,7 +110,7 @@ struct TrustServerFormat: DocumentFormat {
 
     /// Whether a document is past its time.
     func isInGrace(_ content: TrustServerTable, at time: Date) -> Bool {
-        time.timeIntervalSince(content.timestamp) > settings.maxAge
+        !(time.timeIntervalSince(content.timestamp) <= settings.maxAge)
     }
 
     /// A length of time as people say it.

@@ -6,17 +6,19 @@ extension TrustServerStore {
     /// is there is past its time and none failed since, or a mismatch asked for a newer one.
     public var needsPreparation: Bool {
         let now = clock.now
-        return documents.state.withLock { state in
-            if state.followsMismatch { return true }
-            guard let content = state.snapshot.content, documents.isUsable(state.snapshot, now: now) else {
-                return state.underWay != nil || !documents.mustWait(state, now: now)
-            }
-            // A trust server that cannot be reached costs one wait, not one a minute for the whole of the grace.
-            guard documents.format.isInGrace(content, at: state.snapshot.trustedTime.time(clock: now)),
-                state.failures == 0
-            else { return false }
-            return state.underWay != nil || documents.isRenewalDue(state, now: now)
+        return documents.state.withLock { needsPreparation($0, now: now) }
+    }
+
+    private func needsPreparation(_ state: borrowing DocumentStore<TrustServerFormat>.State, now: Date) -> Bool {
+        if state.followsMismatch { return true }
+        guard let content = state.snapshot.content, documents.isUsable(state.snapshot, now: now) else {
+            return state.underWay != nil || !documents.mustWait(state, now: now)
         }
+        // A trust server that cannot be reached costs one wait, not one a minute for the whole of the grace.
+        guard documents.format.isInGrace(content, at: state.snapshot.trustedTime.time(clock: now)),
+            state.failures == 0
+        else { return false }
+        return state.underWay != nil || documents.isRenewalDue(state, now: now)
     }
 
     /// Waits, for at most ``OnlinePinningSettings/preparationTimeout``, for a document to judge by.
@@ -26,8 +28,11 @@ extension TrustServerStore {
     /// until one succeeds. Right after a failure nothing is downloaded.
     /// - Throws: ``CertStoreError`` when there is no usable document; `CancellationError` when the task is cancelled.
     public func prepare() async throws {
-        guard needsPreparation else { return try checkUsable() }
-        let report = await Patience.value(of: documents.join(.direct), within: settings.preparationTimeout)
+        let now = clock.now
+        guard let download = documents.join(.direct, if: { needsPreparation($0, now: now) }) else {
+            return try checkUsable()
+        }
+        let report = await Patience.value(of: download, within: settings.preparationTimeout)
         try Task.checkCancellation()
         guard report != nil || isUsable else {
             throw CertStoreError(

@@ -13,6 +13,8 @@ public struct UpdateSchedule: Sendable, Hashable {
     /// No two updates of a schedule are closer to each other, in seconds: what a signer publishes takes longer to
     /// change, and a server has many clients.
     public static let shortestInterval: TimeInterval = 15 * 60
+    /// The longest that the jitter makes of it.
+    static let longestOfShortIntervals: TimeInterval = shortestInterval * 1.2
     /// What remains until an expiry that is near is multiplied by this, so that several updates fit in.
     static let urgency = 0.125
 

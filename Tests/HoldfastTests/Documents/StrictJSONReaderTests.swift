@@ -91,7 +91,7 @@ struct StrictJSONReaderTests {
         #expect(integer("9007199254740991") == 9_007_199_254_740_991)
         for text in [
             "1.0", "1e3", "1E0", "-0", "9007199254740992", "-9007199254740992", "99999999999999999999", "01", "\"1\"",
-            "true", "null",
+            "true", "null", "\(Int64.min)", "\(Int64.max)", "\(Int64.min + 1)",
         ] {
             #expect(integer(text) == nil, "\(text)")
         }

@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastTesting
+import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -26,6 +27,46 @@ struct CertStoreStorageTests {
         other.reset()
         fixture.configuration.identifier = nil
         #expect(fixture.store().judge(1) == .trusted)
+    }
+
+    /// A storage like a keychain: there are times when it cannot be read.
+    private final class LockableStorage: ReportingDataStore {
+        let storage = InMemoryDataStore()
+        let isLocked = Mutex(true)
+
+        func load(forKey key: String) throws -> Data? {
+            guard !isLocked.withLock({ $0 }) else { throw CocoaError(.fileReadNoPermission) }
+            return storage.loadData(forKey: key)
+        }
+
+        func replace(_ data: Data, forKey key: String) throws { _ = storage.save(data: data, forKey: key) }
+
+        func removeData(forKey key: String) { storage.removeData(forKey: key) }
+    }
+
+    @Test("What could not be read at first is read before something takes its place, and when there is nothing else")
+    func lockedStorage() async throws {
+        let fixture = try StoreFixture()
+        let storage = LockableStorage()
+        try fixture.publish([("www.example.com", 1, 100), ("b.example.com", 2, 100)])
+        try await fixture.store(storage.storage).update()
+        let store = fixture.store(storage)
+        #expect(store.storageError?.code == .damagedStorage && store.judge(1) == .empty)
+        storage.isLocked.withLock { $0 = false }
+        // Without the name that is stored: refused, although the store did not know of it when it was made.
+        try fixture.publish([("b.example.com", 2, 100)])
+        let error = await store.updateError()
+        #expect((error?.underlying as? DocumentError)?.code == .losesPins)
+        #expect(store.judge(1) == .trusted)
+
+        let offline = fixture.store(storage)
+        storage.isLocked.withLock { $0 = true }
+        let other = fixture.store(storage)
+        storage.isLocked.withLock { $0 = false }
+        fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
+        #expect(await other.updateError()?.code == .networkError)
+        other.documents.storageQueue.sync {}
+        #expect(other.judge(1) == .trusted && offline.judge(1) == .trusted)
     }
 
     @Test("What is loaded off the caller's thread is the same")

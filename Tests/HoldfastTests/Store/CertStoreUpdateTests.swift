@@ -127,6 +127,48 @@ struct CertStoreUpdateTests {
         #expect(store.entryCount == 2)
     }
 
+    @Test("A clock that was ahead for a while puts no update off for long once it is right again")
+    func clockAhead() async throws {
+        for failsMeanwhile in [true, false] {
+            let fixture = try StoreFixture()
+            let start = fixture.clock.now
+            try fixture.publish([("www.example.com", 1, 5_000)])
+            let store = fixture.store()
+            try await store.update()
+            fixture.clock.advance(by: 4_000 * 86_400)
+            if failsMeanwhile { fixture.provider.answer { _ in throw RemoteDataError(status: 503) } }
+            _ = await store.updateError()
+            fixture.clock.set(start.addingTimeInterval(86_400))
+            #expect(store.judge(1) == .trusted)
+            try fixture.publish([("www.example.com", 1, 5_000), ("www.example.com", 2, 5_000)])
+            // After the failure the renewal is not due yet; what there was to wait for is over.
+            #expect(failsMeanwhile || store.documents.wait(at: fixture.clock.now) == 0)
+            fixture.clock.set(start.addingTimeInterval(8 * 86_400))
+            #expect(store.documents.wait(at: fixture.clock.now) == 0)
+            var kind: CertStoreUpdateKind?
+            let report = try await store.finishedUpdate { kind = try await store.update().kind }
+            #expect(kind == .silent)
+            #expect(report?.error == nil && store.judge(2) == .trusted)
+        }
+    }
+
+    @Test("A mismatch is followed by an update also when an earlier one failed under a clock that was ahead")
+    func mismatchAfterClockAhead() async throws {
+        var fixture = try StoreFixture()
+        fixture.configuration.updatesOnMismatch = true
+        let start = fixture.clock.now
+        try fixture.publish([("www.example.com", 1, 5_000)])
+        let store = fixture.store()
+        try await store.update()
+        fixture.clock.advance(by: 4_000 * 86_400)
+        fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
+        _ = await store.updateError()
+        fixture.clock.set(start.addingTimeInterval(86_400))
+        try fixture.publish([("www.example.com", 2, 5_000)])
+        let report = await store.finishedUpdate { #expect(store.judge(2) == .untrusted) }
+        #expect(report?.error == nil && store.judge(2) == .trusted)
+    }
+
     @Test(
         "A static list that is empty, or leaves a name without its unexpired entries, is refused unless the app forces it"
     )
