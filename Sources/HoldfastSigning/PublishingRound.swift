@@ -20,7 +20,7 @@ public struct PublishingRound: Sendable {
     public struct Rules: Sendable {
         /// Which certificates are published.
         public var included: Included
-        /// For how many seconds after it was last validated a host that fails keeps its entry.
+        /// For how many seconds after it was last validated a host that fails keeps its entry; negative counts as 0.
         public var keep: Int64
         /// Whether a document may have fewer hosts than its list; one without any is never published.
         public var allowsFewerHosts: Bool
@@ -57,13 +57,14 @@ public struct PublishingRound: Sendable {
         public let reason: String
         /// Whether it answered with a chain that is not trusted, or not at all.
         public let isUntrusted: Bool
-        /// When the entry that it keeps was made, in Unix seconds; nil when it has none any more.
+        /// When the entry was made that it is published with, in Unix seconds; nil when there is none for this time.
         public let keptSince: Int64?
     }
 
     /// What there is to publish, in the order of the list, backups included.
     public let hosts: [TrustServerHost]
-    /// What is to be remembered for the next round, without backups.
+    /// What is to be remembered for the next round, without backups: entries too that are not published, since it may
+    /// be the clock that is wrong.
     public let remembered: [TrustServerHost]
     /// The hosts that failed, in the order of the list.
     public let failures: [Failure]
@@ -79,18 +80,23 @@ public struct PublishingRound: Sendable {
     public init(
         _ answers: [(host: DialledHost, answer: Answer)], earlier: [TrustServerHost], rules: Rules, at time: Int64
     ) {
+        var published: [TrustServerHost] = []
         var remembered: [TrustServerHost] = []
         var failures: [Failure] = []
         let known = Dictionary(earlier.map { (Place(hostname: $0.hostname, port: $0.port), $0) }) { first, _ in first }
         for (host, answer) in answers {
-            let old = known[Place(hostname: host.name, port: host.port ?? 443)].flatMap { entry in
+            let old = known[Place(hostname: host.name, port: host.port ?? 443)]
+            let kept = old.flatMap { entry in
                 // One of the future is no evidence of anything: the clock was wrong then or is now.
-                (0...rules.keep).contains(time.subtractingReportingOverflow(entry.seen).partialValue) ? entry : nil
+                (0...max(0, rules.keep)).contains(time.subtractingReportingOverflow(entry.seen).partialValue)
+                    ? entry : nil
             }
             func fail(_ reason: String, isUntrusted: Bool) {
+                // Whatever its age: a clock that is wrong once must not cost the entry.
                 if let old { remembered.append(old) }
+                if let kept { published.append(kept) }
                 failures.append(
-                    Failure(host: host, reason: reason, isUntrusted: isUntrusted, keptSince: old?.seen))
+                    Failure(host: host, reason: reason, isUntrusted: isUntrusted, keptSince: kept?.seen))
             }
             switch answer {
             case .validated(let path):
@@ -98,7 +104,9 @@ public struct PublishingRound: Sendable {
                 if certificates.isEmpty {
                     fail("its path has no issuers: the certificate is trusted by itself", isUntrusted: true)
                 } else {
-                    remembered.append(TrustServerHost(host, certificates: certificates, seen: time))
+                    let entry = TrustServerHost(host, certificates: certificates, seen: time)
+                    remembered.append(entry)
+                    published.append(entry)
                 }
             case .untrusted(let reason): fail(reason, isUntrusted: true)
             case .unreachable(let reason): fail(reason, isUntrusted: false)
@@ -106,12 +114,12 @@ public struct PublishingRound: Sendable {
         }
         self.remembered = remembered
         self.failures = failures
-        hosts = remembered.map { host in
+        hosts = published.map { host in
             var host = host
             host.add(rules.backups)
             return host
         }
-        isPublishable = !remembered.isEmpty && (remembered.count == answers.count || rules.allowsFewerHosts)
+        isPublishable = !published.isEmpty && (published.count == answers.count || rules.allowsFewerHosts)
     }
 
     private struct Place: Hashable {

@@ -79,7 +79,7 @@ struct PublishingRoundTests {
             #expect(round.isPublishable == isKept)
             #expect(round.hosts.map(\.hostname) == (isKept ? ["a.example.com"] : []) + ["b.example.com"])
             #expect(round.failures.map(\.keptSince) == [isKept ? now : nil])
-            #expect(round.remembered.first?.seen == (isKept ? now : time))
+            #expect(round.remembered.map(\.seen) == [now, time])
         }
     }
 
@@ -94,7 +94,40 @@ struct PublishingRoundTests {
             #expect(round.failures.map(\.isUntrusted) == [true, false])
             remembered = round.remembered
         }
-        #expect(remembered.isEmpty)
+        #expect(remembered.map(\.seen) == [now, now])
+    }
+
+    @Test("An entry outside its time is not published, and is there again when the clock is right again")
+    func clockJump() throws {
+        let good = try good().remembered
+        for jump in [30 * 86_400, -30 * 86_400] as [Int64] {
+            let astray = PublishingRound(
+                [(a, .unreachable("down")), (b, .unreachable("down"))], earlier: good, rules: .init(), at: now + jump)
+            #expect(!astray.isPublishable && astray.hosts.isEmpty)
+            #expect(astray.failures.map(\.keptSince) == [nil, nil])
+            #expect(astray.remembered == good)
+            let right = PublishingRound(
+                [(a, .unreachable("down")), (b, .validated(try path(b)))], earlier: astray.remembered, rules: .init(),
+                at: now + 60)
+            #expect(right.isPublishable && right.failures.map(\.keptSince) == [now])
+            #expect(right.hosts.map(\.seen) == [now, now + 60])
+
+            let fewer = PublishingRound(
+                [(a, .unreachable("down")), (b, .validated(try path(b)))], earlier: good,
+                rules: .init(allowsFewerHosts: true), at: now + jump)
+            #expect(fewer.isPublishable && fewer.hosts.map(\.hostname) == ["b.example.com"])
+            #expect(fewer.remembered.map(\.hostname) == ["a.example.com", "b.example.com"])
+        }
+    }
+
+    @Test("A time to keep that is negative counts as none")
+    func negativeKeep() throws {
+        let earlier = try good().remembered
+        for (elapsed, isKept) in [(0, true), (1, false)] as [(Int64, Bool)] {
+            let round = PublishingRound(
+                [(a, .unreachable("down"))], earlier: earlier, rules: .init(keep: .min), at: now + elapsed)
+            #expect(round.isPublishable == isKept)
+        }
     }
 
     @Test("Fewer hosts than the list are published only where that is allowed, none never")

@@ -198,6 +198,8 @@ struct TrustServerTests {
             let dropped = try await site.publish(["--keep", "59m"])
             #expect(dropped.status == 3 && dropped.output.isEmpty)
             #expect(dropped.errors.contains("127.0.0.1:\(gone) has no entry to keep"))
+            let again = try await site.publish(["--keep", "2h"])
+            #expect(again.status == 3 && again.output.contains("published 1 host"))
         }
     }
 
