@@ -81,15 +81,17 @@ struct TrustServerFiles: Sendable {
         return hosts
     }
 
+    /// What is damaged is as good as none: with every host validated nothing of it is needed, and without one that
+    /// fails nothing is published unless fewer hosts are allowed.
     func readRemembered() throws(CommandFailure) -> [TrustServerHost] {
         guard FileManager.default.fileExists(atPath: remembered.path) else { return [] }
         let data = try KeyFile.content(of: remembered.path, maximumBytes: Self.maximumBytes)
         do {
             return try JSONDecoder().decode([TrustServerHost].self, from: data)
         } catch {
-            throw CommandFailure(
-                .unreadableFile,
-                "\(remembered.path) is damaged: \(error). Remove it; hosts that fail then have nothing to be kept.")
+            Output.standard.complain(
+                "\(remembered.path) is damaged: \(error). Hosts that fail now have no entry to keep.")
+            return []
         }
     }
 

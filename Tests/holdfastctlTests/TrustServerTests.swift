@@ -203,6 +203,29 @@ struct TrustServerTests {
         }
     }
 
+    @Test("What is remembered and damaged is told, and stops only what needs it")
+    func damaged() async throws {
+        try await Self.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                let file = site.file("data/acme.hosts.json")
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n127.0.0.1:1\n")
+                try site.write("data/acme.hosts.json", "[{")
+                let fewer = try await site.publish()
+                #expect(fewer.status == 3 && fewer.errors.contains("acme.hosts.json is damaged"))
+                #expect(fewer.errors.contains("nothing is published"))
+                #expect(!FileManager.default.fileExists(atPath: site.file("output/acme.json.signed").path))
+
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                try site.write("data/acme.hosts.json", "[{")
+                let run = try await site.publish()
+                #expect(run.status == 0 && run.errors.contains("acme.hosts.json is damaged"), "\(run.errors)")
+                #expect(try site.document().entries.map(\.port) == [server.port])
+                let remembered = try JSONDecoder().decode([TrustServerHost].self, from: try Data(contentsOf: file))
+                #expect(remembered.map(\.port) == [server.port])
+            }
+        }
+    }
+
     @Test("A document that was made later than now is not replaced by an older one")
     func clock() async throws {
         try await Self.with { site in
