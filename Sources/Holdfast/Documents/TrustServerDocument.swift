@@ -21,7 +21,7 @@ public struct TrustServerDocument: Sendable {
     public let signerExpired: Date?
 
     /// How far a signer's clock may be ahead of trusted time.
-    static let clockTolerance: Double = 300
+    package static let clockTolerance: Double = 300
 
     /// Verifies a document and reads it; nothing of its content is read before its signature is good.
     ///
