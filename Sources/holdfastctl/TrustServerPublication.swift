@@ -35,12 +35,7 @@ struct TrustServerPublication: Sendable {
         let now = clock.now
         let round = PublishingRound(
             answers, earlier: earlier, rules: rules, at: Int64(now.timeIntervalSince1970.rounded(.down)))
-        if let published = files.publishedTimestamp(customer: customer, key: key), published > now {
-            throw CommandFailure(
-                .notSigned,
-                "\(files.document.path) was made at \(published.formatted(.iso8601)), which is in the future: clients "
-                    + "would refuse an older one. Check the clock of this machine.")
-        }
+        let future = try futureTimestamp(at: now)
         var data: Data?
         if round.isPublishable {
             do throws(SigningError) {
@@ -53,8 +48,29 @@ struct TrustServerPublication: Sendable {
         }
         let wrote = try gate.write { () throws(CommandFailure) in
             try files.remember(round.remembered)
-            if let data { try files.publish(data) }
+            guard let data else { return }
+            if let future {
+                Output.standard.complain(
+                    "\(files.document.path) was made at \(future.formatted(.iso8601)), and it is "
+                        + "\(now.formatted(.iso8601)): no client with a right clock took it, and it is replaced")
+            }
+            try files.publish(data)
         }
         return Report(round: round, published: wrote && data != nil ? round.hosts.count : nil)
+    }
+
+    /// When the published document was made, where that is so far in the future that no client took it.
+    /// - Throws: where clients may have taken it, since they would refuse an older one.
+    private func futureTimestamp(at now: Date) throws(CommandFailure) -> Date? {
+        guard let published = files.publishedTimestamp(customer: customer, key: key), published > now else {
+            return nil
+        }
+        guard published.timeIntervalSince(now) > TrustServerDocument.clockTolerance else {
+            throw CommandFailure(
+                .notSigned,
+                "\(files.document.path) was made at \(published.formatted(.iso8601)), which is in the future: clients "
+                    + "would refuse an older one. Check the clock of this machine.")
+        }
+        return published
     }
 }

@@ -9,6 +9,12 @@ import Testing
 
 @Suite("holdfastctl trust-server")
 struct TrustServerTests {
+    private struct ScriptedClock: WallClock {
+        let time: @Sendable () -> Date
+
+        var now: Date { time() }
+    }
+
     /// A folder with a key, an authority, and servers on loopback.
     private struct Site {
         let folder: URL
@@ -37,6 +43,36 @@ struct TrustServerTests {
                 verifying: try Data(contentsOf: file("output/acme.json.signed")),
                 by: try TrustServerSigner(certificate: certificate), customer: "acme",
                 at: time ?? SystemWallClock().now)
+        }
+
+        var second: Int64 { Int64(SystemWallClock().now.timeIntervalSince1970) }
+
+        var key: TrustServerKey {
+            get throws {
+                try TrustServerKey(
+                    certificate: certificate,
+                    privateKeyPEM: try String(contentsOf: file("data/acme.key"), encoding: .utf8))
+            }
+        }
+
+        func emptyDocument(at time: Int64) throws -> Data {
+            try TrustServerDraft(customer: "acme", hosts: [], timestamp: time).signed(by: try key)
+        }
+
+        /// A round in this process, about one host that is always validated.
+        func publication(_ clock: ScriptedClock) throws -> TrustServerPublication {
+            try write("data/acme.domains", "127.0.0.1:1\n")
+            let host = try ServerAddress.host("127.0.0.1:1")
+            let validator = PathValidator(anchors: try TrustAnchors(der: [root.root]))
+            let path = try #require(
+                validator.validate(
+                    PresentedChain(leaf.chain), for: .server(identity: host), at: SystemWallClock().now
+                ) { _ in true }.path)
+            return TrustServerPublication(
+                customer: "acme", key: try key,
+                files: TrustServerFiles(customer: "acme", data: file("data").path, output: file("output").path),
+                rules: .init(), hostsAtOnce: 1, clock: clock, gate: StopGate()
+            ) { _ in .validated(path) }
         }
 
         func mode(_ name: String) throws -> Int? {
@@ -226,22 +262,46 @@ struct TrustServerTests {
         }
     }
 
-    @Test("A document that was made later than now is not replaced by an older one")
+    @Test("A document of the future is replaced where no client can have taken it, with a word, and otherwise not")
     func clock() async throws {
         try await Self.with { site in
             try await withLoopbackTLSServer(serving: site.leaf) { server in
                 try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
-                let key = try TrustServerKey(
-                    certificate: site.certificate,
-                    privateKeyPEM: try String(contentsOf: site.file("data/acme.key"), encoding: .utf8))
-                let later = Int64(SystemWallClock().now.timeIntervalSince1970) + 3_600
-                let draft = try TrustServerDraft(customer: "acme", hosts: [], timestamp: later)
-                let data = try draft.signed(by: key)
-                try data.write(to: site.file("output/acme.json.signed"))
+                let near = try site.emptyDocument(at: site.second + 240)
+                try near.write(to: site.file("output/acme.json.signed"))
+                let refused = try await site.publish()
+                #expect(refused.status == 1 && refused.errors.contains("Check the clock"))
+                #expect(try Data(contentsOf: site.file("output/acme.json.signed")) == near)
+
+                let far = site.second + 3_600
+                try site.emptyDocument(at: far).write(to: site.file("output/acme.json.signed"))
                 let run = try await site.publish()
-                #expect(run.status == 1 && run.errors.contains("Check the clock"))
-                #expect(try Data(contentsOf: site.file("output/acme.json.signed")) == data)
+                #expect(run.status == 0, "\(run.errors)")
+                let time = Date(timeIntervalSince1970: Double(far)).formatted(.iso8601)
+                #expect(run.errors.contains("acme.json.signed was made at \(time), and it is "))
+                #expect(try site.document().entries.map(\.port) == [server.port])
+                let next = try await site.publish()
+                #expect(next.status == 0 && next.errors.isEmpty)
             }
+        }
+    }
+
+    @Test(
+        "Five minutes ahead is what clients take, and no more",
+        arguments: [(300, false), (301, true)] as [(Int64, Bool)])
+    func tolerance(ahead: Int64, isReplaced: Bool) async throws {
+        try await Self.with { site in
+            let now = site.second
+            let published = try site.emptyDocument(at: now + ahead)
+            try published.write(to: site.file("output/acme.json.signed"))
+            let publication = try site.publication(
+                ScriptedClock { Date(timeIntervalSince1970: Double(now)) })
+            if isReplaced {
+                #expect(try await publication.run().published == 1)
+            } else {
+                await #expect(throws: CommandFailure.self) { try await publication.run() }
+            }
+            #expect((try Data(contentsOf: site.file("output/acme.json.signed")) != published) == isReplaced)
         }
     }
 
