@@ -36,18 +36,18 @@ struct PinListFile {
     ) throws -> Change {
         // What a link leads to is replaced, not the link.
         let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-        return try withLock(on: file.deletingLastPathComponent()) {
-            let isNew = !FileManager.default.fileExists(atPath: file.path)
-            guard !isNew || creating else { throw CommandFailure(.unreadableFile, "\(path) is not there") }
-            let old = isNew ? nil : try data()
-            var draft = PinListDraft()
-            if let old { draft = try read(old, signedBy: key) }
-            let before = draft.entries
-            let document = try body(&draft)
-            try check(document, key)
-            if document != old { try write(document, to: file) }
-            return Change(before: before, after: draft.entries, isNew: isNew)
-        }
+        let lock = try FolderLock(on: file.deletingLastPathComponent(), for: path)
+        defer { lock.release() }
+        let isNew = !FileManager.default.fileExists(atPath: file.path)
+        guard !isNew || creating else { throw CommandFailure(.unreadableFile, "\(path) is not there") }
+        let old = isNew ? nil : try data()
+        var draft = PinListDraft()
+        if let old { draft = try read(old, signedBy: key) }
+        let before = draft.entries
+        let document = try body(&draft)
+        try check(document, key)
+        if document != old { try write(document, to: file) }
+        return Change(before: before, after: draft.entries, isNew: isNew)
     }
 
     private func read(_ data: Data, signedBy key: DocumentPublicKey) throws -> PinListDraft {
@@ -84,20 +84,5 @@ struct PinListFile {
         } catch {
             throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(error.localizedDescription)")
         }
-    }
-
-    /// The folder is locked, so that no file is left behind. The lock ends with the process, however that ends.
-    private func withLock<Result>(on folder: URL, _ body: () throws -> Result) throws -> Result {
-        let descriptor = unsafe open(folder.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(KeyFile.reason(errno))")
-        }
-        defer { close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else {
-                throw CommandFailure(.unwritableFile, "\(path) cannot be locked: \(KeyFile.reason(errno))")
-            }
-        }
-        return try body()
     }
 }

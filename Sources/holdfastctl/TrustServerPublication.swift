@@ -35,7 +35,6 @@ struct TrustServerPublication: Sendable {
         let now = clock.now
         let round = PublishingRound(
             answers, earlier: earlier, rules: rules, at: Int64(now.timeIntervalSince1970.rounded(.down)))
-        let future = try futureTimestamp(at: now)
         var data: Data?
         if round.isPublishable {
             do throws(SigningError) {
@@ -46,31 +45,51 @@ struct TrustServerPublication: Sendable {
                 throw CommandFailure(.notSigned, "nothing is published: \(error)")
             }
         }
-        let wrote = try gate.write { () throws(CommandFailure) in
+        let lock = try FolderLock(on: files.remembered.deletingLastPathComponent(), for: files.remembered.path)
+        defer { lock.release() }
+        var published: Int?
+        _ = try gate.write { () throws(CommandFailure) in
+            switch try obstacle(at: now) {
+            case .newer(let time):
+                Output.standard.complain(
+                    "\(files.document.path) was made at \(time.formatted(.iso8601)) by another command, after this round"
+                )
+                return
+            case .future(let time) where data != nil:
+                Output.standard.complain(
+                    "\(files.document.path) was made at \(time.formatted(.iso8601)), and it is "
+                        + "\(now.formatted(.iso8601)): no client with a right clock took it, and it is replaced")
+            case .future, nil: break
+            }
             try files.remember(round.remembered)
             guard let data else { return }
-            if let future {
-                Output.standard.complain(
-                    "\(files.document.path) was made at \(future.formatted(.iso8601)), and it is "
-                        + "\(now.formatted(.iso8601)): no client with a right clock took it, and it is replaced")
-            }
             try files.publish(data)
+            published = round.hosts.count
         }
-        return Report(round: round, published: wrote && data != nil ? round.hosts.count : nil)
+        return Report(round: round, published: published)
     }
 
-    /// When the published document was made, where that is so far in the future that no client took it.
-    /// - Throws: where clients may have taken it, since they would refuse an older one.
-    private func futureTimestamp(at now: Date) throws(CommandFailure) -> Date? {
-        guard let published = files.publishedTimestamp(customer: customer, key: key), published > now else {
+    /// A published document that was made after a round.
+    private enum Obstacle {
+        /// Another command was faster.
+        case newer(Date)
+        /// It was made so far in the future that no client took it.
+        case future(Date)
+    }
+
+    /// - Parameter time: that of the round.
+    /// - Throws: where clients may have taken a document of the future, since they would refuse an older one.
+    private func obstacle(at time: Date) throws(CommandFailure) -> Obstacle? {
+        guard let published = files.publishedTimestamp(customer: customer, key: key), published > time else {
             return nil
         }
-        guard published.timeIntervalSince(now) > TrustServerDocument.clockTolerance else {
-            throw CommandFailure(
-                .notSigned,
-                "\(files.document.path) was made at \(published.formatted(.iso8601)), which is in the future: clients "
-                    + "would refuse an older one. Check the clock of this machine.")
-        }
-        return published
+        // Time has passed since the round if another command was waited for.
+        let ahead = published.timeIntervalSince(clock.now)
+        if ahead > TrustServerDocument.clockTolerance { return .future(published) }
+        guard ahead > 0 else { return .newer(published) }
+        throw CommandFailure(
+            .notSigned,
+            "\(files.document.path) was made at \(published.formatted(.iso8601)), which is in the future: clients "
+                + "would refuse an older one. Check the clock of this machine.")
     }
 }

@@ -3,6 +3,7 @@ import Holdfast
 import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
+import Synchronization
 import Testing
 
 @testable import holdfastctl
@@ -73,6 +74,13 @@ struct TrustServerTests {
                 files: TrustServerFiles(customer: "acme", data: file("data").path, output: file("output").path),
                 rules: .init(), hostsAtOnce: 1, clock: clock, gate: StopGate()
             ) { _ in .validated(path) }
+        }
+
+        /// Whether somebody holds the lock of the folder that is written.
+        var isLocked: Bool {
+            let descriptor = unsafe open(file("data").path, O_RDONLY | O_CLOEXEC)
+            defer { close(descriptor) }
+            return flock(descriptor, LOCK_EX | LOCK_NB) != 0
         }
 
         func mode(_ name: String) throws -> Int? {
@@ -302,6 +310,30 @@ struct TrustServerTests {
                 await #expect(throws: CommandFailure.self) { try await publication.run() }
             }
             #expect((try Data(contentsOf: site.file("output/acme.json.signed")) != published) == isReplaced)
+        }
+    }
+
+    @Test("One command publishes at a time, and none puts an older document over the newer one of another")
+    func sideBySide() async throws {
+        try await Self.with { site in
+            let now = site.second
+            let newer = try site.emptyDocument(at: now + 60)
+            let file = site.file("output/acme.json.signed")
+            let isLocked = Mutex<[Bool]>([])
+            // Another command publishes as soon as this one has taken the time of its round.
+            let clock = ScriptedClock {
+                isLocked.withLock { isLocked in
+                    isLocked.append(site.isLocked)
+                    if isLocked.count == 1 { #expect(throws: Never.self) { try newer.write(to: file) } }
+                    return Date(timeIntervalSince1970: Double(isLocked.count == 1 ? now : now + 60))
+                }
+            }
+            let report = try await site.publication(clock).run()
+            #expect(report.published == nil && report.status == nil)
+            #expect(try Data(contentsOf: file) == newer)
+            #expect(!FileManager.default.fileExists(atPath: site.file("data/acme.hosts.json").path))
+            #expect(isLocked.withLock { $0 } == [false, true])
+            #expect(!site.isLocked)
         }
     }
 
