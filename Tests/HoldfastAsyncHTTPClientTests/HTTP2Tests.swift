@@ -77,6 +77,16 @@ struct HTTP2Tests {
                 case "goAway and refused":
                     #expect(await client.refusal(origin.url())?.code == .pinMismatch)
                     #expect(origin.counters.requests.isEmpty)
+                case "many":
+                    // More than are held end the connection. On a busy machine some come after the verdict, and then the
+                    // pool takes them as it takes any.
+                    do {
+                        try await client.expectAnswer(origin.url())
+                        #expect(origin.counters.requests.count == 1)
+                    } catch {
+                        #expect(error as? HTTPClientError == .remoteConnectionClosed)
+                        #expect(origin.counters.requests.isEmpty)
+                    }
                 default:
                     await #expect(throws: HTTPClientError.remoteConnectionClosed) {
                         _ = try await client.text(origin.url())

@@ -373,7 +373,7 @@ struct RemoteDataProviderTests {
         let leaf = try root.leaf(names: [.dns("localhost")])
         let box = AnchorBox(try TrustAnchors(der: [other.root]))
         let store = try await TrustAnchorStore { box.current }
-        let provider = AsyncHTTPClientDataProvider(anchors: store)
+        let provider = AsyncHTTPClientDataProvider(anchors: store, answerLimit: 60, wholeLimit: 120)
         try await ScriptedHTTPServer.with(tls: try tls(leaf), { _ in [.send(text), .close] }) { server in
             let url = server.url(scheme: "https", host: "localhost")
             #expect(await error(url, by: provider)?.code == .connectionFailed)
