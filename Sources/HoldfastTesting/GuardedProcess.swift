@@ -21,6 +21,8 @@ package final class GuardedProcess: Sendable {
     /// the end of the program is the end of the output. Neither relies on a signal being delivered but the one that
     /// cannot be blocked: a process started from a thread of Dispatch inherits a mask that blocks almost all.
     private static let watch = """
+        cd "$1" || exit 126
+        shift
         program=$$
         exec 3<&0
         { while read -r line <&3; do :; done; kill -9 "$program"; } >/dev/null 2>&1 &
@@ -29,25 +31,16 @@ package final class GuardedProcess: Sendable {
 
     private let transcript = Transcript()
     private let input: Mutex<FileHandle?>
-    private let process = Process()
 
     package init(_ program: URL, _ arguments: [String], in folder: URL?, limit: Duration) throws {
-        let (standardInput, standardOutput) = (Pipe(), Pipe())
-        input = Mutex(standardInput.fileHandleForWriting)
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", Self.watch, "watch", program.path] + arguments
-        process.currentDirectoryURL = folder
-        process.standardInput = standardInput
-        process.standardOutput = standardOutput
-        process.standardError = standardOutput
-        // Not `waitUntilExit()`: on Linux its thread takes a whole core for as long as it waits.
-        process.terminationHandler = { [transcript] _ in transcript.processHasTerminated() }
-        try process.run()
+        let child = try ChildProcess(
+            "/bin/sh", ["-c", Self.watch, "watch", folder?.path ?? ".", program.path] + arguments)
+        input = Mutex(child.input)
         // A thread of its own: those of Dispatch are few, and a process may last long.
-        let reader = standardOutput.fileHandleForReading
         Thread.detachNewThread { [transcript] in
-            while let data = Self.octets(from: reader) { transcript.append(data) }
+            while let data = child.octets() { transcript.append(data) }
             transcript.append(Data())
+            transcript.processHasTerminated(status: child.wait())
         }
         let (seconds, attoseconds) = limit.components
         DispatchQueue.global().asyncAfter(deadline: .now() + Double(seconds) + Double(attoseconds) * 1e-18) {
@@ -56,19 +49,6 @@ package final class GuardedProcess: Sendable {
     }
 
     deinit { end() }
-
-    /// What the program wrote since, waiting for something; nil at the end. Not `availableData`: when a signal interrupts
-    /// it, it ends the process of the tests.
-    private static func octets(from reader: FileHandle) -> Data? {
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe buffer.withUnsafeMutableBytes {
-                unsafe read(reader.fileDescriptor, $0.baseAddress, $0.count)
-            }
-            if count > 0 { return Data(buffer[..<count]) }
-            guard count < 0, errno == EINTR else { return nil }
-        }
-    }
 
     /// Everything that the program has written so far.
     package var output: String { transcript.text }
@@ -86,7 +66,6 @@ package final class GuardedProcess: Sendable {
     @discardableResult
     package func waitUntilGone() async -> Int32 {
         await transcript.waitUntilGone()
-        return process.terminationStatus
     }
 
     /// Returns when the program has ended by itself or by the time limit, with its exit status.
@@ -115,19 +94,10 @@ private final class Transcript: Sendable {
     private struct Values {
         var bytes = Data()
         var hasEnded = false
-        var hasTerminated = false
+        /// The exit status, or the number of the signal that ended it; nil while it runs.
+        var status: Int32?
         var readers: [Reader] = []
-        var mourners: [CheckedContinuation<Void, Never>] = []
-
-        /// Gone is a process that is no more and all of whose output is here.
-        var isGone: Bool { hasEnded && hasTerminated }
-
-        /// Those who need wait no longer.
-        mutating func takeMourners() -> [CheckedContinuation<Void, Never>] {
-            guard isGone else { return [] }
-            defer { mourners = [] }
-            return mourners
-        }
+        var mourners: [CheckedContinuation<Int32, Never>] = []
 
         func line(where isWanted: (Substring) -> Bool) -> String? {
             // What follows the last line break may be the half of a line.
@@ -143,7 +113,7 @@ private final class Transcript: Sendable {
 
     /// Takes in what was read; nothing means the end.
     func append(_ data: Data) {
-        let (answers, mourners) = values.withLock { values in
+        let answers = values.withLock { values in
             values.bytes += data
             if data.isEmpty { values.hasEnded = true }
             var answers: [(CheckedContinuation<String?, Never>, String?)] = []
@@ -157,18 +127,19 @@ private final class Transcript: Sendable {
                 }
             }
             values.readers = waiting
-            return (answers, values.takeMourners())
+            return answers
         }
         for (continuation, line) in answers { continuation.resume(returning: line) }
-        for mourner in mourners { mourner.resume() }
     }
 
-    func processHasTerminated() {
+    /// Called once all of its output is here.
+    func processHasTerminated(status: Int32) {
         let mourners = values.withLock { values in
-            values.hasTerminated = true
-            return values.takeMourners()
+            values.status = status
+            defer { values.mourners = [] }
+            return values.mourners
         }
-        for mourner in mourners { mourner.resume() }
+        for mourner in mourners { mourner.resume(returning: status) }
     }
 
     func firstLine(where isWanted: @escaping @Sendable (Substring) -> Bool) async -> String? {
@@ -183,13 +154,13 @@ private final class Transcript: Sendable {
         }
     }
 
-    func waitUntilGone() async {
+    func waitUntilGone() async -> Int32 {
         await withCheckedContinuation { continuation in
-            let isGone = values.withLock { values in
-                if !values.isGone { values.mourners.append(continuation) }
-                return values.isGone
+            let status = values.withLock { values in
+                if values.status == nil { values.mourners.append(continuation) }
+                return values.status
             }
-            if isGone { continuation.resume() }
+            if let status { continuation.resume(returning: status) }
         }
     }
 }

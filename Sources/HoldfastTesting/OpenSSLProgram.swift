@@ -59,17 +59,12 @@ package enum OpenSSLProgram {
     }
 
     private static func version(of program: URL) -> String {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = program
-        process.arguments = ["version"]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
         do {
-            try process.run()
-            let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
+            let child = try ChildProcess(program.path, ["version"])
+            try child.input.close()
+            var data = Data()
+            while let more = child.octets() { data += more }
+            _ = child.wait()
             return String(decoding: data, as: UTF8.self)
         } catch {
             return ""

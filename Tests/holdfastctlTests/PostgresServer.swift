@@ -39,14 +39,11 @@ enum PostgresServer {
                     try hand(file)
                 }
             }
-            let port = try await freePort()
-            let process = try GuardedProcess(
-                URL(filePath: "/usr/bin/env"),
+            let (process, port) = try await listening(in: folder) { port in
                 asNobody(
                     [postgres.path, "-D", data.path, "-k", folder.path, "-h", "127.0.0.1", "-p", "\(port)"]
-                        + settings.flatMap { ["-c", $0] }),
-                in: folder, limit: .seconds(120))
-            _ = try await process.firstLine(startingWith: "LOG:  database system is ready to accept connections")
+                        + settings.flatMap { ["-c", $0] })
+            }
             let result: Result<Void, any Error>
             do { result = .success(try await body(port)) } catch { result = .failure(error) }
             // Asked to end it also gives back its shared memory.
@@ -56,6 +53,25 @@ enum PostgresServer {
                 URL(filePath: "/bin/sh"), ["-c", "kill -INT \"$1\"", "kill", String(identifier)])
             _ = await process.waitForEnd()
             try result.get()
+        }
+    }
+
+    /// Another test may take the port that was free; then there is another.
+    private static func listening(
+        in folder: URL, _ arguments: (_ port: Int) -> [String]
+    ) async throws -> (GuardedProcess, port: Int) {
+        var failures = 0
+        while true {
+            let port = try await freePort()
+            let process = try GuardedProcess(
+                URL(filePath: "/usr/bin/env"), arguments(port), in: folder, limit: .seconds(120))
+            do {
+                _ = try await process.firstLine(startingWith: "LOG:  database system is ready to accept connections")
+                return (process, port)
+            } catch let failure as GuardedProcess.Failure {
+                failures += 1
+                guard failures < 10, failure.output.contains("Address already in use") else { throw failure }
+            }
         }
     }
 
