@@ -24,16 +24,20 @@ struct ManyRefusalsTests {
                     try await origin.waitForDisconnection()
                 }
                 try await refuse(100)
-                let before = try Self.residentBytes()
-                try await refuse(900)
-                let growth = try Self.residentBytes() - before
+                var leastGrowth = Int.max
+                for _ in 0..<9 {
+                    let before = try Self.residentBytes()
+                    try await refuse(100)
+                    leastGrowth = min(leastGrowth, try Self.residentBytes() - before)
+                }
                 #expect(origin.counters.accepted == 2_000)
                 #expect(origin.counters.plaintextBytes == 0)
                 #expect(client.evidence.count == 0)
                 #expect(client.clients.all.count == 1)
                 #expect(client.clients.all.first?.gate.connectionCount == 0)
-                // A connection with its TLS takes about 100 kB; other tests run beside this one.
-                #expect(growth < 60_000_000, "grew by \(growth) bytes")
+                // A connection with its TLS takes about 100 kB. What is kept grows in every round; other tests, which run
+                // beside this one, in some.
+                #expect(leastGrowth < 6_000_000, "grew by \(leastGrowth) bytes and more each time")
                 try setting.trust("www.example.com")
                 try await client.expectAnswer(origin.url())
             }
