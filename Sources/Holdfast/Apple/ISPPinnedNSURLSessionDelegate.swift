@@ -6,6 +6,8 @@ public import Foundation
 ///
 /// A class to inherit from in Swift, or to use as it is. Safe to use from any thread.
 open class ISPPinnedNSURLSessionDelegate: PinnedSessionDelegate, @unchecked Sendable {
+    // Unchecked as what it inherits from is, and for the same reason; it stores nothing of its own.
+
     /// Makes a delegate.
     /// - Parameters:
     ///   - file: where the certificates are kept.

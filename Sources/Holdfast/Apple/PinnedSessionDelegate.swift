@@ -22,6 +22,9 @@ public import FoundationNetworking
 /// await ``response(to:)`` in it. Safe to use from any thread: what it holds does not change but under a lock, and that
 /// is what a subclass must keep to.
 open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
+    // Unchecked, because Apple's delegate protocols are Sendable and the compiler accepts no open class as that otherwise.
+    // What is stored here is a constant and a Mutex.
+
     /// What a challenge is answered with.
     public typealias Response = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 

@@ -6,6 +6,8 @@ import Foundation
 public final class ObjCPinnedSessionDelegate: PinnedSessionDelegate,
     @unchecked Sendable
 {
+    // Unchecked as what it inherits from is, and for the same reason; it stores nothing of its own.
+
     /// Makes a delegate; a host without a policy is rejected.
     /// - Parameter manager: whose policies decide.
     @objc(initWithManager:) public init(manager: ObjCTrustManager) {

@@ -10,6 +10,9 @@ public import Foundation
 public final class WrappingSessionDelegate: PinnedSessionDelegate,
     @unchecked Sendable
 {
+    // Unchecked as what it inherits from is, and because URLSessionDelegate is declared Sendable on Apple's systems alone.
+    // What is stored here are constants.
+
     private let wrapped: any URLSessionDelegate
 
     /// Wraps a delegate.
