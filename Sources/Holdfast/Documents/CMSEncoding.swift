@@ -2,7 +2,8 @@
 ///
 /// CMS allows BER (RFC 5652 1), and a signer that streams writes it: indefinite lengths, and octet strings in pieces.
 /// Here lengths become definite and shortest, octet strings whole; values stay the octets that they were. What is DER
-/// comes out as it went in. The result is never longer than its input, and depth and number of elements are bounded.
+/// comes out as it went in. A definite length may take an octet or two more than an indefinite one, so the result is hardly
+/// longer than its input; depth and number of elements are bounded.
 struct CMSEncoding {
     /// Elements in each other. An S/MIME capability with parameters is the deepest that openssl writes, at eleven.
     static let depth = 16
