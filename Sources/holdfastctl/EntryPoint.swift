@@ -5,11 +5,27 @@ import Foundation
 @main
 enum EntryPoint {
     static func main() async {
+        let status = await run()
+        guard status == 0, let reason = Output.whatWasLost else { exit(status) }
+        // A script must not take half an answer for a whole one.
+        Output.standard.complain("standard output cannot be written: \(reason)")
+        exit(CommandFailure.Status.couldNotFindOut.rawValue)
+    }
+
+    /// Where a standard descriptor is closed the next file would get its number, and what is printed.
+    private static func openStandardDescriptors() {
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+            _ = unsafe open("/dev/null", O_RDWR)
+        }
+    }
+
+    private static func run() async -> Int32 {
+        openStandardDescriptors()
         var command: any ParsableCommand
         do {
             command = try Holdfastctl.parseAsRoot()
         } catch {
-            exit(status(ofArguments: error))
+            return status(ofArguments: error)
         }
         do {
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -19,13 +35,14 @@ enum EntryPoint {
             }
         } catch let failure as CommandFailure {
             Output.standard.complain(failure.message)
-            exit(failure.status.rawValue)
+            return failure.status.rawValue
         } catch let answer as NegativeAnswer {
-            exit(answer.status.rawValue)
+            return answer.status.rawValue
         } catch {
             // The verb `help` and a missing verb show only when they are run.
-            exit(status(ofArguments: error))
+            return status(ofArguments: error)
         }
+        return 0
     }
 
     /// Help, the version and completion scripts are what was asked for; everything else is said on standard error.

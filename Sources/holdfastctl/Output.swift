@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Standard output and standard error, the only way by which anything is printed.
 ///
@@ -49,9 +50,9 @@ struct Output: Sendable {
         }.joined()
     }
 
-    func line(_ first: Piece, _ rest: Piece...) { print(rendered([first] + rest)) }
+    func line(_ first: Piece, _ rest: Piece...) { printAsIs(rendered([first] + rest)) }
 
-    func line(_ text: String = "", _ style: Style = .plain) { print(rendered([Piece(text, style)])) }
+    func line(_ text: String = "", _ style: Style = .plain) { printAsIs(rendered([Piece(text, style)])) }
 
     func heading(_ text: String) { line(text, .heading) }
 
@@ -59,18 +60,47 @@ struct Output: Sendable {
     func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        print(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
+        printAsIs(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
     /// One JSON object in one line, keys in order, on standard output.
     func jsonLine(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        print(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
+        printAsIs(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
     /// Text of the program's own.
-    func printAsIs(_ text: String) { print(text) }
+    func printAsIs(_ text: String) {
+        let octets = Array((text + "\n").utf8)
+        Self.failure.withLock { failure in
+            if failure == nil { failure = Self.write(octets) }
+        }
+    }
+
+    /// Why standard output took less than was printed; nil while it took everything.
+    static var whatWasLost: String? { failure.withLock { $0 }.map(KeyFile.reason) }
+
+    private static let failure = Mutex<Int32?>(nil)
+
+    /// Straight to the descriptor: what a buffer of the C library cannot write when the program ends, nobody is told.
+    /// - Returns: the number of the error; nil where all was written.
+    private static func write(_ octets: [UInt8]) -> Int32? {
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                // A pipe that somebody else has set up not to block.
+                var wait = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&wait, 1, -1)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return nil
+    }
 
     /// An error or a warning, on standard error.
     func complain(_ message: String) { complainAsIs("holdfastctl: " + message) }

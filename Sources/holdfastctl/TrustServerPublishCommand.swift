@@ -164,8 +164,6 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         } else {
             output.complain("nothing is published: \(files.document.path) is as it was")
         }
-        // Who reads a log of a program that goes on wants it now.
-        fflush(nil)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTesting
 import Testing
 
 @Suite("Arguments of holdfastctl")
@@ -6,6 +7,26 @@ struct UsageTests {
     private static let digest = String(repeating: "a5", count: 32)
     private static let publicKey =
         "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
+
+    @Test(
+        "Output that cannot be written is no success",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+        arguments: ["keygen -o a.pem --no-password", "--help", "--version", "--generate-completion-script bash"])
+    func fullDisk(_ arguments: String) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandRun.shell("\"$HOLDFASTCTL\" \(arguments) > /dev/full", in: folder)
+            #expect(run.status == 3 && run.errors.contains("standard output cannot be written"))
+        }
+    }
+
+    @Test("With standard output closed nothing that is printed goes into a file")
+    func closedOutput() async throws {
+        try await withTemporaryFolder { folder in
+            let script = "\"$HOLDFASTCTL\" keygen -o a.pem --no-password >&- && openssl pkey -in a.pem -noout"
+            let run = try await CommandRun.shell(script, in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+        }
+    }
 
     @Test(
         "Wrong, missing and surplus arguments say so on standard error and exit with 2",
