@@ -58,7 +58,7 @@ struct ClientIdentity: Sendable {
         } catch let error as CommandFailure {
             throw error
         } catch {
-            throw CommandFailure(.unreadableFile, "\(path) cannot be read: \(error.localizedDescription)")
+            throw CommandFailure(.unreadableFile, "\(path) cannot be read: \(AtomicFile.reason(error, at: path))")
         }
     }
 }

@@ -43,7 +43,7 @@ struct KeyFile {
         } catch {
             // Half a key is none, and in the way of the next attempt.
             try? FileManager.default.removeItem(atPath: path)
-            throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(error.localizedDescription)")
+            throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(AtomicFile.reason(error, at: path))")
         }
     }
 
@@ -75,8 +75,13 @@ struct KeyFile {
         } catch CocoaError.fileReadTooLarge {
             throw CommandFailure(.unreadableFile, "\(path) has more than \(maximumBytes) bytes")
         } catch {
-            throw CommandFailure(.unreadableFile, "\(path) cannot be read: \(error.localizedDescription)")
+            throw CommandFailure(.unreadableFile, "\(path) cannot be read: \(AtomicFile.reason(error, at: path))")
         }
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
     static func reason(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }

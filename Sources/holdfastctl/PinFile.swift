@@ -17,7 +17,7 @@ struct PinFile {
     }
 
     func read() throws(CommandFailure) -> Content {
-        let data = try data()
+        let data = try KeyFile.content(of: path, maximumBytes: CertificateFile.maximumBytes)
         guard data.range(of: Data("-----BEGIN ".utf8)) != nil, data.first != 0x30 else {
             return Content(entries: [try entry(ofDER: Array(data))])
         }
@@ -40,21 +40,6 @@ struct PinFile {
         }
         guard !content.entries.isEmpty else { throw failure("holds no certificate, key or certificate request") }
         return content
-    }
-
-    private func data() throws(CommandFailure) -> Data {
-        do {
-            let url = URL(fileURLWithPath: path)
-            let size = try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
-            guard size <= CertificateFile.maximumBytes else {
-                throw failure("has \(size) bytes, more than any file of certificates")
-            }
-            return try Data(contentsOf: url)
-        } catch let error as CommandFailure {
-            throw error
-        } catch {
-            throw failure("cannot be read: \(error.localizedDescription)")
-        }
     }
 
     private func entry(of block: PEMDocument, place: String) throws(CommandFailure) -> PinEntry? {

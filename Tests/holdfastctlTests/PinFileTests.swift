@@ -52,6 +52,19 @@ struct PinFileTests {
         }
     }
 
+    @Test("A pipe is a file like any other")
+    func pipe() async throws {
+        try await withTemporaryFolder { folder in
+            let site = try TestSite()
+            try Data(site.leaf.pem.utf8).write(to: folder.appending(path: "leaf.pem"))
+            let run = try await CommandRun.shell(
+                "\"$HOLDFASTCTL\" pin <(cat leaf.pem) && cat leaf.pem | \"$HOLDFASTCTL\" pin /dev/stdin", in: folder)
+            #expect(run.status == 0 && run.errors.isEmpty)
+            let pin = try site.keyPins()[0]
+            #expect(pins(run) == [pin, pin])
+        }
+    }
+
     @Test("Swift code takes lone keys for backups, and each pin once")
     func swiftCode() async throws {
         try await withTemporaryFolder { folder in

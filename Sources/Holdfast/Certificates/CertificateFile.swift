@@ -24,8 +24,8 @@ public enum CertificateFile {
             data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
         } catch {
             throw CertificateFileError(
-                .unreadable, file: url.path, expected: "a file that can be read", found: "\(error.localizedDescription)"
-            )
+                .unreadable, file: url.path, expected: "a file that can be read",
+                found: AtomicFile.reason(error, at: url.path))
         }
         try requireReadableSize(of: data, named: url.path)
         return data

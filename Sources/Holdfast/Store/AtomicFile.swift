@@ -53,4 +53,18 @@ package enum AtomicFile {
         guard data.count <= maximumBytes else { throw CocoaError(.fileReadTooLarge) }
         return data
     }
+
+    /// Why a file could not be read or written, in the words of the system: Foundation's are longer and say less.
+    package static func reason(_ error: any Error, at path: String) -> String {
+        var isFolder: ObjCBool = false
+        if unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+            return "it is a folder"
+        }
+        switch error {
+        case CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile: return "no such file"
+        case CocoaError.fileReadNoPermission, CocoaError.fileWriteNoPermission: return "no permission"
+        case CocoaError.fileWriteOutOfSpace: return "no space left"
+        default: return error.localizedDescription
+        }
+    }
 }

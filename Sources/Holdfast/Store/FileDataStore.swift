@@ -47,7 +47,8 @@ public struct FileDataStore: ReportingDataStore {
                 .tooLarge, path: file.path, expected: "at most \(maximumBytes) bytes", found: "more")
         } catch {
             throw FileDataStoreError(
-                .unreadable, path: file.path, expected: "a file that can be read", found: error.localizedDescription)
+                .unreadable, path: file.path, expected: "a file that can be read",
+                found: AtomicFile.reason(error, at: file.path))
         }
     }
 
@@ -65,7 +66,7 @@ public struct FileDataStore: ReportingDataStore {
         } catch {
             throw FileDataStoreError(
                 .notWritten, path: file.path, expected: "a file that can be replaced",
-                found: (error as? FileDataStoreError)?.found ?? error.localizedDescription)
+                found: (error as? FileDataStoreError)?.found ?? AtomicFile.reason(error, at: file.path))
         }
     }
 
