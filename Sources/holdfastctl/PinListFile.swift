@@ -34,8 +34,7 @@ struct PinListFile {
     func update(
         signedBy key: DocumentPublicKey, creating: Bool, _ body: (inout PinListDraft) throws -> Data
     ) throws -> Change {
-        // What a link leads to is replaced, not the link.
-        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+        let file = try LinkedFile.target(of: path)
         let lock = try FolderLock(on: file.deletingLastPathComponent(), for: path)
         defer { lock.release() }
         let isNew = !FileManager.default.fileExists(atPath: file.path)
@@ -76,13 +75,15 @@ struct PinListFile {
 
     private func write(_ document: Data, to file: URL) throws {
         // It is for the public, and stays as it was where somebody has thought otherwise.
-        let old = try? FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        let old =
+            attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.posixPermissions] as? NSNumber : nil
         do {
             try AtomicFile.replace(
                 file, with: document, temporaryName: ".\(file.lastPathComponent).new",
                 permissions: old?.intValue ?? 0o644)
         } catch {
-            throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(error.localizedDescription)")
+            throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(AtomicFile.reason(error, at: path))")
         }
     }
 }

@@ -35,15 +35,26 @@ struct TrustServerFiles: Sendable {
     // MARK: Key
 
     func requireAbsenceOfKey() throws(CommandFailure) {
-        for file in [key, certificate, certificatePEM] { try KeyFile(path: file.path).requireAbsence() }
+        for file in [key, certificate, certificatePEM] where FileManager.default.fileExists(atPath: file.path) {
+            throw CommandFailure(
+                .unwritableFile,
+                "\(file.path) is there already, and a key that is overwritten is gone: publish with what is there, or "
+                    + "give another --customer, --data or --output")
+        }
     }
 
     func write(_ key: TrustServerKey) throws(CommandFailure) {
         try makeFolder(self.key.deletingLastPathComponent(), mode: 0o700)
         try makeFolder(certificate.deletingLastPathComponent(), mode: 0o755)
         try KeyFile(path: self.key.path).create(key.privateKeyPEM)
-        try replace(certificate, with: key.certificate, permissions: 0o644)
-        try replace(certificatePEM, with: Data(key.certificatePEM.utf8), permissions: 0o644)
+        do throws(CommandFailure) {
+            try replace(certificate, with: key.certificate, permissions: 0o644)
+            try replace(certificatePEM, with: Data(key.certificatePEM.utf8), permissions: 0o644)
+        } catch {
+            // A key without its certificate signs nothing, and is in the way of the next attempt.
+            for file in [self.key, certificate] { try? FileManager.default.removeItem(at: file) }
+            throw error
+        }
     }
 
     func readKey(certificateFile: String?) throws(CommandFailure) -> TrustServerKey {
@@ -66,8 +77,8 @@ struct TrustServerFiles: Sendable {
         var hosts: [DialledHost] = []
         var seen: Set<DialledHost> = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let entry = line.trimmingCharacters(in: .whitespaces)
-            guard !entry.isEmpty, !entry.hasPrefix("#") else { continue }
+            let entry = line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
+            guard !entry.isEmpty else { continue }
             do {
                 let host = try ServerAddress.host(entry)
                 if seen.insert(host).inserted { hosts.append(host) }
@@ -126,22 +137,31 @@ struct TrustServerFiles: Sendable {
     }
 
     private func makeFolder(_ folder: URL, mode: Int) throws(CommandFailure) {
-        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        if FileManager.default.fileExists(atPath: folder.path) {
+            guard KeyFile.isFolder(folder.path) else {
+                throw CommandFailure(.unwritableFile, "\(folder.path) is no folder")
+            }
+            return
+        }
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
         } catch {
-            throw CommandFailure(.unwritableFile, "\(folder.path) cannot be made: \(error.localizedDescription)")
+            throw CommandFailure(
+                .unwritableFile, "\(folder.path) cannot be made: \(AtomicFile.reason(error, at: folder.path))")
         }
     }
 
     private func replace(_ file: URL, with data: Data, permissions: Int) throws(CommandFailure) {
+        // A web server's folder is often reached by a link, which must go on leading there.
+        let file = try LinkedFile.target(of: file.path)
         do {
             // With the process in its name, so that two commands at once do not write one file.
             let name = ".\(file.lastPathComponent).\(ProcessInfo.processInfo.processIdentifier).new"
             try AtomicFile.replace(file, with: data, temporaryName: name, permissions: permissions)
         } catch {
-            throw CommandFailure(.unwritableFile, "\(file.path) cannot be written: \(error.localizedDescription)")
+            throw CommandFailure(
+                .unwritableFile, "\(file.path) cannot be written: \(AtomicFile.reason(error, at: file.path))")
         }
     }
 }
