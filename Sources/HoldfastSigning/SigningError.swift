@@ -48,8 +48,12 @@ public struct SigningError: HoldfastError {
     /// What to do about it.
     public var remedy: String {
         switch code {
-        case .notAKeyFile: "Give the file that `holdfastctl keygen` wrote."
-        case .passwordNeeded: "Give the password of the key."
+        case .notAKeyFile:
+            "Give the file that `holdfastctl keygen` or `trust-server init` wrote; openssl pkey -inform der makes PEM of "
+                + "DER."
+        case .passwordNeeded:
+            "Give the password of the key; where none can be given, as for a trust server, write the key without: openssl "
+                + "pkey -in FILE."
         case .wrongPassword: "Check the password; openssl pkcs8 -in FILE opens the key with the right one."
         case .unsupportedKey: "Make a key with `holdfastctl keygen`, or openssl genpkey on prime256v1."
         case .unsupportedEncryption: "Encrypt it anew: openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA256."

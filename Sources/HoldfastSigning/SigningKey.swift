@@ -21,9 +21,7 @@ public struct SigningKey: Sendable {
     ///   - password: opens an encrypted key, in UTF-8; not looked at for one that is not encrypted.
     /// - Throws: ``SigningError``.
     public init(pem: String, password: [UInt8]? = nil) throws(SigningError) {
-        guard pem.utf8.count <= 65_536, let document = try? PEMDocument(pemString: pem) else {
-            throw SigningError(.notAKeyFile, expected: "one private key in PEM", found: "something else")
-        }
+        let document = try PrivateKeyPEM.document(in: pem)
         switch document.discriminator {
         case "ENCRYPTED PRIVATE KEY":
             guard let password else {

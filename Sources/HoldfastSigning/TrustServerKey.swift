@@ -176,9 +176,7 @@ public struct TrustServerKey: Sendable {
     }
 
     private static func secret(_ pem: String) throws(SigningError) -> Secret {
-        guard pem.utf8.count <= 65_536, let document = try? PEMDocument(pemString: pem) else {
-            throw SigningError(.notAKeyFile, expected: "one private key in PEM", found: "something else")
-        }
+        let document = try PrivateKeyPEM.document(in: pem)
         switch document.discriminator {
         case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
             if let key = try? P256.Signing.PrivateKey(derRepresentation: document.derBytes) { return .p256(key) }

@@ -44,6 +44,32 @@ struct KeyVerbTests {
         }
     }
 
+    @Test("A key as openssl ecparam writes it is read; its older encryption is named")
+    func opensslKeys() async throws {
+        try await SigningSite.with { site in
+            let script = """
+                openssl ecparam -name prime256v1 -genkey -out ec.pem && chmod 600 ec.pem
+                openssl pkey -in ec.pem -pubout -outform der | tail -c 65 | base64 -w 0; echo
+                openssl ec -in ec.pem -aes128 -passout pass:x -out old.pem 2>/dev/null
+                "$HOLDFASTCTL" export --key ec.pem; "$HOLDFASTCTL" export --key old.pem
+                """
+            let run = try await CommandRun.shell(script, in: site.folder)
+            #expect(try site.text("ec.pem").contains("BEGIN EC PARAMETERS"))
+            #expect(run.lines.count == 2 && run.lines.first == run.lines.last, "\(run.output)\(run.errors)")
+            #expect(run.status == 3 && run.errors.contains("unsupportedEncryption"))
+        }
+    }
+
+    @Test("Who gives a folder is told that it is one")
+    func folder() async throws {
+        try await SigningSite.with { site in
+            for arguments in [["export", "--key", "."], ["pin", "."], ["list", "show", "."]] {
+                let run = try await site.run(arguments)
+                #expect(run.status == 3 && run.errors.contains(". cannot be read: it is a folder"), "\(run.errors)")
+            }
+        }
+    }
+
     @Test("export-private prints the number as the reference tool does")
     func exportPrivate() async throws {
         try await SigningSite.with { site in
