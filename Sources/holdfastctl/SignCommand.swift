@@ -228,13 +228,21 @@ struct SignCommand: AsyncParsableCommand {
             }
             return seconds
         }
-        let date =
-            (try? Date(text, strategy: .iso8601))
-            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day()))
+        let days = Date.ISO8601FormatStyle().year().month().day()
+        // Foundation takes 30 February for 2 March, and 25:00 for the day after: a slip is not to last longer.
+        let day = String(text.prefix(10))
+        let clock = text.dropFirst(11).prefix(8).split(separator: ":").map { Int($0) ?? .max }
+        guard let midnight = try? Date(day, strategy: days), days.format(midnight) == day,
+            zip(clock, [23, 59, 59]).allSatisfy({ $0 <= $1 })
+        else { throw Self.noTime(text) }
+        let date = text.count == 10 ? midnight : try? Date(text, strategy: .iso8601)
         guard let seconds = date?.timeIntervalSince1970, seconds > 0, seconds <= Double(latestTime) else {
-            throw CommandFailure(
-                .wrongUsage, "expected Unix seconds, 2027-02-19 or 2027-02-19T12:00:00Z, found '\(text)'")
+            throw Self.noTime(text)
         }
         return Int64(seconds)
+    }
+
+    private static func noTime(_ text: String) -> CommandFailure {
+        CommandFailure(.wrongUsage, "expected Unix seconds, 2027-02-19 or 2027-02-19T12:00:00Z, found '\(text)'")
     }
 }

@@ -35,6 +35,7 @@ struct SignedSubjects {
         var problems: [String] = []
         for subject in subjects {
             for name in subject.names {
+                let name = Self.listed(name)
                 do {
                     let passed = try check.verify(subject.chain, for: name, at: now)
                     if let failure = passed.untrusted {
@@ -65,7 +66,7 @@ struct SignedSubjects {
             )
         }
         do {
-            return try names.map { try FingerprintEntry(name: $0, pin: fingerprint, expires: expires) }
+            return try names.map { try FingerprintEntry(name: listed($0), pin: fingerprint, expires: expires) }
         } catch {
             throw CommandFailure(.wrongUsage, "\(error)")
         }
@@ -117,9 +118,15 @@ struct SignedSubjects {
             "say with --name what \(path) is to be signed for: it has no common name among its DNS names, \(choice)")
     }
 
+    /// A host goes into the list in the one form in which clients look it up; the case of letters, which they do not
+    /// mind, is the operator's. What is no host stays as it is.
+    private static func listed(_ name: String) -> String {
+        let (star, rest) = name.hasPrefix("*.") ? ("*.", String(name.dropFirst(2))) : ("", name)
+        guard let host = (try? DialledHost(rest))?.name, host != rest.lowercased() else { return name }
+        return star + host
+    }
+
     private static func entry(_ name: String, _ pin: Pin, _ end: Date) throws(CommandFailure) -> FingerprintEntry {
-        // A host goes into the list in the one form in which clients look it up.
-        let name = (try? DialledHost(name))?.name ?? name
         do throws(DocumentError) {
             return try FingerprintEntry(name: name, pin: pin, expires: Int64(end.timeIntervalSince1970))
         } catch {

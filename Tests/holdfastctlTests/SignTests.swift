@@ -5,6 +5,8 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
+@testable import holdfastctl
+
 @Suite("holdfastctl sign")
 struct SignTests {
     private struct Report: Decodable {
@@ -39,6 +41,61 @@ struct SignTests {
             let der = try await site.sign(["leaf.der", "--allow-untrusted", "--list", "pins.json"])
             #expect(der.status == 0 && der.errors.contains("does not validate (unknownIssuer)"))
             #expect(try site.entries() == entries)
+        }
+    }
+
+    @Test("A list that a link leads to is made where the link leads, and nobody else may write to it")
+    func danglingLink() async throws {
+        try await SigningSite.with { site in
+            try site.leaf("leaf.pem")
+            let link = site.folder.appending(path: "pins.json").path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "web.json")
+            for _ in 0..<2 {
+                let run = try await site.sign(["leaf.pem", "--list", "pins.json"])
+                #expect(run.status == 0, "\(run.errors)")
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "web.json")
+                #expect(try site.entries(of: "web.json").count == 1)
+                #expect(try site.mode("web.json") == 0o644)
+            }
+            try FileManager.default.createSymbolicLink(
+                atPath: site.folder.appending(path: "loop.json").path, withDestinationPath: "loop.json")
+            let circle = try await site.sign(["leaf.pem", "--list", "loop.json"])
+            #expect(circle.status == 3 && circle.errors.contains("circle"))
+        }
+    }
+
+    @Test(
+        "A time that no calendar has is not taken for a later one",
+        arguments: [
+            "2099-02-30", "2099-13-01", "2099-2-3", "2099-02-30T12:00:00Z", "2099-02-19T25:00:00Z",
+            "2099-02-19T12:61:00Z", "2099-02-19T12:00:00", "2099-02-19T",
+        ])
+    func impossibleTime(_ time: String) {
+        #expect(throws: CommandFailure.self) { try SignCommand.time(time) }
+    }
+
+    @Test("A time is a date in UTC, or has its own zone")
+    func time() throws {
+        #expect(try SignCommand.time("2099-02-19") == 4_075_142_400)
+        #expect(try SignCommand.time("2099-02-19T12:00:00Z") == 4_075_185_600)
+        #expect(try SignCommand.time("2099-02-19T12:00:00+05:30") == 4_075_165_800)
+    }
+
+    @Test("A host that is named with a fingerprint goes into the list as clients look it up")
+    func namesOfFingerprints() async throws {
+        try await SigningSite.with { site in
+            let names = [
+                "b\u{FC}cher.example", "*.b\u{FC}cher.example", "api.example.com.", "WWW.Example.com", "My CA",
+            ]
+            let run = try await site.run(
+                ["sign", "--key", "key.pem", "--fingerprint", String(repeating: "ab", count: 32)]
+                    + ["--expires", "2099-02-19", "--list", "pins.json"] + names.flatMap { ["--name", $0] })
+            #expect(run.status == 0, "\(run.errors)")
+            let listed = Set(try site.entries().map(\.name))
+            #expect(
+                listed == [
+                    "xn--bcher-kva.example", "*.xn--bcher-kva.example", "api.example.com", "WWW.Example.com", "My CA",
+                ])
         }
     }
 
