@@ -26,7 +26,8 @@ struct ListShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Print the entries of a list, with or without verifying it.",
         discussion: """
-            Without --key no signature is looked at; verify is the verb that answers whether clients accept a list.
+            Without --key the list is read as strictly as clients read it, but no signature is looked at; verify is \
+            the verb that answers whether clients accept a list.
 
             EXAMPLES
               holdfastctl list show pins.json
@@ -48,24 +49,14 @@ struct ListShowCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of text.")
     var json = false
 
-    private struct Unverified: Decodable {
-        struct Entry: Decodable {
-            let name: String
-            let fingerprint: Data
-            let expires: Int64
-            let depth: Int?
-        }
-        struct Anything: Decodable {}
-        let fingerprints: [Entry]
-        let domainsConfig: Anything?
-    }
-
     func run() async throws {
         let output = Output.standard
         let data = try PinListFile(list).data()
         let report: PinListReport
         do {
             report = try read(data, now: SystemWallClock().now)
+        } catch let error as CommandFailure {
+            throw CommandFailure(error.code, "\(list) is no list of fingerprints: \(error.message)")
         } catch {
             throw CommandFailure(.invalidList, "\(list) is no list of fingerprints: \(error)")
         }
@@ -84,14 +75,12 @@ struct ListShowCommand: AsyncParsableCommand {
                 file: list, entries: verified.entries, hasDomains: verified.unsignedDomainsConfiguration != nil,
                 verified: true, now: now)
         }
-        let unverified = try JSONDecoder().decode(Unverified.self, from: data)
-        let entries = try unverified.fingerprints.map { entry in
-            try FingerprintEntry(
-                name: entry.name, pin: Pin(subject: .certificate, digest: entry.fingerprint), expires: entry.expires,
-                depth: entry.depth ?? 0)
+        let unverified = try UnverifiedFingerprintList(data)
+        guard let entries = unverified.entries else {
+            throw CommandFailure(.invalidList, "it has no field \"fingerprints\"")
         }
         return PinListReport(
-            file: list, entries: entries, hasDomains: unverified.domainsConfig != nil, verified: false, now: now)
+            file: list, entries: entries, hasDomains: unverified.hasDomains, verified: false, now: now)
     }
 }
 

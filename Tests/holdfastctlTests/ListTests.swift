@@ -123,6 +123,24 @@ struct ListTests {
         }
     }
 
+    @Test("show reads as strictly as clients do, signed or not")
+    func strictShow() async throws {
+        try await SigningSite.with { site in
+            try site.list([("api.example.com", "a", 30)])
+            let text = try site.text("pins.json")
+            let twice = text.replacing("\"fingerprints\"", with: "\"fingerprints\":[],\"fingerprints\"")
+            for (bad, word) in [
+                ("\u{FEFF}" + text, "byteOrderMark"), (twice, "duplicateKey"),
+                (text.replacing(",\"signature\"", with: ".0,\"signature\""), "notAnInteger"),
+                ("{\"domainsConfig\":{}}", "fingerprints"),
+            ] {
+                try site.write("bad.json", bad)
+                let run = try await site.run(["list", "show", "bad.json"])
+                #expect(run.status == 1 && run.output.isEmpty && run.errors.contains(word), "\(word)")
+            }
+        }
+    }
+
     @Test("A name in a list cannot act on the terminal")
     func hostileName() async throws {
         try await SigningSite.with { site in
