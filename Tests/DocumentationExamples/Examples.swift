@@ -33,8 +33,8 @@ func holdfast(
 func store(_ manager: TrustManager, url: URL, publicKey: String) async throws {
     let configuration = CertStoreConfiguration(serviceUrl: url, publicKey: publicKey, useChallenge: true)
     let store = try await CertStore.load(configuration: configuration)
-    try await store.update()
     manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+    try await store.update()
 }
 
 func nio(_ manager: TrustManager) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {

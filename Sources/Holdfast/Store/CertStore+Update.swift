@@ -8,7 +8,8 @@ extension CertStore {
     /// what came of it. Otherwise it does nothing. Calls at the same time share one download. Cancelling the caller
     /// does not cancel the download, which others may share.
     /// - Returns: what came of it, or that it goes on.
-    /// - Throws: ``CertStoreError`` when there are no usable pins afterwards, or a forced update failed.
+    /// - Throws: ``CertStoreError`` when no stored document has usable pins afterwards, or a forced update failed.
+    ///   Fallback entries go on to count meanwhile, if there are any and nothing is stored.
     @discardableResult
     public func update(mode: UpdateMode = .default) async throws(CertStoreError) -> CertStoreUpdateReport {
         if let configurationError { throw configurationError }

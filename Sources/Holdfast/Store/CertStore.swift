@@ -8,9 +8,12 @@ public import struct Foundation.Date
 ///
 /// ```swift
 /// let store = try await CertStore.load(configuration: configuration)
-/// try await store.update()
 /// manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+/// try await store.update()
 /// ```
+/// The policy comes first: an update throws where there is no network, and the pins that are stored, or shipped as a
+/// fallback, count all the same.
+///
 /// A new document replaces the old one; a document that does not verify changes nothing. What is stored is what was
 /// signed, and is verified again when it is loaded. Validating reads a snapshot: it waits for no storage and no
 /// network. Safe to use from any thread.

@@ -52,7 +52,7 @@ private enum DocumentExamples {
 
     static func newer() {
         let settings = ValidationSettings.defaultSettings
-        settings.sslValidateHostName = false
+        settings.certificateBundle = Bundle.main
         let policy = TrustManager.shared.create(type: .pinPublicKey, hostName: "www.example.com", settings: settings)
         TrustManager.shared.add(policy: policy)
     }
@@ -85,8 +85,8 @@ private enum DocumentExamples {
         case .trusted: completionHandler(.performDefaultHandling, nil)
         case .untrusted, .empty: completionHandler(.cancelAuthenticationChallenge, nil)
         }
-        try await store.update()
         manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+        try await store.update()
     }
 
     static func isp(_ trust: SecTrust, _ certificate: Data, _ domain: String) throws -> [Any] {
@@ -109,7 +109,9 @@ private enum DocumentExamples {
 
     static func alamofire() throws -> TrustManager {
         let manager = TrustManager(policies: [
-            try PinnedPolicy(host: HostPattern("api.example.com"), pinning: .publicKey, of: .bundle(.main)),
+            try PinnedPolicy(
+                host: HostPattern("api.example.com"), pinning: .publicKey,
+                of: .bundle(.main, endings: ["cer", "crt", "der"])),
             StandardPolicy(host: try HostPattern("cdn.example.net")),
         ])
         return manager
