@@ -26,7 +26,10 @@ struct PinTable: Sendable {
         // A position is 32 bits wide, which the limits of documents are far below.
         let folded = unsorted.prefix(Int(Int32.max)).map { (name: Self.folded($0.name), entry: $0) }
         let sorted = folded.sorted { left, right in
-            left.name == right.name ? left.entry.expires > right.entry.expires : left.name < right.name
+            guard left.name == right.name else { return left.name < right.name }
+            // Names are octets here; of texts that are canonically equivalent, which `==` takes for one, each is a name.
+            guard !Self.isSame(left.name, right.name) else { return left.entry.expires > right.entry.expires }
+            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
         }
         var entries: [Entry] = []
         var names: [UInt8] = []
@@ -34,9 +37,9 @@ struct PinTable: Sendable {
         var firsts: [(name: String, position: Int)] = []
         var literal: (text: String, start: Int)?
         for (position, (name, entry)) in sorted.enumerated() {
-            if firsts.last?.name != name { firsts.append((name, position)) }
+            if !(firsts.last.map { Self.isSame($0.name, name) } ?? false) { firsts.append((name, position)) }
             let start: Int
-            if let literal, literal.text == entry.name {
+            if let literal, Self.isSame(literal.text, entry.name) {
                 start = literal.start
             } else {
                 start = names.count
@@ -142,6 +145,8 @@ struct PinTable: Sendable {
         let start = Int(entry.nameStart)
         return names[start..<(start + Int(entry.nameLength))]
     }
+
+    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     private static func lowered(_ octet: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet

@@ -32,6 +32,21 @@ struct PinTableTests {
         }
     }
 
+    @Test("Names that Unicode takes for one are two, each with all of its entries")
+    func canonicalEquivalents() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let table = PinTable([
+            try entry(composed, 1, 50), try entry(decomposed, 2, 40), try entry(composed, 3, 30),
+            try entry(decomposed, 4, 20),
+        ])
+        #expect(table.entries(named: composed).map(\.expires) == [50, 30])
+        #expect(table.entries(named: decomposed).map(\.expires) == [40, 20])
+        #expect(table.all.map { Array(table.name(of: $0).utf8).count } == [6, 6, 5, 5])
+        #expect(table.soonestExpiry(at: 1) == 40)
+        let other = PinTable([try entry(composed, 1, 50)])
+        #expect(table.nameLost(in: other, at: 1).map { Array($0.utf8) } == Array(decomposed.utf8))
+    }
+
     @Test("What expires soonest is the latest entry of a name; names that have expired do not count")
     func soonest() throws {
         let table = PinTable([
