@@ -54,6 +54,9 @@ extension TrustServerStore {
 
 /// Waiting with an end.
 enum Patience {
+    /// A year: the clock traps on a time that it cannot represent.
+    private static let longest = Duration.seconds(366 * 86_400)
+
     private final class FirstAnswer<Value: Sendable>: Sendable {
         private struct State {
             var continuation: CheckedContinuation<Value?, Never>?
@@ -89,7 +92,7 @@ enum Patience {
         let first = FirstAnswer<Value>()
         Task { first.settle(await task.value) }
         let timer = Task {
-            try? await Task.sleep(for: limit)
+            try? await Task.sleep(for: min(limit, longest))
             first.settle(nil)
         }
         defer { timer.cancel() }

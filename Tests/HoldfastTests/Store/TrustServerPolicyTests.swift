@@ -114,6 +114,24 @@ struct TrustServerPolicyTests {
         #expect(fixture.provider.requests.count == 1)
     }
 
+    @Test("Who would wait for ever waits")
+    func longestPreparationTimeout() async throws {
+        var fixture = try TrustServerStoreFixture()
+        fixture.settings.preparationTimeout = .seconds(Int64.max)
+        let gate = Gate()
+        let document = try fixture.document()
+        fixture.provider.answer { _ in
+            await gate.wait()
+            return RemoteDataResponse(.body(document))
+        }
+        let policy = try policy(fixture)
+        async let prepared: Void = policy.prepare()
+        while !policy.store.documents.isUpdating { await Task.yield() }
+        gate.open()
+        try await prepared
+        #expect(try policy.validate(trust: fixture.pki.trust()))
+    }
+
     @Test("Waiting ends when its task is cancelled; the download goes on for others")
     func cancellation() async throws {
         let fixture = try TrustServerStoreFixture()
