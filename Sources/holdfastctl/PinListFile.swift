@@ -74,14 +74,19 @@ struct PinListFile {
     }
 
     private func write(_ document: Data, to file: URL) throws {
-        // It is for the public, and stays as it was where somebody has thought otherwise.
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-        let old =
-            attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.posixPermissions] as? NSNumber : nil
+        // It is for the public, and stays as it was where somebody has thought otherwise: a web server that may read it
+        // by its group must be able to go on.
+        let old = try? FileManager.default.attributesOfItem(atPath: file.path)
+        let isFile = old?[.type] as? FileAttributeType == .typeRegular
+        let mode = isFile ? (old?[.posixPermissions] as? NSNumber)?.intValue : nil
+        var owner: (user: UInt32, group: UInt32)?
+        if isFile, let user = old?[.ownerAccountID] as? NSNumber, let group = old?[.groupOwnerAccountID] as? NSNumber {
+            owner = (user.uint32Value, group.uint32Value)
+        }
         do {
             try AtomicFile.replace(
-                file, with: document, temporaryName: ".\(file.lastPathComponent).new",
-                permissions: old?.intValue ?? 0o644)
+                file, with: document, temporaryName: ".\(file.lastPathComponent).new", permissions: mode ?? 0o644,
+                owner: owner)
         } catch {
             throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(AtomicFile.reason(error, at: path))")
         }

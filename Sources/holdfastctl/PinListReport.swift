@@ -93,6 +93,11 @@ struct PinListReport: Encodable {
     /// What an operator should know, on standard error.
     func warn(_ output: Output) {
         Self.warn(ofNamesWithoutBackup: namesWithoutBackup, output)
+        for entry in entries where entry.expires > SignCommand.latestTime {
+            output.complain(
+                "warning: an entry of \(SafeText.escapedLine(entry.name)) expires after the year 9999: are its seconds "
+                    + "milliseconds? Until then clients trust the certificate")
+        }
         if unsignedDomainsConfig {
             output.complain("warning: domainsConfig of a list is not signed, and clients of Holdfast do not follow it")
         }

@@ -216,7 +216,7 @@ struct SignCommand: AsyncParsableCommand {
     }
 
     /// The greatest second of the year 9999: beyond it stand milliseconds that were taken for seconds.
-    private static let latestTime: Int64 = 253_402_300_799
+    static let latestTime: Int64 = 253_402_300_799
 
     static func time(_ text: String) throws -> Int64 {
         if let seconds = Int64(text), String(seconds) == text {

@@ -94,6 +94,16 @@ struct VerifyCommand: AsyncParsableCommand {
             }
             throw CommandFailure(.invalidList, "\(list) does not verify: \(error)")
         }
+        guard !verified.entries.isEmpty else {
+            let message = "clients refuse a list without entries"
+            if json {
+                let failure = Refusal.Failure(
+                    code: DocumentError.Code.emptyList.rawValue, entry: nil, field: "fingerprints",
+                    expected: "at least one entry", found: "none", message: message)
+                try output.json(Refusal(file: list, error: failure))
+            }
+            throw CommandFailure(.invalidList, "\(list) does not verify: \(message)")
+        }
         var report = PinListReport(
             file: list, entries: verified.entries, hasDomains: verified.unsignedDomainsConfiguration != nil,
             verified: true, now: SystemWallClock().now)

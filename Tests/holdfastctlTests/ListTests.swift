@@ -123,6 +123,19 @@ struct ListTests {
         }
     }
 
+    @Test("An empty list, which clients refuse, does not verify, and an expiry in milliseconds is warned of")
+    func emptyAndMilliseconds() async throws {
+        try await SigningSite.with { site in
+            try site.list([])
+            let empty = try await site.run(["verify", "pins.json", "--key", site.publicKey, "--json"])
+            let report = try empty.json(Report.self)
+            #expect(empty.status == 1 && report.outcome == "invalid" && report.error?.code == "emptyList")
+            try site.list([("api.example.com", "a", 30), ("api.example.com", "b", 20_000_000)])
+            let late = try await site.run(["verify", "pins.json", "--key", site.publicKey])
+            #expect(late.status == 0 && late.errors.contains("api.example.com expires after the year 9999"))
+        }
+    }
+
     @Test("show reads as strictly as clients do, signed or not")
     func strictShow() async throws {
         try await SigningSite.with { site in

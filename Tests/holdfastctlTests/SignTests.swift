@@ -64,6 +64,23 @@ struct SignTests {
         }
     }
 
+    @Test("A list that is replaced stays its owner's and its group's", .enabled(if: geteuid() == 0))
+    func ownerOfList() async throws {
+        try await SigningSite.with { site in
+            try site.list([("api.example.com", "a", 30)])
+            let file = site.folder.appending(path: "pins.json").path
+            try FileManager.default.setAttributes(
+                [.ownerAccountID: 65_534, .groupOwnerAccountID: 65_533, .posixPermissions: 0o640], ofItemAtPath: file)
+            try site.leaf("leaf.pem")
+            let run = try await site.sign(["leaf.pem", "--list", "pins.json"])
+            #expect(run.status == 0, "\(run.errors)")
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect((attributes[.ownerAccountID] as? NSNumber)?.intValue == 65_534)
+            #expect((attributes[.groupOwnerAccountID] as? NSNumber)?.intValue == 65_533)
+            #expect(try site.entries().count == 2 && site.mode("pins.json") == 0o640)
+        }
+    }
+
     @Test(
         "A time that no calendar has is not taken for a later one",
         arguments: [

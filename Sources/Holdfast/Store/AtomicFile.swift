@@ -10,8 +10,10 @@ package enum AtomicFile {
     ///   - temporaryName: of the file that becomes it; one that is there already is replaced. Two writers at once need
     ///     two names.
     ///   - permissions: the mode of the new file; by default it is readable by its owner only.
+    ///   - owner: the user and the group of the new file, as far as the process may give it to them; nil for its own.
     package static func replace(
-        _ url: URL, with data: Data, temporaryName: String, permissions: Int = 0o600
+        _ url: URL, with data: Data, temporaryName: String, permissions: Int = 0o600,
+        owner: (user: UInt32, group: UInt32)? = nil
     ) throws {
         let folder = url.deletingLastPathComponent()
         // In the same folder, so that it is the same file system and renaming is one step.
@@ -26,6 +28,10 @@ package enum AtomicFile {
             let handle = try FileHandle(forWritingTo: temporary)
             defer { try? handle.close() }
             try handle.write(contentsOf: data)
+            if let owner, fchown(handle.fileDescriptor, owner.user, owner.group) != 0 {
+                // Only root gives files away; a group of one's own is for everybody.
+                _ = fchown(handle.fileDescriptor, UInt32.max, owner.group)
+            }
             // Whole, before anybody else may read it.
             try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: temporary.path)
             try handle.synchronize()
