@@ -1,4 +1,5 @@
 import HoldfastTesting
+import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -59,5 +60,48 @@ struct TrustAnchorsTests {
         await #expect(throws: TrustAnchorError.self) { try await store.reload() }
         await #expect(throws: DERError.self) { try await store.reload() }
         #expect(store.current == two)
+    }
+
+    /// Lets so many be asleep, and cancels the next.
+    private struct CountedClock: Clock {
+        struct Instant: InstantProtocol {
+            var offset = Duration.zero
+            func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+            func duration(to other: Instant) -> Duration { other.offset - offset }
+            static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+        }
+
+        final class Record: Sendable {
+            let sleeps = Mutex<[Duration]>([])
+        }
+
+        let record = Record()
+        let count: Int
+        var now: Instant { Instant() }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+            let number = record.sleeps.withLock { sleeps in
+                sleeps.append(deadline.offset)
+                return sleeps.count
+            }
+            guard number <= count else { throw CancellationError() }
+        }
+    }
+
+    @Test(
+        "Anchors are reloaded by the interval, past failures, until it is cancelled; no interval is none or for ever",
+        arguments: [
+            (Duration.seconds(60), Duration.seconds(60)), (.zero, .seconds(1)), (.seconds(-5), .seconds(1)),
+            (.seconds(Int64.max), .seconds(366 * 86_400)),
+        ])
+    func reloadByInterval(interval: Duration, slept: Duration) async throws {
+        let (one, two) = (try TrustAnchors(der: [Judge.root().root]), try TrustAnchors(der: [Judge.root().root]))
+        let queue = AnchorQueue([one, nil, two])
+        let store = try await TrustAnchorStore { try queue.next() }
+        let clock = CountedClock(count: 2)
+        await store.run(every: interval, clock: clock)
+        #expect(store.current == two)
+        #expect(clock.record.sleeps.withLock { $0 } == [slept, slept, slept])
     }
 }
