@@ -18,7 +18,8 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             --allow-fewer is given, since clients trust no host that is not in the document.
 
             With --every it goes on until SIGTERM or SIGINT, after which it finishes the write at hand and ends with \
-            0. The list is read again each time.
+            0. The list, the backups, the key and the authorities are read again each time; where that fails, what \
+            was read before goes on to count.
 
             EXAMPLES
               holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output
@@ -96,7 +97,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
     func run() async throws {
         let gate = StopGate()
-        let publication = try await publication(gate)
+        var publication = try await publication(gate)
         guard let every else {
             let report = try await publication.run()
             log(report, files: publication.files)
@@ -114,6 +115,11 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
                 Output.standard.complain(error.message)
             }
             try await clock.sleep(until: start + RepeatingSchedule(interval: every).next(after: clock.now - start))
+            do throws(CommandFailure) {
+                publication = try await self.publication(gate)
+            } catch {
+                Output.standard.complain("\(error.message); what was read before goes on to count")
+            }
         }
     }
 

@@ -134,32 +134,6 @@ struct TrustServerTests {
         #expect(try await CommandRun.holdfastctl(arguments).status == 2)
     }
 
-    @Test("An init that fails leaves no key behind, so that the next one works")
-    func failedInit() async throws {
-        try await withTemporaryFolder { folder in
-            func initialise(_ output: String) async throws -> CommandRun {
-                try await CommandRun.holdfastctl(
-                    ["trust-server", "init", "--customer", "acme", "--key", "p-256", "--output", output], in: folder)
-            }
-            try Data().write(to: folder.appending(path: "file"))
-            let refused = try await initialise("file")
-            #expect(refused.status == 3 && refused.errors.contains("file is no folder"))
-            // A link that leads nowhere is seen only when the certificate is written.
-            try FileManager.default.createDirectory(
-                at: folder.appending(path: "output"), withIntermediateDirectories: true)
-            let link = folder.appending(path: "output/acme.pem").path
-            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nowhere/acme.pem")
-            let lost = try await initialise("output")
-            #expect(lost.status == 3)
-            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "data/acme.key").path))
-            try FileManager.default.removeItem(atPath: link)
-            let made = try await initialise("output")
-            #expect(made.status == 0, "\(made.errors)")
-            let again = try await initialise("output")
-            #expect(again.status == 3 && again.errors.contains("give another --customer, --data or --output"))
-        }
-    }
-
     @Test("A document that a link leads to is replaced where the link leads; a comment may follow a host")
     func publishThroughLink() async throws {
         try await Self.with { site in
@@ -397,6 +371,34 @@ struct TrustServerTests {
                     ["-c", script, "sh", program.path] + site.publishArguments, in: site.folder)
                 #expect(run.status == 0, "\(run.errors)")
                 #expect(try site.document().entries.map(\.port) == [server.port])
+            }
+        }
+    }
+
+    @Test("With --every a backup key that is replaced is published in its turn, and one that is gone ends nothing")
+    func everyReadsAgain() async throws {
+        try await Self.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                let second = try TestKey(.p256)
+                try site.write("next.pub", try TestKey(.p256).publicKeyPEM)
+                try site.write("second.pub", second.publicKeyPEM)
+                let script = """
+                    more() { n=$(($(grep -c published log) + 2))
+                      while [ "$(grep -c published log)" -lt $n ]; do kill -0 $pid || exit 9; sleep 0.1; done; }
+                    "$@" --every 1s --backup next.pub > log & pid=$!
+                    more; mv second.pub next.pub; more; rm next.pub; more
+                    kill -TERM $pid; wait $pid
+                    """
+                let program = try #require(CommandRun.program)
+                let run = try await CommandRun.run(
+                    URL(filePath: "/bin/sh"),
+                    ["-c", script, "sh", program.path] + site.publishArguments, in: site.folder)
+                #expect(run.status == 0, "\(run.errors)")
+                #expect(run.errors.contains("next.pub cannot be read: no such file; what was read before"))
+                let pins = try site.document().entries.flatMap(\.publicKeyPins)
+                #expect(pins.count == 2)
+                #expect(pins.contains(try Pin.publicKey(spkiDER: second.subjectPublicKeyInfoDER)))
             }
         }
     }
