@@ -1,3 +1,5 @@
+import Crypto
+
 /// The domains under which strangers register names (publicsuffix.org): a wildcard over one of them would pin hosts of
 /// other people.
 ///
@@ -12,6 +14,8 @@ public struct PublicSuffixList: Hashable, Sendable {
     private var wildcards: Set<String> = []
     /// The names after `!`.
     private var exceptions: Set<String> = []
+    /// SHA-256 of the rules: equal for lists that say the same.
+    private(set) var digest: [UInt8] = []
 
     /// Reads a list in the format of publicsuffix.org: a rule a line, up to the first white space; empty lines and
     /// those that begin with `//` are comments; `*.` in front of a rule stands for any one label, `!` makes an
@@ -39,6 +43,11 @@ public struct PublicSuffixList: Hashable, Sendable {
             if isPrivate, !includingPrivateDomains { continue }
             try add(String(rule), line: index + 1)
         }
+        var hash = SHA256()
+        for (mark, names) in [("", rules), ("*.", wildcards), ("!", exceptions)] {
+            for name in names.sorted() { hash.update(data: Array("\(mark)\(name)\n".utf8)) }
+        }
+        digest = Array(hash.finalize())
     }
 
     private mutating func add(_ rule: String, line: Int) throws(HostPatternError) {

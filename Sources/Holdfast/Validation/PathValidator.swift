@@ -43,11 +43,14 @@ public struct PathValidator: ChainValidator {
 
     /// Every rule but that of validity, to anchors that a policy pins: for policies whose pins alone decide about trust
     /// and expiry. It remembers nothing, since a remembered path would count as valid in time.
-    init(ignoringValidityTo anchors: TrustAnchors, profile: ValidationProfile, limits: ValidationLimits) {
+    init(
+        ignoringValidityTo anchors: TrustAnchors, profile: ValidationProfile, limits: ValidationLimits,
+        revocation: Revocation
+    ) {
         self.anchors = anchors
         self.profile = profile
         self.limits = limits
-        revocation = .none
+        self.revocation = revocation
         publicSuffixes = nil
         cache = nil
         checksValidity = false

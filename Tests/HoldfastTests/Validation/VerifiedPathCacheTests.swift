@@ -89,6 +89,23 @@ struct VerifiedPathCacheTests {
         #expect(try wasCached(cache, leaf.chain, anchors: [other, root.root], purpose: port))
     }
 
+    @Test("A path is remembered for its list of public suffixes, and found again under one that says the same")
+    func publicSuffixes() throws {
+        let cache = makeCache()
+        func wasCached(_ list: String?) throws -> Bool {
+            let suffixes = try list.map { text throws(HostPatternError) in try PublicSuffixList(text) }
+            let validator = PathValidator(
+                anchors: try TrustAnchors(der: [root.root]), profile: .strict, publicSuffixes: suffixes, cache: cache)
+            let outcome = validator.validate(
+                PresentedChain(leaf.chain), for: try purpose("www.example.com"), at: Judge.now
+            ) { _ in true }
+            #expect(outcome.path != nil)
+            return outcome.effort.usedCachedPath
+        }
+        for list in [nil, "com", "*.com", "!a.com", "com\nco.uk", ""] { #expect(try !wasCached(list)) }
+        for list in [nil, "com", "*.com", "!a.com", "co.uk\n// the same\ncom", ""] { #expect(try wasCached(list)) }
+    }
+
     @Test("A path is remembered for five minutes, whatever the wall clock does")
     func lifetime() throws {
         let cache = makeCache()
