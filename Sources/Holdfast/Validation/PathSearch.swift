@@ -171,7 +171,7 @@ struct PathSearch {
             if nodes[candidate].isAnchor {
                 if offer(path + [candidate]) { return .accepted }
                 extent = .blocked
-                continue
+                // One that is trusted for itself may stand below another that the caller wants.
             }
             path.append(candidate)
             let counted = nodes[candidate].certificate.isSelfIssued ? 0 : 1

@@ -137,6 +137,33 @@ struct PathSearchTests {
         #expect(Set(outcome.otherPaths.map(\.anchor)).count == 8)
     }
 
+    @Test("What the caller wants above an intermediate that is an anchor itself is found", arguments: [false, true])
+    func anchorBelowAnchor(isPresented: Bool) throws {
+        let root = try Judge.root()
+        let upper = try root.intermediate(name: "Upper")
+        let issuing = try upper.intermediate(name: "Issuing")
+        let leaf = try issuing.leaf(names: ["www.example.com"])
+        let chain = isPresented ? leaf.chain : [leaf.der]
+        let anchors = [issuing.certificate.der, upper.certificate.der, root.root]
+        #expect(try Judge.outcome(chain, trusting: anchors).path?.anchor?.der == issuing.certificate.der)
+        for anchor in anchors {
+            let outcome = try Judge.outcome(chain, trusting: anchors) { $0.anchor?.der == anchor }
+            #expect(outcome.path?.anchor?.der == anchor)
+            #expect(outcome.failure == nil)
+        }
+        // Its own signature and the rules for issuers hold there as everywhere.
+        let stranger = try Judge.root("Stranger")
+        let forged = try TestAuthority(
+            root.issue(upper.certificate.specification, key: .existing(upper.certificate.key)), clock: Judge.clock
+        ).crossSign(issuing) { $0.faults = [.flippedSignatureBit] }
+        let refused = try Judge.outcome([leaf.der], trusting: [forged.certificate.der, root.root, stranger.root]) {
+            $0.anchor?.der == root.root
+        }
+        #expect(refused.path == nil)
+        #expect(refused.failure == nil)
+        #expect(refused.otherPaths.map { $0.anchor?.der } == [forged.certificate.der])
+    }
+
     @Test("Loops end by themselves")
     func loops() throws {
         let (one, two) = (try Judge.root("One"), try Judge.root("Two"))

@@ -91,6 +91,14 @@ struct GraphOracle {
 
     private func extend(_ path: [GraphCertificate], to wanted: (GraphCertificate) -> Bool) -> Bool {
         if anchors.contains(where: { wanted($0) && mayFollow($0, path, isAnchor: true) }) { return true }
+        // An anchor may be an intermediate below another.
+        let isBelowAnother = anchors.contains { one in
+            guard mayFollow(one, path, isAnchor: true), !path.contains(where: { $0.number == one.number }) else {
+                return false
+            }
+            return extend(path + [one], to: wanted)
+        }
+        if isBelowAnother { return true }
         return presented.contains { one in
             guard mayFollow(one, path, isAnchor: false), !anchors.contains(where: { $0.number == one.number }),
                 !path.contains(where: { $0.number == one.number })
