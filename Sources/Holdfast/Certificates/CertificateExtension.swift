@@ -8,8 +8,11 @@ struct CertificateExtension: Sendable {
         case basicConstraints = 19
         case nameConstraints = 30
         case certificatePolicies = 32
+        case policyMappings = 33
         case authorityKeyIdentifier = 35
+        case policyConstraints = 36
         case extendedKeyUsage = 37
+        case inhibitAnyPolicy = 54
     }
 
     /// Content octets of the object identifier.

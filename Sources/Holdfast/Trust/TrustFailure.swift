@@ -53,6 +53,8 @@ public struct TrustFailure: HoldfastError {
         case nameConstraintViolated
         /// A name constraint that cannot be applied.
         case unsupportedNameConstraint
+        /// An authority requires certificate policies that the path does not have.
+        case policyConstraintViolated
         /// A critical extension that is not understood.
         case unknownCriticalExtension
         /// An extension whose content is not what its syntax says.

@@ -34,6 +34,8 @@ extension TrustFailure.Code {
             "Have the certificate issued for TLS: keyUsage digitalSignature, extendedKeyUsage for this purpose."
         case .nameConstraintViolated:
             "Do not trust this peer: the issuer may not issue for this name (RFC 5280 4.2.1.10)."
+        case .policyConstraintViolated:
+            "Have the certificate issued under a policy that its authorities require (RFC 5280 4.2.1.11)."
         case .unsupportedNameConstraint:
             "Have the issuer's name constraints restated as DNS, IP, e-mail, URI or directory names."
         case .revoked:

@@ -219,6 +219,10 @@ struct PathSearch {
 
     private mutating func offer(_ path: [Int]) -> Bool {
         let valid = ValidatedPath(certificates: path.map { nodes[$0].certificate })
+        if let violation = PolicyCheck.violation(of: valid.certificates) {
+            note(violation)
+            return false
+        }
         if accepting(valid) {
             accepted = valid
             return true

@@ -59,6 +59,9 @@ extension PathValidator {
                 }
             }
             if isAnchor {
+                if let violation = PolicyCheck.violation(of: Array(path[...place])) {
+                    add(PolicyCheck.name, PolicyCheck.reference, violation)
+                }
                 add("trust anchor", "RFC 5280 6.1.1 (d)", nil)
                 break
             }

@@ -79,14 +79,20 @@ struct StrictProfileTests {
         #expect(try codes(leaf: { $0.extendedKeyUsageCritical = true }) == Self.onlyStrict)
         #expect(
             try codes(intermediate: {
-                $0.policyConstraints = .init(requireExplicitPolicy: 0, isCritical: false)
+                $0.policyConstraints = .init(inhibitPolicyMapping: 0, isCritical: false)
             }) == Self.onlyStrict)
+        for (isCritical, expected) in [(false, Self.onlyStrict), (true, [nil, nil])] {
+            let inhibition = TestExtension([2, 5, 29, 54], isCritical: isCritical, value: TestDER.integer(0))
+            #expect(try codes(intermediate: { $0.extensions = [inhibition] }) == expected)
+        }
     }
 
     @Test("cA and keyCertSign go together; neither any purpose in a leaf nor a purpose in a root")
     func usage() throws {
         #expect(try codes(leaf: { $0.keyUsage = [.digitalSignature, .keyCertSign] }) == Self.onlyStrict)
         #expect(try codes(leaf: { $0.extendedKeyUsage = [[2, 5, 29, 37, 0]] }) == Self.onlyStrict)
+        let malformed = CertificateFault.extensionContent(.basicConstraints, [0x30, 3, 1, 1, 1])
+        #expect(try codes(leaf: { $0.faults = [malformed] }) == [nil, .malformedExtension])
         #expect(try codes(root: { $0.extendedKeyUsage = [.serverAuthentication] }) == Self.onlyStrict)
         #expect(try codes(intermediate: { $0.extendedKeyUsage = [.serverAuthentication] }) == [nil, nil])
     }

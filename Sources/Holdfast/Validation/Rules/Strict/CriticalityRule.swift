@@ -21,18 +21,17 @@ struct CriticalityRule: PathRule {
             // CA/B BR 7.1.2.7.10
             case .extendedKeyUsage where one.isCritical:
                 return violation(certificate, "an extendedKeyUsage that is not critical", "a critical one")
-            // RFC 5280 4.2.1.11
-            case nil where !one.isCritical && layout.der[one.identifier].elementsEqual(Self.policyConstraints):
+            // RFC 5280 4.2.1.11, 4.2.1.14
+            case .policyConstraints where !one.isCritical:
                 return violation(certificate, "critical policyConstraints", "policyConstraints that are not critical")
+            case .inhibitAnyPolicy where !one.isCritical:
+                return violation(certificate, "a critical inhibitAnyPolicy", "one that is not critical")
             default:
                 continue
             }
         }
         return nil
     }
-
-    /// 2.5.29.36
-    private static let policyConstraints: [UInt8] = [0x55, 0x1D, 0x24]
 
     private func violation(_ certificate: X509Certificate, _ expected: String, _ found: String) -> Violation {
         Violation(.profileViolation, certificate) { (expected, found) }

@@ -1,0 +1,91 @@
+/// The extensions by which authorities say what policies certificates are issued under and what they ask of those below
+/// (RFC 5280 4.2.1.4, 4.2.1.5, 4.2.1.11, 4.2.1.14). Policies are the content octets of their identifiers.
+struct PolicyExtensions: Sendable {
+    typealias Policy = ArraySlice<UInt8>
+
+    /// nil where the certificate has no certificatePolicies.
+    let policies: [Policy]?
+    /// From a policy of the issuer to one of the subject.
+    let mappings: [(from: Policy, to: Policy)]
+    /// requireExplicitPolicy: after how many more certificates a policy must be valid.
+    let requireExplicitPolicy: Int?
+    /// After how many more certificates policies may not be mapped.
+    let inhibitPolicyMapping: Int?
+    /// After how many more certificates anyPolicy stands for nothing.
+    let inhibitAnyPolicy: Int?
+
+    /// 2.5.29.32.0
+    static let anyPolicy: Policy = [0x55, 0x1D, 0x20, 0x00]
+
+    init(of certificate: X509Certificate) throws(DERError) {
+        let der = certificate.layout.der
+        if let value = certificate.value(of: .certificatePolicies) {
+            policies = try Self.list(value, of: der) { fields throws(DERError) in
+                let policy = der[try fields.next(DERTag.objectIdentifier).content]
+                _ = try fields.nextIfPresent(DERTag.sequence)
+                return policy
+            }
+        } else {
+            policies = nil
+        }
+        if let value = certificate.value(of: .policyMappings) {
+            mappings = try Self.list(value, of: der) { fields throws(DERError) in
+                let from = der[try fields.next(DERTag.objectIdentifier).content]
+                return (from, der[try fields.next(DERTag.objectIdentifier).content])
+            }
+        } else {
+            mappings = []
+        }
+        (requireExplicitPolicy, inhibitPolicyMapping) = try Self.constraints(of: certificate)
+        if let value = certificate.value(of: .inhibitAnyPolicy) {
+            var outer = DERReader(der, in: value)
+            inhibitAnyPolicy = try Self.count(try outer.next(DERTag.integer), of: der)
+            try outer.finish()
+        } else {
+            inhibitAnyPolicy = nil
+        }
+    }
+
+    private static func constraints(of certificate: X509Certificate) throws(DERError) -> (Int?, Int?) {
+        guard let value = certificate.value(of: .policyConstraints) else { return (nil, nil) }
+        let der = certificate.layout.der
+        var outer = DERReader(der, in: value)
+        var fields = outer.inside(try outer.next(DERTag.sequence))
+        try outer.finish()
+        guard !fields.isAtEnd else {
+            throw DERError(.invalidValue("policyConstraints without a constraint"), at: fields.position)
+        }
+        var counts: [Int?] = [nil, nil]
+        for number in 0..<2 as Range<UInt8> {
+            guard let field = try fields.nextIfPresent(DERTag.context(number)) else { continue }
+            counts[Int(number)] = try count(field, of: der)
+        }
+        try fields.finish()
+        return (counts[0], counts[1])
+    }
+
+    /// A SkipCerts: more than any path has is as good as the largest.
+    private static func count(_ element: DERReader.Element, of der: [UInt8]) throws(DERError) -> Int {
+        let octets = der[element.content]
+        guard let first = octets.first, first < 0x80 else {
+            throw DERError(.invalidValue("a number of certificates that is negative"), at: element.encoded.lowerBound)
+        }
+        return octets.count > 3 ? 1 << 24 : octets.reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static func list<Item>(
+        _ value: Range<Int>, of der: [UInt8], item: (inout DERReader) throws(DERError) -> Item
+    ) throws(DERError) -> [Item] {
+        var outer = DERReader(der, in: value)
+        var list = outer.inside(try outer.next(DERTag.sequence))
+        try outer.finish()
+        guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list of policies"), at: list.position) }
+        var items: [Item] = []
+        while !list.isAtEnd {
+            var fields = list.inside(try list.next(DERTag.sequence))
+            items.append(try item(&fields))
+            try fields.finish()
+        }
+        return items
+    }
+}
