@@ -16,7 +16,9 @@ struct PinOnlyValidation {
         let own = draft.trust.validator as? PathValidator
         let profile = own?.profile ?? .standard
         let limits = own?.limits ?? ValidationLimits()
-        let empty = PathValidator(ignoringValidityTo: TrustAnchors([]), profile: profile, limits: limits)
+        let revocation = own?.revocation ?? .none
+        let empty = PathValidator(
+            ignoringValidityTo: TrustAnchors([]), profile: profile, limits: limits, revocation: revocation)
         if let violation = empty.sizeViolation(of: chain) {
             return draft.rejected(violation.failure(host: subject.host, chain: chain))
         }
@@ -29,6 +31,11 @@ struct PinOnlyValidation {
         }
         let matched = matcher.pins(of: leaf)
         if !matched.isEmpty {
+            if revocation.isChecked, let own {
+                let violation = own.revocationViolation(
+                    ofTrusted: leaf, in: chain, knowing: certificates, at: draft.time, effort: &draft.effort)
+                if let violation { return draft.rejected(violation.failure(host: subject.host, chain: chain)) }
+            }
             // The pinned leaf is its own anchor, and the handshake has proved its key: there is no more to a path of one.
             return draft.trusted(path: ValidatedPath(certificates: [leaf]), matching: matched)
         }
@@ -36,7 +43,7 @@ struct PinOnlyValidation {
         let anchors = anchors(presentedIn: chain)
         guard !anchors.isEmpty else { return draft.rejected(Self.mismatch(found: "neither the leaf nor an issuer")) }
         let validator = PathValidator(
-            ignoringValidityTo: TrustAnchors(anchors), profile: profile, limits: limits)
+            ignoringValidityTo: TrustAnchors(anchors), profile: profile, limits: limits, revocation: revocation)
         let purpose = subject.purpose(checkingHost: !matcher.leafOnly)
         let outcome = validator.validate(chain, for: purpose, at: draft.time) { _ in true }
         draft.effort += outcome.effort

@@ -65,9 +65,7 @@ public struct PathValidator: ChainValidator {
         if let violation = sizeViolation(of: chain) {
             return ValidationOutcome(path: nil, failure: violation.failure(host: purpose.host, chain: chain))
         }
-        // The key does not name a list of suffixes, so that what depends on one is not remembered.
-        let isRemembered = cache != nil && publicSuffixes == nil
-        let key = isRemembered ? VerifiedPathCache.Key(chain, for: purpose, by: self) : nil
+        let key = cache == nil ? nil : VerifiedPathCache.Key(chain, for: purpose, by: self)
         if let key, let path = cache?.path(for: key, at: seconds), accepting(path) {
             var effort = ValidationEffort()
             effort.usedCachedPath = true

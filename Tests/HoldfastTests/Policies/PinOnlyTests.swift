@@ -181,6 +181,65 @@ struct PinOnlyTests {
         #expect(decision.failure?.code == .invalidConfiguration)
     }
 
+    /// With the lists of the root and of the issuing authority; the former revokes nothing.
+    private func trust(
+        _ fixture: PolicyFixture, _ chain: [[UInt8]], listing serial: [UInt8]?, isRequired: Bool = false
+    ) throws -> ServerTrust {
+        let lists = try [
+            fixture.issuing.revocationList { $0.serialNumbers = serial.map { [$0] } ?? [] },
+            fixture.root.revocationList(),
+        ]
+        let revocation = Revocation.crls(
+            try lists.map { try CertificateRevocationList(der: $0) }, isRequired: isRequired)
+        return ServerTrust(
+            chain: PresentedChain(chain), purpose: .server(try DialledHost(PolicyFixture.host)),
+            validator: PathValidator(anchors: try TrustAnchors(der: []), revocation: revocation))
+    }
+
+    @Test("Revocation lists that are given are asked, for a pinned leaf as for a pinned issuer")
+    func revoked() throws {
+        let fixture = try PolicyFixture()
+        let serial = Array(try X509Certificate(der: fixture.leaf.der).serialNumber)
+        let chain = fixture.leaf.chain + [fixture.root.der]
+        for pin in [
+            try fixture.keyPin(fixture.leaf), .certificate(fixture.issuing.der), .certificate(fixture.root.der),
+        ] {
+            let policy = try fixture.pinned([pin], pinOnly: true)
+            func code(_ trust: ServerTrust) -> TrustFailure.Code? {
+                policy.evaluate(trust, at: fixture.now).failure?.code
+            }
+            #expect(try code(trust(fixture, chain, listing: nil, isRequired: true)) == nil)
+            #expect(try code(trust(fixture, chain, listing: [1])) == nil)
+            #expect(try code(trust(fixture, chain, listing: serial)) == .revoked)
+        }
+    }
+
+    @Test("A peer cannot hide that its pinned leaf was revoked; a leaf that nobody issued needs no list")
+    func hiddenIssuer() throws {
+        let fixture = try PolicyFixture()
+        let serial = Array(try X509Certificate(der: fixture.leaf.der).serialNumber)
+        let policy = try fixture.pinned([fixture.keyPin(fixture.leaf)], pinOnly: true)
+        let alone = policy.evaluate(try trust(fixture, [fixture.leaf.der], listing: serial), at: fixture.now)
+        #expect(alone.failure?.code == .revocationUnknown)
+        let twin = try TestAuthority.root(name: "Test Issuing CA", clock: fixture.clock)
+        let decoy = policy.evaluate(
+            try trust(fixture, [fixture.leaf.der, twin.der], listing: serial), at: fixture.now)
+        #expect(decoy.failure?.code == .revocationUnknown)
+        let lone = try TestAuthority.selfSigned(names: ["device.local"], clock: fixture.clock)
+        let own = try fixture.pinned([fixture.keyPin(lone)], pinOnly: true)
+        #expect(
+            own.evaluate(try trust(fixture, lone.chain, listing: serial, isRequired: true), at: fixture.now).isTrusted)
+        // Of whom no list speaks.
+        let stranger = try TestAuthority.root(name: "Stranger", clock: fixture.clock).leaf(names: ["device.local"])
+        let other = try fixture.pinned([fixture.keyPin(stranger)], pinOnly: true)
+        func evaluated(isRequired: Bool) throws -> TrustFailure.Code? {
+            let trust = try trust(fixture, [stranger.der], listing: serial, isRequired: isRequired)
+            return other.evaluate(trust, at: fixture.now).failure?.code
+        }
+        #expect(try evaluated(isRequired: false) == nil)
+        #expect(try evaluated(isRequired: true) == .revocationUnknown)
+    }
+
     @Test("An expired set rejects here too")
     func expired() throws {
         let fixture = try PolicyFixture()
