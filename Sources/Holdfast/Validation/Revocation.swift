@@ -75,17 +75,21 @@ struct RevocationCheck {
         }
         var objection = "lists for other certificates of its issuer only"
         var isCovered = false
-        for list in named where speaks(list, of: certificate) {
+        for list in named {
+            let speaks = speaks(list, of: certificate)
+            // Serial numbers are unique for an issuer: one on his list is revoked, whichever part of his the list is for.
+            let isListed = list.lists(certificate.serialNumber)
+            guard speaks || isListed else { continue }
             if let unusable = unusable(list, issuer: issuer) {
-                objection = unusable
+                if speaks { objection = unusable }
                 continue
             }
             guard let isSigned = verify(list) else { return .overBudget }
             guard isSigned else {
-                objection = "a list whose signature does not verify under the issuer's key"
+                if speaks { objection = "a list whose signature does not verify under the issuer's key" }
                 continue
             }
-            if list.lists(certificate.serialNumber) {
+            if isListed {
                 return .violation(
                     Violation(.revoked, certificate) {
                         ("a certificate that is not revoked", "it on its issuer's list")

@@ -110,7 +110,6 @@ struct RevocationTests {
     @Test("A list for CAs only does not speak of a server, one for end entities only does")
     func scopeByKind() throws {
         let forCAs = try issuing.revocationList {
-            $0.serialNumbers = [serial]
             $0.extensions = [scope([TestDER.context(2, primitive: [0xFF])])]
         }
         #expect(try failure([forCAs]) == nil)
@@ -136,14 +135,39 @@ struct RevocationTests {
         }
         let serial = Array(try X509Certificate(der: leaf.der).serialNumber)
         for (point, expected) in [
-            ("http://crl.example/1", TrustFailure.Code.revoked as TrustFailure.Code?), ("http://crl.example/2", nil),
+            ("http://crl.example/1", nil), ("http://crl.example/2", TrustFailure.Code.revocationUnknown as _?),
         ] {
-            let list = try issuing.revocationList {
-                $0.serialNumbers = [serial]
-                $0.extensions = [scope([name(point)])]
+            let list = try issuing.revocationList { $0.extensions = [scope([name(point)])] }
+            #expect(try failure([list], chain: leaf.chain) == nil)
+            #expect(try failure([list, root.revocationList()], isRequired: true, chain: leaf.chain) == expected)
+            // A serial number of an issuer is of one certificate, whatever part of his the list is for.
+            let stranger = try TestKey()
+            for (signer, code) in [(nil, .revoked), (stranger, expected == nil ? .revocationUnknown : nil)]
+                as [(TestKey?, TrustFailure.Code?)]
+            {
+                let listing = try issuing.revocationList {
+                    $0.serialNumbers = [serial]
+                    $0.extensions = [scope([name(point)])]
+                    $0.signer = signer
+                }
+                #expect(try failure([listing], chain: leaf.chain) == code)
             }
-            #expect(try failure([list], chain: leaf.chain) == expected)
         }
+    }
+
+    @Test("Lists for other certificates cost no signature")
+    func otherScopes() throws {
+        let point = TestDER.context(
+            0, constructed: TestDER.context(0, constructed: TestDER.context(6, primitive: Array("http://a".utf8))))
+        var limits = ValidationLimits()
+        limits.signatures = 2
+        let lists = try (1..<20 as Range<UInt8>).map { number in
+            try issuing.revocationList {
+                $0.serialNumbers = [[number]]
+                $0.extensions = [scope([point])]
+            }
+        }
+        #expect(try failure(lists, limits: limits) == nil)
     }
 
     @Test("An indirect list is not understood")
