@@ -69,6 +69,14 @@ public struct DistinguishedName: Sendable, Hashable {
                     UInt16(value[$0]) << 8 | UInt16(value[$0 + 1])
                 }
                 return String(validating: units, as: UTF16.self)
+            case 0x1C where value.count % 4 == 0:  // UniversalString
+                var scalars = String.UnicodeScalarView()
+                for start in stride(from: 0, to: value.count, by: 4) {
+                    let number = value[start..<start + 4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+                    guard let scalar = Unicode.Scalar(number) else { return nil }
+                    scalars.append(scalar)
+                }
+                return String(scalars)
             default:
                 return nil
             }

@@ -77,10 +77,13 @@ struct DistinguishedNameTests {
         #expect(!forged.matches(DistinguishedName(der: HandMadeDER.sequence(parts)[...])))
     }
 
-    @Test("A BMPString is read, one of an odd length is not text")
+    @Test("A BMPString and a UniversalString are read, one of a broken length is not text")
     func bmp() {
         #expect(name(0x1E, [0, 0x41, 0, 0x42]).matches(name("ab")))
         #expect(name(0x1E, [0x41]).description == "CN=#…")
+        #expect(name(0x1C, [0, 0, 0, 0x41, 0, 0, 0, 0x42]).matches(name("ab")))
+        #expect(name(0x1C, [0, 0, 0x41]).description == "CN=#…")
+        #expect(name(0x1C, [0xFF, 0, 0, 0x41]).description == "CN=#…")
         #expect(name(0x1E, [0xD8, 0x00]).description == "CN=#…")
     }
 
