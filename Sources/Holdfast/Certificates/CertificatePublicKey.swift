@@ -47,7 +47,9 @@ struct CertificatePublicKey: Sendable {
             try integers.finish()
             octets = modulus
             let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 8)
-            if identifier.elementsEqual(Self.rsaEncryption) {
+            if !Self.isOdd(modulus) || !Self.isOdd(exponent) || exponent.elementsEqual([1]) {
+                kind = .unsupported("RSA with an even number or the exponent 1")
+            } else if identifier.elementsEqual(Self.rsaEncryption) {
                 kind =
                     parameters.isEmpty || parameters.elementsEqual([DERTag.null, 0])
                     ? .rsa(bits: bits) : .unsupported("RSA with parameters")
@@ -65,17 +67,17 @@ struct CertificatePublicKey: Sendable {
         if identifier.elementsEqual(Self.idECPublicKey) {
             kind =
                 if parameters.elementsEqual(Self.secp256r1) {
-                    .p256
+                    Self.isPoint(octets, of: 32) ? .p256 : .unsupported("P-256 without an uncompressed point")
                 } else if parameters.elementsEqual(Self.secp384r1) {
-                    .p384
+                    Self.isPoint(octets, of: 48) ? .p384 : .unsupported("P-384 without an uncompressed point")
                 } else if parameters.elementsEqual(Self.secp521r1) {
-                    .p521
+                    Self.isPoint(octets, of: 66) ? .p521 : .unsupported("P-521 without an uncompressed point")
                 } else if parameters.first == DERTag.objectIdentifier, parameters.count > 2 {
                     .unsupported("elliptic curve \(ObjectIdentifier.text(parameters.dropFirst(2)))")
                 } else {
                     .unsupported("elliptic curve with explicit parameters")
                 }
-        } else if identifier.elementsEqual(Self.idEd25519), parameters.isEmpty {
+        } else if identifier.elementsEqual(Self.idEd25519), parameters.isEmpty, octets.count == 32 {
             kind = .ed25519
         } else {
             kind = .unsupported(ObjectIdentifier.text(identifier))
@@ -201,6 +203,13 @@ struct CertificatePublicKey: Sendable {
             throw DERError(.invalidValue("an RSA number that is zero or padded"), at: element.encoded.lowerBound)
         }
         return magnitude
+    }
+
+    private static func isOdd(_ magnitude: ArraySlice<UInt8>) -> Bool { magnitude.last.map { $0 & 1 == 1 } ?? false }
+
+    /// Whether octets have the form of an uncompressed point (RFC 5480 2.2), the one that TLS servers and verifiers share.
+    private static func isPoint(_ octets: ArraySlice<UInt8>, of size: Int) -> Bool {
+        octets.count == 1 + 2 * size && octets.first == 4
     }
 
     /// 1.2.840.113549.1.1.1

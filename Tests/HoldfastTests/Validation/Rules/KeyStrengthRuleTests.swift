@@ -39,6 +39,33 @@ struct KeyStrengthRuleTests {
         #expect(try Judge.violation(of: KeyStrengthRule(), specification) == code)
     }
 
+    @Test("RSA numbers are odd, and the exponent is not 1; points are uncompressed, and whole")
+    func shapes() throws {
+        let odd = [0] + [UInt8](repeating: 0xFF, count: 256)
+        let rsa: TestObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 1]
+        func complaint(_ algorithm: [[UInt8]], _ key: [UInt8]) throws -> TrustFailure.Code? {
+            let info = TestDER.sequence([TestDER.sequence(algorithm), TestDER.bitString(key)])
+            return try Judge.violation(of: KeyStrengthRule(), .testLeaf.with { $0.subjectPublicKeyInfo = info })
+        }
+        for (modulus, exponent, code) in [
+            (odd, [3], nil), (odd, [1], .unsupportedKey), (odd, [2], .unsupportedKey),
+            (odd.dropLast() + [0xFE], [1, 0, 1], .unsupportedKey), (odd, [1, 0, 0], .unsupportedKey),
+        ] as [([UInt8], [UInt8], TrustFailure.Code?)] {
+            let numbers = TestDER.sequence([TestDER.integer(octets: modulus), TestDER.integer(octets: exponent)])
+            #expect(try complaint([TestDER.objectIdentifier(rsa), TestDER.null], numbers) == code)
+        }
+        let p256 = [[1, 2, 840, 10_045, 2, 1], [1, 2, 840, 10_045, 3, 1, 7]].map { arcs in
+            TestDER.objectIdentifier(TestObjectIdentifier(arcs))
+        }
+        for (head, count) in [(4 as UInt8, 63), (4, 65), (2, 32), (3, 32), (0, 0), (6, 64), (2, 64)] {
+            #expect(try complaint(p256, [head] + [UInt8](repeating: 1, count: count)) == .unsupportedKey)
+        }
+        for count in [31, 33, 0] {
+            let key = [UInt8](repeating: 1, count: count)
+            #expect(try complaint([TestDER.objectIdentifier([1, 3, 101, 112])], key) == .unsupportedKey)
+        }
+    }
+
     @Test("The curves that are verified pass", arguments: [.p256, .p384, .p521, .ed25519] as [TestKey.Choice])
     func curves(key: TestKey.Choice) throws {
         #expect(try Judge.violation(of: KeyStrengthRule(), .testLeaf, key: key) == nil)
