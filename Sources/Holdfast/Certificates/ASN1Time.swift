@@ -29,6 +29,14 @@ enum ASN1Time {
             + Int64(hour * 3_600 + minute * 60 + second)
     }
 
+    /// Whether a time has the form that RFC 5280 4.1.2.5 asks for. A UTCTime cannot say anything else.
+    static func isProfiled(_ seconds: Int64, as tag: UInt8) -> Bool {
+        tag == DERTag.utcTime || !(firstOf1950..<firstOf2050).contains(seconds)
+    }
+
+    private static let firstOf1950: Int64 = -631_152_000
+    private static let firstOf2050: Int64 = 2_524_608_000
+
     private struct Digits {
         let bytes: [UInt8]
         var position: Int

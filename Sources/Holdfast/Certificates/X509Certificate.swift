@@ -15,6 +15,8 @@ public struct X509Certificate: Sendable {
         let issuer: Range<Int>
         let notBefore: Int64
         let notAfter: Int64
+        /// Whether both are UTCTime through 2049 and GeneralizedTime from 2050 on (RFC 5280 4.1.2.5).
+        let hasProfiledTimes: Bool
         let subject: Range<Int>
         let subjectPublicKeyInfo: Range<Int>
         let signature: Range<Int>
@@ -51,8 +53,11 @@ public struct X509Certificate: Sendable {
                 issuer = try fields.next(DERTag.sequence).encoded
                 field = "validity"
                 var validity = fields.inside(try fields.next(DERTag.sequence))
-                notBefore = try ASN1Time.read(try validity.next(), of: der)
-                notAfter = try ASN1Time.read(try validity.next(), of: der)
+                let (begin, end) = (try validity.next(), try validity.next())
+                notBefore = try ASN1Time.read(begin, of: der)
+                notAfter = try ASN1Time.read(end, of: der)
+                hasProfiledTimes =
+                    ASN1Time.isProfiled(notBefore, as: begin.tag) && ASN1Time.isProfiled(notAfter, as: end.tag)
                 try validity.finish()
                 field = "subject"
                 subject = try fields.next(DERTag.sequence).encoded

@@ -38,12 +38,23 @@ struct StrictProfileTests {
 
     @Test("Serial numbers are positive and have at most 20 octets, but for an anchor's")
     func serialNumbers() throws {
-        for serial: [UInt8] in [[0], [0x80], [0xFF, 1], [1] + [UInt8](repeating: 0, count: 20)] {
+        for serial: [UInt8] in [[0], [0x80], [0, 1], [0, 0], [0xFF, 1], [1] + [UInt8](repeating: 0, count: 20)] {
             #expect(try codes(leaf: { $0.serial = serial }) == Self.onlyStrict)
             #expect(try codes(intermediate: { $0.serial = serial }) == Self.onlyStrict)
             #expect(try codes(root: { $0.serial = serial }) == [nil, nil])
         }
         #expect(try codes(leaf: { $0.serial = [0] + [UInt8](repeating: 0xFF, count: 19) }) == [nil, nil])
+    }
+
+    @Test("Times through 2049 are UTCTime, but for an anchor's")
+    func forms() throws {
+        let begin = CertificateTime.der(TestDER.element(0x18, Array("20200101000000Z".utf8)))
+        let end = CertificateTime.der(TestDER.element(0x18, Array("20491231235959Z".utf8)))
+        #expect(try codes(leaf: { $0.notBefore = begin }) == Self.onlyStrict)
+        #expect(try codes(intermediate: { $0.notAfter = end }) == Self.onlyStrict)
+        #expect(try codes(root: { $0.notAfter = end }) == [nil, nil])
+        let later = CertificateTime.der(TestDER.element(0x18, Array("20500101000000Z".utf8)))
+        #expect(try codes(leaf: { $0.notAfter = later }) == [nil, nil])
     }
 
     @Test("Key identifiers are there and not critical")

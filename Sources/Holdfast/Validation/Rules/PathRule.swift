@@ -56,6 +56,6 @@ struct PathRules: Sendable {
 
     private static let strictEveryCertificate: [any PathRule] = [
         SerialNumberRule(), CriticalityRule(), KeyIdentifierRule(), KeyShapeRule(), NameSyntaxRule(),
-        AuthorityInformationAccessRule(),
+        AuthorityInformationAccessRule(), TimeFormRule(),
     ]
 }

@@ -7,7 +7,12 @@ struct AuthorityUsageRule: PathRule {
     let isLeaf: Bool
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        let isAuthority = (try? certificate.basicConstraints)?.isCertificateAuthority ?? false
+        let isAuthority: Bool
+        do throws(DERError) {
+            isAuthority = try certificate.basicConstraints?.isCertificateAuthority ?? false
+        } catch {
+            return Violation(error, in: "basicConstraints", of: certificate)
+        }
         if let usage = try? certificate.keyUsage, usage.contains(.keyCertSign) != isAuthority {
             return isAuthority
                 ? violation(certificate, "keyCertSign in a CA's keyUsage", "none")

@@ -1,4 +1,4 @@
-/// A serial number is positive and has at most 20 octets (RFC 5280 4.1.2.2). Roots of the public web have the number
+/// A serial number is positive, in DER and has at most 20 octets (RFC 5280 4.1.2.2). Roots of the public web have the number
 /// zero; what an anchor says of itself was decided on when it was chosen.
 struct SerialNumberRule: PathRule {
     let name = "serialNumber"
@@ -11,6 +11,9 @@ struct SerialNumberRule: PathRule {
             return violation(certificate, "\(octets.count) octets")
         }
         if octets.first.map({ $0 >= 0x80 }) ?? true { return violation(certificate, "a negative number") }
+        if octets.count > 1, octets.starts(with: [0]), octets.dropFirst().first.map({ $0 < 0x80 }) == true {
+            return violation(certificate, "a padded number")
+        }
         return octets.allSatisfy { $0 == 0 } ? violation(certificate, "zero") : nil
     }
 
