@@ -21,6 +21,7 @@ func readEverything(of certificate: X509Certificate) {
     _ = certificate.subjectKeyIdentifier
     _ = certificate.authorityKeyIdentifier
     _ = certificate.distributionPointNames
+    _ = try? PolicyExtensions(of: certificate)
     _ = certificate.publicKeyDescription
     _ = certificate.signatureAlgorithmDescription
     _ = certificate.subjectAlternativeNamesDescription

@@ -1,7 +1,7 @@
 /// Whether a path has the certificate policies that authorities on it require (RFC 5280 6.1, any policy being acceptable
 /// to begin with).
 ///
-/// Without a requireExplicitPolicy every path has, whatever else it says of policies. What is valid at one depth is kept
+/// Without a requireExplicitPolicy every path has, as long as nobody maps anyPolicy. What is valid at one depth is kept
 /// by policy, as RFC 9618 has it: the tree of RFC 5280 grows exponentially under mappings.
 struct PolicyCheck {
     static let name = "certificate policies"
@@ -18,7 +18,7 @@ struct PolicyCheck {
     /// - Parameter path: leaf first, anchor last; what the anchor says of policies is no part of the path.
     static func violation(of path: [X509Certificate]) -> Violation? {
         let certificates = path.dropLast()
-        guard certificates.contains(where: { $0.value(of: .policyConstraints) != nil }) else { return nil }
+        guard certificates.contains(where: constrainsPolicies) else { return nil }
         var check = PolicyCheck(of: certificates.count)
         for certificate in certificates.reversed() {
             do throws(DERError) {
@@ -30,6 +30,10 @@ struct PolicyCheck {
             }
         }
         return nil
+    }
+
+    private static func constrainsPolicies(_ certificate: X509Certificate) -> Bool {
+        certificate.layout.extensions.contains { $0.known == .policyConstraints || $0.known == .policyMappings }
     }
 
     private init(of count: Int) {

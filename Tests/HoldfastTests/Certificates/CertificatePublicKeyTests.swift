@@ -110,8 +110,9 @@ struct CertificatePublicKeyTests {
     @Test("A curve's name with something behind it is no curve that is verified")
     func curveWithMore() throws {
         let p256 = TestDER.objectIdentifier([1, 2, 840, 10_045, 3, 1, 7])
-        #expect(try read(key(Self.ecPublicKey, p256, [4])).kind == .p256)
-        #expect(try read(key(Self.ecPublicKey, p256 + TestDER.null, [4])).kind != .p256)
+        let point = [4] + [UInt8](repeating: 1, count: 64)
+        #expect(try read(key(Self.ecPublicKey, p256, point)).kind == .p256)
+        #expect(try read(key(Self.ecPublicKey, p256 + TestDER.null, point)).kind != .p256)
         #expect(
             try read(key(Self.rsaEncryption, TestDER.integer(1), rsa([1]))).kind == .unsupported("RSA with parameters"))
     }
@@ -204,13 +205,14 @@ struct CertificatePublicKeyTests {
             as [[UInt8]]
         {
             let key = try read(key(Self.ecPublicKey, p256, point))
-            #expect(key.verifies([0x30, 6, 2, 1, 1, 2, 1, 1], over: [1], with: .ecdsa(.sha256)) == false)
+            #expect(key.verifies([0x30, 6, 2, 1, 1, 2, 1, 1], over: [1], with: .ecdsa(.sha256)) != true)
+            #expect((key.kind == .p256) == (point.count == 65))
         }
         // RSA with exponent 1: everything would be its own signature
         let modulus = [0x00] + [UInt8](repeating: 0xFF, count: 256)
         for exponent in [[1], [2]] as [[UInt8]] {
             let key = try read(key(Self.rsaEncryption, TestDER.null, rsa(modulus, exponent)))
-            #expect(key.verifies([UInt8](repeating: 0, count: 256)[...], over: [1], with: .rsaPKCS1(.sha256)) == false)
+            #expect(key.verifies([UInt8](repeating: 0, count: 256)[...], over: [1], with: .rsaPKCS1(.sha256)) != true)
         }
         let weak = try TestKey(.sharedRSA(bits: 1024, index: 0))
         let signature = try weak.signature(of: [1], by: .rsaPKCS1(.sha256))

@@ -22,6 +22,8 @@ struct CertificateCampaigns {
                 $0.nameConstraints = .init(
                     permitted: [.dns("example.com"), .directory(.empty)],
                     excluded: [.email("a@b"), .dns("evil.example")])
+                $0.certificatePolicies = [[2, 5, 29, 32, 0], [2, 23, 140, 1, 2, 1]]
+                $0.policyConstraints = .init(requireExplicitPolicy: 0, inhibitPolicyMapping: 300)
             }
             let leaf = try issuing.leaf(names: ["www.example.com", "*.example.com", "192.0.2.1"])
             let other = try root.leaf(names: ["b.example"], key: .ed25519)
@@ -62,6 +64,7 @@ struct CertificateCampaigns {
         _ = certificate.subjectKeyIdentifier
         _ = certificate.authorityKeyIdentifier
         _ = certificate.distributionPointNames
+        _ = try? PolicyExtensions(of: certificate)
         let names = (try? NameConstraintCheck.names(of: certificate)) ?? []
         if let constraints = try? certificate.nameConstraints {
             var check = NameConstraintCheck(constraints: constraints, limit: 500, comparisons: 0)

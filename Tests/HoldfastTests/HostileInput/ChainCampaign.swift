@@ -23,14 +23,21 @@ struct ChainCampaign {
 
         init() throws {
             let root = try Judge.root("Root")
-            let upper = try root.intermediate(name: "Upper")
+            let policy: TestObjectIdentifier = [1, 3, 6, 1, 4, 1, 55_738, 1]
+            let upper = try root.intermediate(name: "Upper") {
+                $0.certificatePolicies = [policy]
+                $0.policyConstraints = .init(requireExplicitPolicy: 0)
+            }
             let issuing = try upper.intermediate(name: "Issuing", pathLength: 0) {
+                $0.certificatePolicies = [policy]
                 $0.nameConstraints = .init(
                     permitted: [.dns("example.com"), .directory(.empty)], excluded: [.email("a@b")])
             }
             let plain = try root.intermediate(name: "Plain", pathLength: 0)
             chain = try plain.leaf(names: ["www.example.com"]).chain
-            longChain = try issuing.leaf(names: ["www.example.com", "*.example.com"]).chain
+            longChain = try issuing.leaf(names: ["www.example.com", "*.example.com"]) {
+                $0.certificatePolicies = [policy]
+            }.chain
             anchors = try TrustAnchors(der: [root.root])
             otherAnchors = try TrustAnchors(der: [Judge.root("Root").root])
             signed = Set(try (chain + longChain + [root.root]).map(ChainCampaign.signedPart))
@@ -65,10 +72,11 @@ struct ChainCampaign {
             #expect(good.validate(PresentedChain(chain), for: purpose, at: Judge.now) { _ in true }.path != nil)
         }
         var generator = SplitMix64(seed: 107 &* 2 &+ UInt64(half))
-        var (accepted, refused, read) = (0, 0, 0)
+        var (accepted, refused, read, constrained) = (0, 0, 0, 0)
         for round in 0..<(Campaign.mutants / 2) {
             await Campaign.letOthersRun(after: round)
-            let original = round % 8 == 0 ? scene.longChain : scene.chain
+            // Each eighth of every setting.
+            let original = round / Setting.allCases.count % 8 == 0 ? scene.longChain : scene.chain
             var chain = original
             let place = generator.below(chain.count)
             Self.damage(&chain, at: place, &generator)
@@ -87,6 +95,7 @@ struct ChainCampaign {
             }
             if (outcome.path == nil) != (outcome.failure != nil) { Issue.record("\(chain): neither path nor failure") }
             if effort.signatures > 0 { read += 1 }
+            if effort.nameConstraintComparisons > 0 { constrained += 1 }
             guard let path = outcome.path else {
                 refused += 1
                 continue
@@ -100,7 +109,7 @@ struct ChainCampaign {
         }
         #expect(refused > Campaign.mutants / 4)
         // Some mutants get as far as a signature; some are of what no path needs.
-        #expect(accepted > 0 && read > Campaign.mutants / 200)
+        #expect(accepted > 0 && read > Campaign.mutants / 200 && constrained > Campaign.mutants / 1_000)
     }
 
     /// Changes certificates of the chain, or the chain itself.
