@@ -64,7 +64,7 @@ public struct ValidationEffort: Sendable, Hashable {
     public var signatureWork = 0
     /// Candidate issuers that were considered.
     public var steps = 0
-    /// Names that were compared with name constraints.
+    /// Names that were compared with name constraints, and policies with those that authorities require.
     public var nameConstraintComparisons = 0
     /// Whether a remembered path answered, so that nothing had to be built or verified.
     public var usedCachedPath = false

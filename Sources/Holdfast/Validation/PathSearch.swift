@@ -122,7 +122,7 @@ struct PathSearch {
     ///   caller accepted none.
     mutating func run(from leaf: X509Certificate) -> Violation? {
         _ = add(leaf, isAnchor: false)
-        if anchors.contains(leaf), offer([0]) { return nil }
+        if anchors.contains(leaf), offer([0]) == .accepted { return nil }
         var path = [0]
         switch extend(&path, intermediates: 0) {
         case .accepted: return nil
@@ -169,7 +169,8 @@ struct PathSearch {
             case .accepted: break
             }
             if nodes[candidate].isAnchor {
-                if offer(path + [candidate]) { return .accepted }
+                let offered = offer(path + [candidate])
+                guard offered == .blocked else { return offered }
                 extent = .blocked
                 // One that is trusted for itself may stand below another that the caller wants.
             }
@@ -217,18 +218,22 @@ struct PathSearch {
         return signed == .accepted ? checkRevocation(of: current, by: candidate) : signed
     }
 
-    private mutating func offer(_ path: [Int]) -> Bool {
+    private mutating func offer(_ path: [Int]) -> Extent {
         let valid = ValidatedPath(certificates: path.map { nodes[$0].certificate })
-        if let violation = PolicyCheck.violation(of: valid.certificates) {
+        var comparisons = effort.nameConstraintComparisons
+        let limit = limits.nameConstraintComparisons
+        let violation = PolicyCheck.violation(of: valid.certificates, comparisons: &comparisons, limit: limit)
+        effort.nameConstraintComparisons = min(comparisons, limit)
+        if let violation {
             note(violation)
-            return false
+            return violation.code == .budgetExceeded ? .overBudget : .blocked
         }
         if accepting(valid) {
             accepted = valid
-            return true
+            return .accepted
         }
         if validPaths.count < Self.maximumReportedPaths { validPaths.append(valid) }
-        return false
+        return .blocked
     }
 
     private mutating func note(_ violation: Violation) {

@@ -15,14 +15,25 @@ struct PolicyCheck {
     private var policyMapping: Int
     private var inhibitAnyPolicy: Int
 
-    /// - Parameter path: leaf first, anchor last; what the anchor says of policies is no part of the path.
-    static func violation(of path: [X509Certificate]) -> Violation? {
+    /// - Parameters:
+    ///   - path: leaf first, anchor last; what the anchor says of policies is no part of the path.
+    ///   - comparisons: grows by the policies that were looked at.
+    ///   - limit: what `comparisons` may grow to.
+    static func violation(of path: [X509Certificate], comparisons: inout Int, limit: Int) -> Violation? {
         let certificates = path.dropLast()
         guard certificates.contains(where: constrainsPolicies) else { return nil }
         var check = PolicyCheck(of: certificates.count)
         for certificate in certificates.reversed() {
             do throws(DERError) {
                 let stated = try PolicyExtensions(of: certificate)
+                // Each is hashed a few times.
+                let work =
+                    (stated.policies?.count ?? 0) + stated.mappings.count
+                    + check.valid.values.reduce(0) { $0 + $1.count }
+                comparisons += 4 * work
+                guard comparisons <= limit else {
+                    return Violation(.budgetExceeded) { ("an answer within \(limit) comparisons", "more to try") }
+                }
                 let isLeaf = certificate == certificates.first
                 if let violation = check.add(certificate, stated, isLeaf: isLeaf) { return violation }
             } catch {

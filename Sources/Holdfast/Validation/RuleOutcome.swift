@@ -59,7 +59,10 @@ extension PathValidator {
                 }
             }
             if isAnchor {
-                if let violation = PolicyCheck.violation(of: Array(path[...place])) {
+                var comparisons = 0
+                let violation = PolicyCheck.violation(
+                    of: Array(path[...place]), comparisons: &comparisons, limit: limits.nameConstraintComparisons)
+                if let violation {
                     add(PolicyCheck.name, PolicyCheck.reference, violation)
                 }
                 add("trust anchor", "RFC 5280 6.1.1 (d)", nil)

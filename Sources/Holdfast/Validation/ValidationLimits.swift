@@ -15,7 +15,7 @@ public struct ValidationLimits: Sendable, Hashable {
     public var signatureWork = 240
     /// Candidate issuers considered.
     public var steps = 1_000
-    /// Names compared with name constraints.
+    /// Names compared with name constraints, and policies with those that authorities require.
     public var nameConstraintComparisons = 250_000
     /// Certificates that a peer may present. TLS stacks cap the message at about 100 kB, which is 128 small ones.
     public var presentedCertificates = 128

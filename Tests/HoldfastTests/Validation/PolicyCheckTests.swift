@@ -141,6 +141,31 @@ struct PolicyCheckTests {
         #expect(try Judge.complaint(bad.chain, trusting: [root.root]) == .policyConstraintViolated)
     }
 
+    @Test("Policies count against the budget, on every path that is tried")
+    func budget() throws {
+        let many = (0..<500 as Range<UInt>).map { number -> TestObjectIdentifier in
+            [1, 3, 6, 1, 4, 1, 55_738, 3, number]
+        }
+        let root = try Judge.root()
+        let issuing = try root.intermediate(name: "Issuing", configure: Self.requiring(0, many))
+        let uppers = try (0..<8).map { try root.intermediate(name: .commonName("Upper \($0)")) }
+        let leaf = try issuing.leaf(names: ["www.example.com"])
+        let chain =
+            try leaf.chain
+            + uppers.flatMap {
+                [try $0.crossSign(issuing, configure: Self.requiring(0, many)).certificate.der, $0.certificate.der]
+            }
+        var limits = ValidationLimits()
+        limits.nameConstraintComparisons = 10_000
+        let cut = try Judge.outcome(chain, trusting: [root.root], limits: limits)
+        #expect(cut.failure?.code == .budgetExceeded)
+        #expect(cut.effort.nameConstraintComparisons <= 10_000)
+        let whole = try Judge.outcome(chain, trusting: [root.root])
+        #expect(whole.failure?.code == .policyConstraintViolated)
+        #expect(whole.effort.nameConstraintComparisons > 10_000)
+        #expect(cut.effort.signatures < whole.effort.signatures)
+    }
+
     @Test("A path without a required policy does not hide one that has it, and is examined as such")
     func otherPath() throws {
         let root = try Judge.root()
