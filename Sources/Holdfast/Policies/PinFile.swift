@@ -9,14 +9,14 @@ struct PinFile {
     let url: URL
 
     /// The certificates of each domain, in DER, by the canonical name of the domain.
-    /// - Throws: what the file system or the decoder says; `CocoaError` `fileReadTooLarge` past the limit.
+    /// - Throws: what the file system says; `CocoaError` `propertyListReadCorrupt`, and `fileReadTooLarge` past a limit.
     func read() throws -> [String: [Data]] {
         try Self.certificates(in: AtomicFile.read(url, maximumBytes: Self.maximumBytes))
     }
 
     /// The certificates of each domain in the octets of such a file.
     static func certificates(in data: Data) throws -> [String: [Data]] {
-        try PropertyListDecoder().decode([String: [Data]].self, from: data)
+        try PinList.read(data)
     }
 
     /// Puts other certificates in the place of all that were kept.
