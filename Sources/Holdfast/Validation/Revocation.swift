@@ -75,21 +75,17 @@ struct RevocationCheck {
         }
         var objection = "lists for other certificates of its issuer only"
         var isCovered = false
-        for list in named {
-            let speaks = speaks(list, of: certificate)
-            // Serial numbers are unique for an issuer: one on his list is revoked, whichever part of his the list is for.
-            let isListed = list.lists(certificate.serialNumber)
-            guard speaks || isListed else { continue }
+        for list in named where speaks(list, of: certificate) {
             if let unusable = unusable(list, issuer: issuer) {
-                if speaks { objection = unusable }
+                objection = unusable
                 continue
             }
             guard let isSigned = verify(list) else { return .overBudget }
             guard isSigned else {
-                if speaks { objection = "a list whose signature does not verify under the issuer's key" }
+                objection = "a list whose signature does not verify under the issuer's key"
                 continue
             }
-            if isListed {
+            if list.lists(certificate.serialNumber) {
                 return .violation(
                     Violation(.revoked, certificate) {
                         ("a certificate that is not revoked", "it on its issuer's list")
@@ -106,8 +102,10 @@ struct RevocationCheck {
         .violation(Violation(.revocationUnknown, certificate) { ("a revocation list that can be used", found) })
     }
 
-    /// RFC 5280 6.3.3 (b): whether the certificate is in the list's scope.
+    /// RFC 5280 6.3.3 (b): whether the certificate is in the list's scope. Serial numbers are unique for an issuer: one on
+    /// his list is revoked, whichever part of his the list is for.
     private func speaks(_ list: CertificateRevocationList, of certificate: X509Certificate) -> Bool {
+        if list.lists(certificate.serialNumber) { return true }
         let isAuthority = (try? certificate.basicConstraints)?.isCertificateAuthority ?? false
         if list.scope.onlyEndEntities, isAuthority { return false }
         if list.scope.onlyAuthorities, !isAuthority { return false }
