@@ -34,6 +34,10 @@ final class OriginClients: Sendable {
         var requests = 0
         var lastUse = 0
         var isShuttingDown = false
+        /// When the last request came to its end, as long as there is no other.
+        var idleSince = NIODeadline.distantPast
+        /// One for many requests: to set or to cancel it wakes an event loop, which takes longer than all of Holdfast's
+        /// part of a request.
         var idleTimer: Scheduled<Void>?
     }
 
@@ -147,15 +151,17 @@ final class OriginClients: Sendable {
             let id = ObjectIdentifier(client)
             guard var entry = state.entries[id] else { return (nil, []) }
             entry.requests -= 1
-            let use = entry.lastUse
             if entry.requests == 0, state.current[client.key] === client {
-                entry.idleTimer = client.http.eventLoopGroup.any().scheduleTask(in: idleTimeout) { [weak self] in
-                    self?.retireIfUnused(client, since: use)
+                entry.idleSince = .now()
+                if entry.idleTimer == nil {
+                    entry.idleTimer = idleTimer(for: client, due: entry.idleSince + idleTimeout)
                 }
             }
             state.entries[id] = entry
             var waiters: [EventLoopPromise<Void>] = []
-            if state.entries.values.allSatisfy({ $0.requests == 0 }) { swap(&waiters, &state.idleWaiters) }
+            if !state.idleWaiters.isEmpty, state.entries.values.allSatisfy({ $0.requests == 0 }) {
+                swap(&waiters, &state.idleWaiters)
+            }
             return (state.shutdownIfIdle(client), waiters)
         }
         if let idle { shutDown(idle) }
@@ -164,10 +170,20 @@ final class OriginClients: Sendable {
 
     // MARK: Retirement
 
-    private func retireIfUnused(_ client: OriginClient, since use: Int) {
+    private func idleTimer(for client: OriginClient, due: NIODeadline) -> Scheduled<Void> {
+        client.http.eventLoopGroup.any().scheduleTask(deadline: due) { [weak self] in self?.retireIfUnused(client) }
+    }
+
+    private func retireIfUnused(_ client: OriginClient) {
         let retired = state.withLock { state -> OriginClient? in
-            guard state.requests(of: client) == 0, state.lastUse(of: client) == use else { return nil }
-            return state.retire(client)
+            let id = ObjectIdentifier(client)
+            guard var entry = state.entries[id], !entry.isShuttingDown else { return nil }
+            let due = entry.idleSince + idleTimeout
+            let isDue = entry.requests == 0 && due <= .now()
+            // With a request in flight, its end sets the next timer.
+            entry.idleTimer = entry.requests > 0 || isDue ? nil : idleTimer(for: client, due: due)
+            state.entries[id] = entry
+            return isDue ? state.retire(client) : nil
         }
         if let retired { shutDown(retired) }
     }
@@ -249,7 +265,5 @@ extension OriginClients.State {
         let id = ObjectIdentifier(client)
         entries[id]?.requests += 1
         entries[id]?.lastUse = uses
-        entries[id]?.idleTimer?.cancel()
-        entries[id]?.idleTimer = nil
     }
 }

@@ -40,12 +40,11 @@ struct RequestTarget: Sendable {
         guard let url = URL(string: text),
             let scheme = url.scheme.flatMap({ HTTPOrigin.Scheme(rawValue: $0.lowercased()) })
         else { throw Self.refused(text, expected: "a URL of the scheme https or http") }
-        let dialled = try DialledHost(url: url)
-        let host = try DialledHost(dialled.name, port: dialled.port ?? scheme.defaultPort)
+        let host = try DialledHost(url: url).withPort(orDefault: scheme.defaultPort)
         let origin = HTTPOrigin(scheme: scheme, host: host)
         self.origin = origin
         self.url = url
-        if Self.host(of: text) == host.name {
+        if Self.host(of: url) == host.name {
             self.text = text
             return
         }
@@ -54,14 +53,14 @@ struct RequestTarget: Sendable {
         }
         parts.encodedHost = origin.hostInURL
         // Readers of URLs differ; what AsyncHTTPClient will read out of this one has to be the host that was judged.
-        guard let canonical = parts.string, Self.host(of: canonical) == host.name else {
+        guard let canonical = parts.string, URL(string: canonical).flatMap(Self.host) == host.name else {
             throw Self.refused(text, expected: "a URL whose host reads \(host.name)")
         }
         self.text = canonical
     }
 
-    private static func host(of text: String) -> String? {
-        guard let host = URL(string: text)?.host else { return nil }
+    private static func host(of url: URL) -> String? {
+        guard let host = url.host else { return nil }
         guard host.hasPrefix("["), host.hasSuffix("]") else { return host }
         return String(host.dropFirst().dropLast())
     }

@@ -113,6 +113,11 @@ public struct DialledHost: Hashable, Sendable {
     /// The same host where the port does not matter.
     var withoutPort: DialledHost { DialledHost(kind: kind, port: nil) }
 
+    /// The same host; on this port where it has none of its own.
+    package func withPort(orDefault port: Int) throws(HostError) -> DialledHost {
+        self.port == nil ? DialledHost(kind: kind, port: try Self.checked(port)) : self
+    }
+
     private init(kind: Kind, port: Int?) {
         self.kind = kind
         self.port = port
