@@ -34,8 +34,9 @@ final class PeerJudge {
 
     /// Judges the peer and answers TLS: at once, or as soon as its policy has what it waits for, or has given up.
     func judge(_ certificates: [NIOSSLCertificate], _ promise: EventLoopPromise<NIOSSLVerificationResultWithMetadata>) {
+        guard let policy = verification.policyToPrepare else { return promise.succeed(judge(certificates)) }
         let bound = NIOLoopBound(self, eventLoop: promise.futureResult.eventLoop)
-        verification.whenPrepared(on: promise.futureResult.eventLoop) {
+        verification.prepare(policy, on: promise.futureResult.eventLoop) {
             promise.succeed(bound.value.judge(certificates))
         }
     }

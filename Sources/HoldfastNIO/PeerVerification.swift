@@ -101,7 +101,17 @@ public struct PeerVerification: Sendable {
     /// Goes on at once, or on the event loop when the policy has what it waits for. It goes on as well when that did not
     /// come: the policy then says why it rejects.
     func whenPrepared(on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) {
-        guard let policy = trust.policyToPrepare(for: purpose) else { return body() }
+        guard let policy = policyToPrepare else { return body() }
+        prepare(policy, on: loop, body)
+    }
+
+    /// The policy that has to be waited for; nil when it can be asked right away.
+    var policyToPrepare: (any PreparableTrustPolicy)? { trust.policyToPrepare(for: purpose) }
+
+    /// Goes on on the event loop, whether the policy got what it waits for or not.
+    func prepare(
+        _ policy: any PreparableTrustPolicy, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void
+    ) {
         Task {
             try? await policy.prepare()
             loop.execute(body)
@@ -148,7 +158,7 @@ extension PeerVerification {
     /// spares the task.
     public var asyncCallback: @Sendable @concurrent ([NIOSSLCertificate]) async throws -> NIOSSLVerificationResult {
         { certificates in
-            try? await trust.policyToPrepare(for: purpose)?.prepare()
+            try? await policyToPrepare?.prepare()
             return evaluate(certificates).isTrusted ? .certificateVerified : .failed
         }
     }

@@ -32,7 +32,9 @@ final class TrustGateHandler: ChannelDuplexHandler {
     private let timeout: TimeAmount?
     private weak var tls: NIOSSLHandler?
     private var state = State.shut
-    private var held = CircularBuffer<Held>()
+    /// In the order in which they came; those before `released` are on their way.
+    private var held: [Held] = []
+    private var released = 0
     private var timer: Scheduled<Void>?
 
     /// - Parameter tls: the handler in front, which knows the leaf of a resumed session.
@@ -185,11 +187,16 @@ final class TrustGateHandler: ChannelDuplexHandler {
     private func release(_ context: ChannelHandlerContext) {
         // A write may complete at once and lead to the next one, which has to wait its turn.
         while case .opening = state {
-            switch held.popFirst() {
+            guard released < held.count else {
+                held = []
+                state = .open
+                return
+            }
+            released += 1
+            switch held[released - 1] {
             case .write(let data, let promise): context.write(data, promise: promise)
             case .flush: context.flush()
             case .closeOutput(let promise): context.close(mode: .output, promise: promise)
-            case nil: state = .open
             }
         }
     }
@@ -201,15 +208,17 @@ final class TrustGateHandler: ChannelDuplexHandler {
     }
 
     /// Ends the wait for a decision; does nothing to what was let through.
-    private func settle(_ reason: any Error) {
+    private func settle(_ reason: @autoclosure () -> any Error) {
         timer?.cancel()
         timer = nil
         switch state {
         case .shut, .opening:
             let wasShut = if case .shut = state { true } else { false }
-            let error: any Error = wasShut ? reason : ChannelError.ioOnClosedChannel
+            let error: any Error = wasShut ? reason() : ChannelError.ioOnClosedChannel
             state = .refused(error)
-            while let next = held.popFirst() {
+            let left = held.dropFirst(released)
+            held = []
+            for next in left {
                 switch next {
                 case .write(_, let promise), .closeOutput(let promise): promise?.fail(error)
                 case .flush: break

@@ -27,7 +27,10 @@ public struct TrustSource: Sendable {
     /// Asks one policy; it must cover the host that is dialled. One that waits for something (`PreparableTrustPolicy`)
     /// is waited for, without blocking the event loop.
     public static func policy(_ policy: any TrustPolicy) -> TrustSource {
-        TrustSource(waiting: { _ in policy.inNeedOfPreparation }) { trust, time in policy.evaluate(trust, at: time) }
+        let preparable = policy as? any PreparableTrustPolicy
+        return TrustSource(waiting: { _ in preparable?.inNeedOfPreparation }) { trust, time in
+            policy.evaluate(trust, at: time)
+        }
     }
 
     /// Asks a manager for the policy of the host that is dialled; its observers learn of every decision.

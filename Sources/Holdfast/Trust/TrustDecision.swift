@@ -57,7 +57,9 @@ public struct TrustDecision: Sendable {
     }
 
     /// Whether the peer is trusted.
-    public var isTrusted: Bool { verdict == .trusted }
+    public var isTrusted: Bool {
+        if case .trusted = verdict { true } else { false }
+    }
 
     /// Why the peer is not trusted; nil when it is.
     public var failure: TrustFailure? {
