@@ -1,10 +1,9 @@
 import Crypto
 import CryptoExtras
-
-import struct Foundation.Data
+import Synchronization
 
 /// The public key of a certificate, read from its SubjectPublicKeyInfo (RFC 3279, RFC 5480, RFC 8410).
-struct CertificatePublicKey: Sendable {
+final class CertificatePublicKey: Sendable {
     enum Kind: Sendable, Equatable {
         case rsa(bits: Int)
         /// A key for RSASSA-PSS alone; with a digest where its parameters name one (RFC 4055 section 3.1).
@@ -18,6 +17,8 @@ struct CertificatePublicKey: Sendable {
     /// The key's octets: an X9.63 point, Ed25519's 32 octets; for RSA the modulus.
     private let octets: ArraySlice<UInt8>
     private let exponent: ArraySlice<UInt8>
+    /// Made by the first verification; an anchor's serves all validations.
+    private let libraryKey = Mutex<LibraryKey?>(nil)
 
     /// RSA keys above it cost a verifier more than any use they have; BoringSSL stops at the same size.
     static let maximumRSABits = 8_192
@@ -95,14 +96,23 @@ struct CertificatePublicKey: Sendable {
         }
     }
 
+    private var library: LibraryKey {
+        if let known = libraryKey.withLock({ $0 }) { return known }
+        // Outside the lock: two that make it at once make the same.
+        let made = LibraryKey(kind, octets: octets, exponent: exponent)
+        libraryKey.withLock { $0 = made }
+        return made
+    }
+
     /// Whether `signature` over `message` verifies under this key; nil where key and algorithm do not go together.
     func verifies(
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: SignatureAlgorithm
     ) -> Bool? {
         switch (kind, algorithm) {
         case (.p256, .ecdsa(let digest)):
-            guard let key = try? P256.Signing.PublicKey(x963Representation: octets),
-                let value = try? P256.Signing.ECDSASignature(derRepresentation: signature)
+            guard case .p256(let key) = library,
+                let octets = ECDSASignatureValue.octets(of: signature, coordinateSize: 32),
+                let value = try? P256.Signing.ECDSASignature(rawRepresentation: octets)
             else { return false }
             return switch digest {
             case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message))
@@ -110,8 +120,9 @@ struct CertificatePublicKey: Sendable {
             case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message))
             }
         case (.p384, .ecdsa(let digest)):
-            guard let key = try? P384.Signing.PublicKey(x963Representation: octets),
-                let value = try? P384.Signing.ECDSASignature(derRepresentation: signature)
+            guard case .p384(let key) = library,
+                let octets = ECDSASignatureValue.octets(of: signature, coordinateSize: 48),
+                let value = try? P384.Signing.ECDSASignature(rawRepresentation: octets)
             else { return false }
             return switch digest {
             case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message))
@@ -119,8 +130,9 @@ struct CertificatePublicKey: Sendable {
             case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message))
             }
         case (.p521, .ecdsa(let digest)):
-            guard let key = try? P521.Signing.PublicKey(x963Representation: octets),
-                let value = try? P521.Signing.ECDSASignature(derRepresentation: signature)
+            guard case .p521(let key) = library,
+                let octets = ECDSASignatureValue.octets(of: signature, coordinateSize: 66),
+                let value = try? P521.Signing.ECDSASignature(rawRepresentation: octets)
             else { return false }
             return switch digest {
             case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message))
@@ -128,7 +140,7 @@ struct CertificatePublicKey: Sendable {
             case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message))
             }
         case (.ed25519, .ed25519):
-            guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: octets) else { return false }
+            guard case .ed25519(let key) = library else { return false }
             return key.isValidSignature(signature, for: message)
         case (.rsa, .rsaPKCS1(let digest)):
             return verifiesRSA(signature, over: message, digest: digest, padding: .insecurePKCS1v1_5)
@@ -145,7 +157,7 @@ struct CertificatePublicKey: Sendable {
     /// another kind of key.
     func verifiesLegacyRSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
         guard case .rsa = kind else { return nil }
-        guard let key = try? _RSA.Signing.PublicKey(n: octets, e: exponent) else { return false }
+        guard case .rsa(let key) = library else { return false }
         let value = _RSA.Signing.RSASignature(rawRepresentation: signature)
         return key.isValidSignature(value, for: Insecure.SHA1.hash(data: message), padding: .insecurePKCS1v1_5)
     }
@@ -158,7 +170,7 @@ struct CertificatePublicKey: Sendable {
         switch kind {
         case .rsa, .rsaPSS(_, nil):
             // The library's own rules about keys hold here as well.
-            guard (try? _RSA.Signing.PublicKey(n: octets, e: exponent)) != nil else { return false }
+            guard case .rsa = library else { return false }
             return pss.verifies(signature, over: message, modulus: octets, exponent: exponent)
         default:
             return nil
@@ -168,8 +180,9 @@ struct CertificatePublicKey: Sendable {
     /// ECDSA with SHA-1 on P-256, as ``verifiesLegacyRSA(_:over:)``.
     func verifiesLegacyECDSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
         guard kind == .p256 else { return nil }
-        guard let key = try? P256.Signing.PublicKey(x963Representation: octets),
-            let value = try? P256.Signing.ECDSASignature(derRepresentation: signature)
+        guard case .p256(let key) = library,
+            let octets = ECDSASignatureValue.octets(of: signature, coordinateSize: 32),
+            let value = try? P256.Signing.ECDSASignature(rawRepresentation: octets)
         else { return false }
         return key.isValidSignature(value, for: Insecure.SHA1.hash(data: message))
     }
@@ -178,8 +191,7 @@ struct CertificatePublicKey: Sendable {
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, digest: SignatureAlgorithm.Digest,
         padding: _RSA.Signing.Padding
     ) -> Bool {
-        // The library refuses keys under 2048 bits and exponents that only cost time; both verify nothing.
-        guard let key = try? _RSA.Signing.PublicKey(n: octets, e: exponent) else { return false }
+        guard case .rsa(let key) = library else { return false }
         let value = _RSA.Signing.RSASignature(rawRepresentation: signature)
         return switch digest {
         case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message), padding: padding)

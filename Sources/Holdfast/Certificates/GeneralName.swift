@@ -31,6 +31,7 @@ enum GeneralName: Sendable, Equatable {
         try outer.finish()
         guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list of names"), at: value.lowerBound) }
         var names: [GeneralName] = []
+        names.reserveCapacity(4)
         while !list.isAtEnd {
             guard names.count < maximumCount else {
                 throw DERError(.invalidValue("more than \(maximumCount) names"), at: list.position)

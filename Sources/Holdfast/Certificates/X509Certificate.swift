@@ -21,6 +21,9 @@ public struct X509Certificate: Sendable {
         let subjectPublicKeyInfo: Range<Int>
         let signature: Range<Int>
         let extensions: [CertificateExtension]
+        /// Read once, since every path asks for it several times. A key that cannot be read spoils no certificate but for
+        /// paths.
+        let publicKey: Result<CertificatePublicKey, DERError>
 
         init(_ der: [UInt8]) throws(CertificateError) {
             guard der.count <= CertificateLimits.maximumBytes else {
@@ -91,7 +94,18 @@ public struct X509Certificate: Sendable {
             }
             extensions =
                 if let extensionList { try CertificateExtension.readAll(extensionList, of: der) } else { [] }
+            publicKey = Self.publicKey(subjectPublicKeyInfo, of: der)
             self.der = der
+        }
+
+        private static func publicKey(
+            _ range: Range<Int>, of der: [UInt8]
+        ) -> Result<CertificatePublicKey, DERError> {
+            do throws(DERError) {
+                return .success(try CertificatePublicKey(range, of: der))
+            } catch {
+                return .failure(error)
+            }
         }
 
         private static func version(_ explicit: DERReader.Element?, of bytes: [UInt8]) throws(DERError) -> Int {
@@ -174,7 +188,7 @@ extension X509Certificate {
     }
 
     var publicKey: CertificatePublicKey {
-        get throws(DERError) { try CertificatePublicKey(layout.subjectPublicKeyInfo, of: layout.der) }
+        get throws(DERError) { try layout.publicKey.get() }
     }
 
     func value(of known: CertificateExtension.Known) -> Range<Int>? {

@@ -51,23 +51,20 @@ struct PathSearch {
         case octets, folded
     }
 
-    /// Equal for certificates of one name and key; nearly always told apart by a number.
+    /// Equal for certificates of one name and key; nearly always told apart by the end of the key.
     private struct Authority: Equatable {
-        private let hash: Int
+        private let end: UInt64
         private let name: DistinguishedName
         private let key: ArraySlice<UInt8>
 
         init(_ certificate: X509Certificate) {
             name = certificate.subject
             key = certificate.subjectPublicKeyInfo
-            var hasher = Hasher()
-            hasher.combine(name)
-            hasher.combine(octets: key)
-            hash = hasher.finalize()
+            end = key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
         }
 
         static func == (left: Authority, right: Authority) -> Bool {
-            left.hash == right.hash && left.name == right.name && left.key == right.key
+            left.end == right.end && left.name == right.name && left.key == right.key
         }
     }
 
@@ -82,7 +79,7 @@ struct PathSearch {
     private let limits: ValidationLimits
     private let rules: [any PathRule]
     private let revocation: Revocation
-    private let context: PathRuleContext
+    private var context: PathRuleContext
     private let accepting: (ValidatedPath) -> Bool
 
     private var nodes: [Node] = []
@@ -115,6 +112,8 @@ struct PathSearch {
         self.revocation = revocation
         self.context = context
         self.accepting = accepting
+        nodes.reserveCapacity(4)
+        signatures.reserveCapacity(4)
     }
 
     /// Searches from a leaf that already passed the rules for leaves.
@@ -124,6 +123,7 @@ struct PathSearch {
         _ = add(leaf, isAnchor: false)
         if anchors.contains(leaf), offer([0]) == .accepted { return nil }
         var path = [0]
+        path.reserveCapacity(4)
         switch extend(&path, intermediates: 0) {
         case .accepted: return nil
         case .overBudget: return worst
@@ -303,11 +303,14 @@ struct PathSearch {
     private mutating func presentedIssuers() -> [DistinguishedName: [Int]] {
         if let presented { return presented }
         var bySubject: [DistinguishedName: [Int]] = [:]
-        var seen: Set<Presented> = Set(minimumCapacity: chain.certificates.count)
-        seen.insert(Presented(der: nodes[0].certificate.der))
+        var seen: Set<Presented> = []
+        // The leaf and one more differ as a rule, and hashing both costs more than to compare them.
+        let isHashed = chain.certificates.count > 2
+        if isHashed { seen.insert(Presented(der: nodes[0].certificate.der)) }
         for (position, der) in chain.certificates.enumerated().dropFirst() {
             do throws(CertificateError) {
-                guard seen.insert(Presented(der: der)).inserted else { continue }
+                let isNew = isHashed ? seen.insert(Presented(der: der)).inserted : der != nodes[0].certificate.der
+                guard isNew else { continue }
                 let node = add(try X509Certificate(der: der), isAnchor: false)
                 bySubject[nodes[node].certificate.subject, default: []].append(node)
             } catch {
@@ -344,9 +347,12 @@ struct PathSearch {
     private mutating func issuerViolation(of node: Int) -> Violation? {
         if let known = nodes[node].issuerOutcome { return known }
         let certificate = nodes[node].certificate
-        var context = context
         context.isAnchor = nodes[node].isAnchor
-        let violation = rules.lazy.compactMap { $0.violation(of: certificate, in: context) }.first
+        var violation: Violation?
+        for rule in rules {
+            violation = rule.violation(of: certificate, in: context)
+            if violation != nil { break }
+        }
         nodes[node].issuerOutcome = .some(violation)
         return violation
     }
