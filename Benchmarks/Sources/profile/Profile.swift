@@ -4,7 +4,7 @@ import Workloads
 /// Does one workload for some seconds and nothing else: for perf and callgrind.
 @main
 struct Profile {
-    private static let workloads: [String: @Sendable () throws -> Workload] = [
+    private static let workloads: [String: @Sendable () async throws -> Workload] = [
         "pins": { try PinWorkloads.check(.p256()) },
         "hashes": { try PinWorkloads.bareHashes(.p256()) },
         "cold": { ValidationWorkloads.cold(try .p256()) },
@@ -16,8 +16,14 @@ struct Profile {
         "hostile": { ValidationWorkloads.refusal("hostile", try .hostile()) },
         "handshake-nobody": { try HandshakeWorkloads(.p256()).withoutVerification() },
         "handshake-boringssl": { try HandshakeWorkloads(.p256()).withBoringSSL() },
+        "handshake-bare": { try HandshakeWorkloads(.p256()).withBareSignatures() },
         "handshake-new": { try HandshakeWorkloads(.p256()).withHoldfast(cached: false) },
         "handshake-cached": { try HandshakeWorkloads(.p256()).withHoldfast(cached: true) },
+        "handshake-pins": { try HandshakeWorkloads(.p256()).withHoldfastPins(cached: false) },
+        "handshake-boringssl-rsa": { try HandshakeWorkloads(.rsa2048()).withBoringSSL() },
+        "handshake-new-rsa": { try HandshakeWorkloads(.rsa2048()).withHoldfast(cached: false) },
+        "request-plain": { try await RequestWorkloads().withAsyncHTTPClient(newConnection: false) },
+        "request-pinned": { try await RequestWorkloads().withPinnedHTTPClient(newConnection: false) },
         "policies": { try PolicyWorkloads.lookup(hosts: 100_000) },
     ]
 
