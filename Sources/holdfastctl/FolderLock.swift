@@ -23,6 +23,9 @@ struct FolderLock {
         self.descriptor = descriptor
     }
 
-    /// Once only.
-    func release() { close(descriptor) }
+    /// Once only. Said to the lock itself: to close it would not do while a process that is just being started has a copy.
+    func release() {
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }

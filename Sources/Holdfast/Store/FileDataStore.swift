@@ -78,7 +78,7 @@ public struct FileDataStore: ReportingDataStore {
 
     private func withLock(_ key: String, _ body: () throws -> Void) throws {
         let lock = folder.appending(path: ".\(Self.name(of: key)).lock")
-        // Closed on exec, so that no program that is started meanwhile holds it. It ends with the descriptor, however
+        // Closed on exec, so that no program that is started meanwhile keeps it. It ends with the descriptor, however
         // the process ends.
         let descriptor = unsafe open(lock.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.noLock(lock, errno) }
@@ -86,6 +86,8 @@ public struct FileDataStore: ReportingDataStore {
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else { throw Self.noLock(lock, errno) }
         }
+        // Until such a program begins, it has a copy of the descriptor, which closing ours would not unlock.
+        defer { _ = flock(descriptor, LOCK_UN) }
         try body()
     }
 
