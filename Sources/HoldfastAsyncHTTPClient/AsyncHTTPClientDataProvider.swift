@@ -83,6 +83,10 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
         let download = DocumentDownload(request, provider: self)
         try download.rules.check(request.url)
         let (answerLimit, wholeLimit) = (answerLimit, wholeLimit)
+        // A server nearby could answer before a timer of no time at all.
+        guard Self.duration(answerLimit) > .zero, Self.duration(wholeLimit) > .zero else {
+            throw RemoteDataError(.noAnswerInTime, expected: "limits above 0 s", found: "no time for an answer")
+        }
         do {
             return try await withThrowingTaskGroup(of: RemoteDataResponse?.self) { group in
                 defer { group.cancelAll() }

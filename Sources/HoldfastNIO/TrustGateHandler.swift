@@ -192,8 +192,11 @@ final class TrustGateHandler: ChannelDuplexHandler {
                 state = .open
                 return
             }
+            let next = held[released]
+            // Nothing is kept of what is on its way: a writer may follow each buffer with another for long.
+            held[released] = .flush
             released += 1
-            switch held[released - 1] {
+            switch next {
             case .write(let data, let promise): context.write(data, promise: promise)
             case .flush: context.flush()
             case .closeOutput(let promise): context.close(mode: .output, promise: promise)

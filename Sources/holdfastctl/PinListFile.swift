@@ -21,9 +21,11 @@ struct PinListFile {
         self.path = path
     }
 
-    func data() throws(CommandFailure) -> Data {
+    func data() throws(CommandFailure) -> Data { try Self.data(of: path) }
+
+    private static func data(of path: String) throws(CommandFailure) -> Data {
         // One byte more, so that the reader of the list says what is wrong with it.
-        try KeyFile.content(of: path, maximumBytes: Self.limits.bytes + 1)
+        try KeyFile.content(of: path, maximumBytes: limits.bytes + 1)
     }
 
     /// Reads the list, has it changed, and writes it if it is another; on any error the file stays as it is.
@@ -39,7 +41,7 @@ struct PinListFile {
         defer { lock.release() }
         let isNew = !FileManager.default.fileExists(atPath: file.path)
         guard !isNew || creating else { throw CommandFailure(.unreadableFile, "\(path) is not there") }
-        let old = isNew ? nil : try data()
+        let old = isNew ? nil : try Self.data(of: file.path)
         var draft = PinListDraft()
         if let old { draft = try read(old, signedBy: key) }
         let before = draft.entries

@@ -64,6 +64,28 @@ struct SignTests {
         }
     }
 
+    @Test("A link goes up from the folder in which it really stands")
+    func linkInLinkedFolder() async throws {
+        try await SigningSite.with { site in
+            try site.leaf("leaf.pem")
+            let manager = FileManager.default
+            for folder in ["releases/5", "releases/shared", "shared"] {
+                try manager.createDirectory(
+                    at: site.folder.appending(path: folder), withIntermediateDirectories: true)
+            }
+            for (link, target) in [("current", "releases/5"), ("releases/5/pins.json", "../shared/pins.json")] {
+                try manager.createSymbolicLink(
+                    atPath: site.folder.appending(path: link).path, withDestinationPath: target)
+            }
+            for _ in 0..<2 {
+                let run = try await site.sign(["leaf.pem", "--list", "current/pins.json"])
+                #expect(run.status == 0, "\(run.errors)")
+                #expect(try site.entries(of: "releases/shared/pins.json").count == 1)
+            }
+            #expect(try manager.contentsOfDirectory(atPath: site.folder.appending(path: "shared").path).isEmpty)
+        }
+    }
+
     @Test("A list that is replaced stays its owner's and its group's", .enabled(if: geteuid() == 0))
     func ownerOfList() async throws {
         try await SigningSite.with { site in

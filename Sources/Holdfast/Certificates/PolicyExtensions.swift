@@ -70,6 +70,10 @@ struct PolicyExtensions: Sendable {
         guard let first = octets.first, first < 0x80 else {
             throw DERError(.invalidValue("a number of certificates that is negative"), at: element.encoded.lowerBound)
         }
+        // X.690 8.3.2; padded, zero would pass for a large number.
+        if first == 0, let second = octets.dropFirst().first, second < 0x80 {
+            throw DERError(.invalidValue("a number of certificates that is padded"), at: element.encoded.lowerBound)
+        }
         return octets.count > 3 ? 1 << 24 : octets.reduce(0) { $0 << 8 | Int($1) }
     }
 

@@ -25,6 +25,8 @@ struct PinFile {
         encoder.outputFormat = .binary
         let data = try encoder.encode(certificates)
         guard data.count <= Self.maximumBytes else { throw CocoaError(.fileWriteOutOfSpace) }
+        // The encoder writes a certificate of many domains once, the reader's budget counts each of them.
+        _ = try Self.certificates(in: data)
         let folder = url.deletingLastPathComponent()
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -66,8 +66,9 @@ extension PinList {
             for place in 0..<list.count {
                 let one = try object(try reference(place, of: list, trailer), trailer)
                 guard one.kind == 0x40 else { throw Self.corrupt }
+                let octets = try content(at: one.start, count: one.count)
                 try spend(one.count)
-                certificates.append(Data(try content(at: one.start, count: one.count)))
+                certificates.append(Data(octets))
             }
             found[key] = certificates
         }
@@ -102,14 +103,21 @@ extension PinList {
         let text: String? =
             switch object.kind {
             case 0x50: String(validating: try content(at: object.start, count: object.count), as: UTF8.self)
-            case 0x60:
-                String(
-                    validating: try (0..<object.count).map { UInt16(try number(at: object.start + $0 * 2, size: 2)) },
-                    as: UTF16.self)
+            case 0x60: String(validating: try units(of: object), as: UTF16.self)
             default: nil
             }
         guard let text else { throw Self.corrupt }
         return text
+    }
+
+    private func units(of object: Object) throws -> [UInt16] {
+        let (count, overflow) = object.count.multipliedReportingOverflow(by: 2)
+        guard !overflow else { throw Self.corrupt }
+        // First, so that no more is reserved than there is.
+        let octets = try content(at: object.start, count: count)
+        return stride(from: octets.startIndex, to: octets.endIndex, by: 2).map {
+            UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1])
+        }
     }
 
     private func content(at start: Int, count: Int) throws -> ArraySlice<UInt8> {

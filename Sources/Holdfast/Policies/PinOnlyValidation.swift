@@ -32,8 +32,10 @@ struct PinOnlyValidation {
         let matched = matcher.pins(of: leaf)
         if !matched.isEmpty {
             if revocation.isChecked, let own {
+                let isKnown = certificates.contains(leaf) || matched.contains { $0.subject == .certificate }
                 let violation = own.revocationViolation(
-                    ofTrusted: leaf, in: chain, knowing: certificates, at: draft.time, effort: &draft.effort)
+                    ofTrusted: leaf, isKnown: isKnown, in: chain, knowing: certificates, at: draft.time,
+                    effort: &draft.effort)
                 if let violation { return draft.rejected(violation.failure(host: subject.host, chain: chain)) }
             }
             // The pinned leaf is its own anchor, and the handshake has proved its key: there is no more to a path of one.

@@ -15,7 +15,9 @@ public import struct Foundation.Date
 /// leaf is enough, since the handshake proves its key. A pin above the leaf counts only if every signer from the leaf up
 /// to it keeps the rules for issuers (version 3, a CA with keyCertSign, path length, name constraints; RFC 5280 6.1.4)
 /// and the leaf names the dialled host: otherwise anyone with an ordinary certificate of that issuer could sign his own.
-/// Revocation lists that the trust's ``PathValidator`` was given are asked all the same.
+/// Revocation lists that the trust's ``PathValidator`` was given are asked all the same; the issuer of a pinned leaf must
+/// then be presented, an anchor, or given with the pins. Whoever holds a pinned key can wrap it in another certificate, of
+/// which no list speaks: against a stolen key with a key pin only required lists help, or the removal of the pin.
 /// A key pin above the leaf trusts that key alone; what the certificate around it says is then the peer's word, and a
 /// certificate pin fixes it.
 ///

@@ -20,20 +20,20 @@ package enum AtomicFile {
         let temporary = folder.appending(path: temporaryName)
         try? FileManager.default.removeItem(at: temporary)
         do {
-            // Made with its mode, since one that is set afterwards leaves a moment without.
-            guard
-                FileManager.default.createFile(
-                    atPath: temporary.path, contents: nil, attributes: [.posixPermissions: 0o600])
-            else { throw CocoaError(.fileWriteNoPermission) }
-            let handle = try FileHandle(forWritingTo: temporary)
+            // Made with its mode, since one that is set afterwards leaves a moment without. Neither here nor below by
+            // its name again: who may write to the folder could have put a link to another file there.
+            let descriptor = unsafe open(
+                temporary.path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600 as mode_t)
+            guard descriptor >= 0 else { throw failure(errno) }
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
             defer { try? handle.close() }
             try handle.write(contentsOf: data)
-            if let owner, fchown(handle.fileDescriptor, owner.user, owner.group) != 0 {
+            if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
                 // Only root gives files away; a group of one's own is for everybody.
-                _ = fchown(handle.fileDescriptor, UInt32.max, owner.group)
+                _ = fchown(descriptor, UInt32.max, owner.group)
             }
             // Whole, before anybody else may read it.
-            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: temporary.path)
+            guard fchmod(descriptor, mode_t(permissions & 0o7777)) == 0 else { throw failure(errno) }
             try handle.synchronize()
             guard unsafe rename(temporary.path, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
@@ -41,6 +41,15 @@ package enum AtomicFile {
             throw error
         }
         synchronize(folder)
+    }
+
+    private static func failure(_ number: Int32) -> CocoaError {
+        switch number {
+        case EACCES, EPERM: CocoaError(.fileWriteNoPermission)
+        case ENOENT: CocoaError(.fileNoSuchFile)
+        case ENOSPC: CocoaError(.fileWriteOutOfSpace)
+        default: CocoaError(.fileWriteUnknown)
+        }
     }
 
     /// The new name is on the disk only when its folder is; some file systems cannot say, and the content is safe.

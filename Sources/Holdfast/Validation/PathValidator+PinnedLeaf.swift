@@ -6,12 +6,19 @@ extension PathValidator {
     ///
     /// A list counts if its issuer is known, from the chain, the anchors or the configuration. Where lists name the issuer
     /// and he is not known, nobody can say; a peer could otherwise hide that it was revoked by leaving him out.
+    /// - Parameters:
+    ///   - isKnown: whether the certificate itself is pinned. Of one of which only the key is pinned, the rest is the word
+    ///     of whoever has the key: he can wrap it anew.
+    ///   - certificates: issuers from the configuration.
     func revocationViolation(
-        ofTrusted leaf: X509Certificate, in chain: PresentedChain, knowing certificates: [X509Certificate],
-        at time: Date, effort: inout ValidationEffort
+        ofTrusted leaf: X509Certificate, isKnown: Bool, in chain: PresentedChain,
+        knowing certificates: [X509Certificate], at time: Date, effort: inout ValidationEffort
     ) -> Violation? {
-        // Nobody else speaks of what vouches for itself.
-        if leaf.isSelfIssued, SignatureRule.violation(of: leaf, by: leaf) == nil { return nil }
+        // Nobody else speaks of what vouches for itself; where somebody has to, one that nobody knows does not count.
+        if leaf.isSelfIssued {
+            if isKnown { return nil }
+            if !revocation.isRequired, SignatureRule.violation(of: leaf, by: leaf) == nil { return nil }
+        }
         let presented = chain.certificates.dropFirst().compactMap { try? X509Certificate(der: $0) }
         let known = (presented + certificates).filter { $0.subject.matches(leaf.issuer) }
         let trusted =
@@ -29,7 +36,7 @@ extension PathValidator {
         default:
             guard revocation.isRequired || !revocation.lists(of: leaf.issuer).isEmpty else { return nil }
             return Violation(.revocationUnknown, leaf) {
-                ("a revocation list that can be used", "lists of an issuer whose certificate is not known")
+                ("a revocation list of an issuer that is known and signed for the leaf", "none")
             }
         }
     }

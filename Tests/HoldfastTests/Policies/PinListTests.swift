@@ -74,7 +74,9 @@ struct PinListTests {
     }
 
     /// One domain with many certificates that are one object, and an object that holds itself.
-    private func binary(certificates count: Int, of size: Int, array: UInt32 = 3) -> Data {
+    private func binary(
+        certificates count: Int, of size: Int, array: UInt32 = 3, key: [UInt8] = [0x51, 0x61]
+    ) -> Data {
         func big(_ number: Int) -> [UInt8] { (0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
         var data = Array("bplist00".utf8)
         var offsets: [Int] = []
@@ -83,7 +85,7 @@ struct PinListTests {
             data += object
         }
         add([0xD1] + big(1) + big(2))
-        add([0x51, 0x61])
+        add(key)
         add([0xAF, 0x12] + big(count))
         for _ in 0..<count { data += big(Int(array)) }
         add([0x4F, 0x12] + big(size))
@@ -103,6 +105,30 @@ struct PinListTests {
         }
         let circle = #expect(throws: CocoaError.self) { try PinList.read(binary(certificates: 5, of: 1, array: 2)) }
         #expect(circle?.code == .propertyListReadCorrupt)
+    }
+
+    @Test("A name in UTF-16 is read; one that says it is longer than the file reserves nothing")
+    func wideName() throws {
+        #expect(try PinList.read(binary(certificates: 1, of: 1, key: [0x62, 0, 0xFC, 0, 0x61]))["\u{FC}a"]?.count == 1)
+        for count in [[0x7F, 0xFF, 0xFF, 0xFF], [0x40, 0, 0, 0], [0, 0, 1, 0]] as [[UInt8]] {
+            let error = #expect(throws: CocoaError.self) {
+                try PinList.read(binary(certificates: 1, of: 1, key: [0x6F, 0x12] + count))
+            }
+            #expect(error?.code == .propertyListReadCorrupt)
+        }
+    }
+
+    @Test("No list is kept that could not be read again")
+    func writable() throws {
+        let file = PinFile(url: FileManager.default.temporaryDirectory.appending(path: "\(UUID()).plist"))
+        defer { try? FileManager.default.removeItem(at: file.url) }
+        let kept = ["www.example.com": [Data(count: 100)]]
+        try file.replace(with: kept)
+        // One certificate for many domains: the file is small, and what it stands for is not.
+        let shared = Dictionary(uniqueKeysWithValues: (0..<3_000).map { ("\($0).example.com", [Data(count: 6_000)]) })
+        let error = #expect(throws: CocoaError.self) { try file.replace(with: shared) }
+        #expect(error?.code == .fileReadTooLarge)
+        #expect(try file.read() == kept)
     }
 
     @Test("Every cut and every changed octet of a binary list is read or refused")

@@ -49,6 +49,15 @@ struct PolicyCheckTests {
 
     private let none: Change = { _ in }
 
+    @Test("A padded number of certificates is no number: zero is not to pass for a large one")
+    func paddedCount() throws {
+        for octets in [[0x80, 5, 0, 0, 0, 0, 0], [0x80, 2, 0, 1], [0x80, 1, 0x80], [0x80, 0]] as [[UInt8]] {
+            let constraint = TestExtension(
+                [2, 5, 29, 36], isCritical: true, value: [0x30, UInt8(octets.count)] + octets)
+            #expect(try complaint({ $0.extensions = [constraint] }, none, none) == .malformedExtension)
+        }
+    }
+
     @Test("What nobody requires is not missed, whatever critical extensions speak of policies")
     func notRequired() throws {
         let talk = Self.naming([Self.a], Self.mappings([(Self.a, Self.b)]), Self.inhibitAny(0))
