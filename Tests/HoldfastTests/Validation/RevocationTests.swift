@@ -11,7 +11,9 @@ struct RevocationTests {
     private let serial: [UInt8]
 
     init() throws {
-        root = try TestAuthority.root { $0.keyUsage = [.keyCertSign, .crlSign] }
+        // It stands still, since some of these tests are about single seconds.
+        let clock = ManualClock(now: SystemWallClock().now)
+        root = try TestAuthority.root(clock: clock) { $0.keyUsage = [.keyCertSign, .crlSign] }
         issuing = try root.intermediate { $0.keyUsage = [.keyCertSign, .crlSign] }
         leaf = try issuing.leaf(names: ["www.example.com"])
         serial = Array(try X509Certificate(der: leaf.der).serialNumber)
