@@ -21,6 +21,8 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             0. The list, the backups, the key and the authorities are read again each time; where that fails, what \
             was read before goes on to count.
 
+            A link in the place of a published file is followed: let nobody else write to the output folder.
+
             EXAMPLES
               holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output
               holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output \

@@ -32,6 +32,13 @@ struct TrustServerTests {
             try await CommandRun.holdfastctl(publishArguments + arguments, in: folder)
         }
 
+        /// - Parameter script: starts the command as `"$@"`, with what more it shall get.
+        func publish(by script: String) async throws -> CommandRun {
+            let program = try #require(CommandRun.program)
+            return try await CommandRun.run(
+                URL(filePath: "/bin/sh"), ["-c", script, "sh", program.path] + publishArguments, in: folder)
+        }
+
         var publishArguments: [String] {
             [
                 "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains", "--output", "output",
@@ -365,10 +372,7 @@ struct TrustServerTests {
                     while [ "$(grep -c published log)" -lt 3 ]; do kill -0 $pid || exit 9; sleep 0.1; done
                     kill -TERM $pid; wait $pid
                     """
-                let program = try #require(CommandRun.program)
-                let run = try await CommandRun.run(
-                    URL(filePath: "/bin/sh"),
-                    ["-c", script, "sh", program.path] + site.publishArguments, in: site.folder)
+                let run = try await site.publish(by: script)
                 #expect(run.status == 0, "\(run.errors)")
                 #expect(try site.document().entries.map(\.port) == [server.port])
             }
@@ -390,10 +394,7 @@ struct TrustServerTests {
                     more; mv second.pub next.pub; more; rm next.pub; more
                     kill -TERM $pid; wait $pid
                     """
-                let program = try #require(CommandRun.program)
-                let run = try await CommandRun.run(
-                    URL(filePath: "/bin/sh"),
-                    ["-c", script, "sh", program.path] + site.publishArguments, in: site.folder)
+                let run = try await site.publish(by: script)
                 #expect(run.status == 0, "\(run.errors)")
                 #expect(run.errors.contains("next.pub cannot be read: no such file; what was read before"))
                 let pins = try site.document().entries.flatMap(\.publicKeyPins)

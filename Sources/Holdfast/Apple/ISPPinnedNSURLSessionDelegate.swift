@@ -5,9 +5,7 @@ public import Foundation
 /// for its domain, and one of the certificates stored for exactly that domain is in the path.
 ///
 /// A class to inherit from in Swift, or to use as it is. Safe to use from any thread.
-open class ISPPinnedNSURLSessionDelegate: PinnedSessionDelegate, @unchecked Sendable {
-    // Unchecked as what it inherits from is, and for the same reason; it stores nothing of its own.
-
+open class ISPPinnedNSURLSessionDelegate: PinnedSessionDelegate, @unchecked Sendable {  // as its parent; stores nothing
     /// Makes a delegate.
     /// - Parameters:
     ///   - file: where the certificates are kept.

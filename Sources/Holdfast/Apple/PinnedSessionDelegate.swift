@@ -21,7 +21,9 @@ public import FoundationNetworking
 /// To inherit from it, call `super` in the two challenge methods, or leave them alone. To keep a delegate of one's own,
 /// await ``response(to:)`` in it. Safe to use from any thread: what it holds does not change but under a lock, and that
 /// is what a subclass must keep to.
-open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
+open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
+    @unchecked Sendable  // An open class conforms to Apple's Sendable protocols in no other way; see its members.
+{
     // Unchecked, because Apple's delegate protocols are Sendable and the compiler accepts no open class as that otherwise.
     // What is stored here is a constant and a Mutex.
 

@@ -107,7 +107,7 @@ struct PinListTests {
         #expect(circle?.code == .propertyListReadCorrupt)
     }
 
-    @Test("A name in UTF-16 is read; one that says it is longer than the file reserves nothing")
+    @Test("A name in UTF-16 is read; one that says it is longer than the file is refused")
     func wideName() throws {
         #expect(try PinList.read(binary(certificates: 1, of: 1, key: [0x62, 0, 0xFC, 0, 0x61]))["\u{FC}a"]?.count == 1)
         for count in [[0x7F, 0xFF, 0xFF, 0xFF], [0x40, 0, 0, 0], [0, 0, 1, 0]] as [[UInt8]] {

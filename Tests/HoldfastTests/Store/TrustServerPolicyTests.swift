@@ -47,12 +47,7 @@ struct TrustServerPolicyTests {
     @Test("Without a document a decision is a rejection at once that leaves a wish; when it is granted, pins decide")
     func firstDecision() async throws {
         let fixture = try TrustServerStoreFixture()
-        let gate = Gate()
-        let document = try fixture.document()
-        fixture.provider.answer { _ in
-            await gate.wait()
-            return RemoteDataResponse(.body(document))
-        }
+        let gate = try fixture.answerBehindGate()
         let policy = try policy(fixture)
         for _ in 0..<3 {
             let failure = try #require(try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now).failure)
@@ -69,12 +64,7 @@ struct TrustServerPolicyTests {
     @Test("The first document is awaited once by eight at the same time")
     func sharedPreparation() async throws {
         let fixture = try TrustServerStoreFixture()
-        let gate = Gate()
-        let document = try fixture.document()
-        fixture.provider.answer { _ in
-            await gate.wait()
-            return RemoteDataResponse(.body(document))
-        }
+        let gate = try fixture.answerBehindGate()
         let policy = try policy(fixture)
         let trust = try fixture.pki.trust()
         let now = fixture.clock.now
@@ -99,12 +89,7 @@ struct TrustServerPolicyTests {
     func preparationTimeout() async throws {
         var fixture = try TrustServerStoreFixture()
         fixture.settings.preparationTimeout = .milliseconds(1)
-        let gate = Gate()
-        let document = try fixture.document()
-        fixture.provider.answer { _ in
-            await gate.wait()
-            return RemoteDataResponse(.body(document))
-        }
+        let gate = try fixture.answerBehindGate()
         let policy = try policy(fixture)
         let error = await #expect(throws: CertStoreError.self) { try await policy.prepare() }
         #expect(error?.code == .networkError && policy.needsPreparation)
@@ -118,12 +103,7 @@ struct TrustServerPolicyTests {
     func longestPreparationTimeout() async throws {
         var fixture = try TrustServerStoreFixture()
         fixture.settings.preparationTimeout = .seconds(Int64.max)
-        let gate = Gate()
-        let document = try fixture.document()
-        fixture.provider.answer { _ in
-            await gate.wait()
-            return RemoteDataResponse(.body(document))
-        }
+        let gate = try fixture.answerBehindGate()
         let policy = try policy(fixture)
         async let prepared: Void = policy.prepare()
         while !policy.store.documents.isUpdating { await Task.yield() }
@@ -135,12 +115,7 @@ struct TrustServerPolicyTests {
     @Test("Waiting ends when its task is cancelled; the download goes on for others")
     func cancellation() async throws {
         let fixture = try TrustServerStoreFixture()
-        let gate = Gate()
-        let document = try fixture.document()
-        fixture.provider.answer { _ in
-            await gate.wait()
-            return RemoteDataResponse(.body(document))
-        }
+        let gate = try fixture.answerBehindGate()
         let policy = try policy(fixture)
         let waiting = Task { try await policy.prepare() }
         let other = Task { try await policy.prepare() }

@@ -43,6 +43,17 @@ struct TrustServerStoreFixture {
         provider.answer(try document(hosts, age: age))
     }
 
+    /// Publishes a document that is held back until the gate opens.
+    func answerBehindGate() throws -> Gate {
+        let gate = Gate()
+        let document = try document()
+        provider.answer { _ in
+            await gate.wait()
+            return RemoteDataResponse(.body(document))
+        }
+        return gate
+    }
+
     func fail() {
         provider.answer { _ in throw RemoteDataError(status: 503) }
     }

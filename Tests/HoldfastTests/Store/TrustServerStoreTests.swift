@@ -262,12 +262,7 @@ struct TrustServerStoreTests {
         try fixture.publish()
         let store = try fixture.store()
         try await store.update()
-        let gate = Gate()
-        let document = try fixture.document()
-        fixture.provider.answer { _ in
-            await gate.wait()
-            return RemoteDataResponse(.body(document))
-        }
+        let gate = try fixture.answerBehindGate()
         async let error = store.updateError()
         while !store.documents.isUpdating { await Task.yield() }
         store.reset()

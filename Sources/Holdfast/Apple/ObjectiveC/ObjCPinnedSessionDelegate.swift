@@ -4,10 +4,8 @@ import Foundation
 /// `GCXPinnedSessionDelegate`: a ``PinnedSessionDelegate`` that Objective-C can make.
 @objc(GCXPinnedSessionDelegate)
 public final class ObjCPinnedSessionDelegate: PinnedSessionDelegate,
-    @unchecked Sendable
+    @unchecked Sendable  // As what it inherits from is, and for the same reason; it stores nothing of its own.
 {
-    // Unchecked as what it inherits from is, and for the same reason; it stores nothing of its own.
-
     /// Makes a delegate; a host without a policy is rejected.
     /// - Parameter manager: whose policies decide.
     @objc(initWithManager:) public init(manager: ObjCTrustManager) {

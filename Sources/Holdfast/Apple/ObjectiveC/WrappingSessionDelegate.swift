@@ -8,11 +8,8 @@ public import Foundation
 /// answers to challenges about a server's trust are never asked for. Safe to use from any thread.
 @objc(GCXWrappingSessionDelegate)
 public final class WrappingSessionDelegate: PinnedSessionDelegate,
-    @unchecked Sendable
+    @unchecked Sendable  // As its parent; it stores constants, of protocols that are Sendable on Apple's systems alone.
 {
-    // Unchecked as what it inherits from is, and because URLSessionDelegate is declared Sendable on Apple's systems alone.
-    // What is stored here are constants.
-
     private let wrapped: any URLSessionDelegate
 
     /// Wraps a delegate.

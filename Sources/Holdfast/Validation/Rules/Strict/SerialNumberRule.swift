@@ -1,5 +1,5 @@
-/// A serial number is positive, in DER and has at most 20 octets (RFC 5280 4.1.2.2). Roots of the public web have the number
-/// zero; what an anchor says of itself was decided on when it was chosen.
+/// A serial number is positive, in DER and has at most 20 octets (RFC 5280 4.1.2.2). Roots of the public web have the
+/// number zero; what an anchor says of itself was decided on when it was chosen.
 struct SerialNumberRule: PathRule {
     let name = "serialNumber"
     let reference = "RFC 5280 4.1.2.2"
