@@ -70,10 +70,10 @@ package final class GuardedProcess: Sendable {
 
     /// Returns when the program has ended by itself or by the time limit, with its exit status.
     package func waitForEnd() async -> Int32 {
-        // No line will do: it waits for the end of the output.
-        _ = await transcript.firstLine { _ in false }
+        // Not at the end of the output: a program may close that just before it exits, and would be killed in between.
+        let status = await waitUntilGone()
         end()
-        return await waitUntilGone()
+        return status
     }
 
     /// The first whole line that starts with `prefix`; throws `Failure` if the output ends without it.
