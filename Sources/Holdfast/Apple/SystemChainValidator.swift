@@ -65,7 +65,8 @@ public struct SystemChainValidator: ChainValidator {
         do throws(CertificateError) {
             var certificates: [X509Certificate] = []
             for der in evaluation.chain { certificates.append(try X509Certificate(der: der)) }
-            let path = ValidatedPath(certificates: certificates)
+            let path = ValidatedPath(
+                certificates: certificates, holdsUntil: X509Certificate.earliestEnd(of: certificates, after: time))
             return accepting(path)
                 ? ValidationOutcome(path: path, failure: nil)
                 : ValidationOutcome(path: nil, otherPaths: [path], failure: nil)

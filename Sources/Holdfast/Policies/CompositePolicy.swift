@@ -130,6 +130,7 @@ public struct CompositePolicy: PreparableTrustPolicy {
         for decision in decisions { draft.effort += decision.effort }
         // What a member that rejected would have let through is beside the point.
         draft.notices = accepting.flatMap(\.notices)
+        for decision in accepting { draft.restsOnWhat(endsAt: decision.holdsUntil) }
         switch rule {
         case .all:
             if let failure = failures.first { return draft.rejected(failure) }

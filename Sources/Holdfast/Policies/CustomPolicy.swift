@@ -40,7 +40,10 @@ public struct CustomPolicy: TrustPolicy {
         } catch {
             return draft.rejected(error)
         }
-        return validation(trust) ? draft.trusted(path: nil) : draft.rejected(Self.refusal)
+        guard validation(trust) else { return draft.rejected(Self.refusal) }
+        // What the application looked at nobody knows; it had no more than what was presented.
+        draft.restsOnWhat(endsAt: trust.chain.earliestEnd(after: time))
+        return draft.trusted(path: nil)
     }
 
     /// Asks the closure about nil.

@@ -12,6 +12,8 @@ struct DecisionDraft {
     var pins: [Pin] = []
     var notices: [TrustFailure] = []
     var effort = ValidationEffort()
+    /// The earliest end of what a decision to trust rests on beside the path.
+    private var end = Date.distantFuture
 
     init(_ policyName: String, _ validationType: ValidationType?, _ trust: ServerTrust, _ time: Date) {
         self.policyName = policyName
@@ -32,6 +34,9 @@ struct DecisionDraft {
     mutating func note(_ failure: TrustFailure) {
         notices.append(complete(failure))
     }
+
+    /// A decision to trust rests on something that no longer holds from an instant on.
+    mutating func restsOnWhat(endsAt instant: Date) { end = min(end, instant) }
 
     /// Standard validation alone decides.
     mutating func standardDecision(for purpose: ValidationPurpose) -> TrustDecision {
@@ -59,7 +64,7 @@ struct DecisionDraft {
         TrustDecision(
             verdict, policyName: policyName, validationType: validationType, host: host, time: time,
             chain: trust.chain, path: path, configuredPins: pins, matchedPins: matched, notices: notices,
-            effort: effort)
+            effort: effort, holdsUntil: min(end, path?.holdsUntil ?? .distantFuture))
     }
 }
 

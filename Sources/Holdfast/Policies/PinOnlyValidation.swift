@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 /// Decides by pins alone: the pinned certificates are the only anchors, and no certificate's validity counts.
 struct PinOnlyValidation {
     private let matcher: PinMatcher
@@ -31,6 +33,7 @@ struct PinOnlyValidation {
         }
         let matched = matcher.pins(of: leaf)
         if !matched.isEmpty {
+            let seconds = PathValidator.wholeSeconds(draft.time)
             if revocation.isChecked, let own {
                 let isKnown = certificates.contains(leaf) || matched.contains { $0.subject == .certificate }
                 let violation = own.revocationViolation(
@@ -39,7 +42,9 @@ struct PinOnlyValidation {
                 if let violation { return draft.rejected(violation.failure(host: subject.host, chain: chain)) }
             }
             // The pinned leaf is its own anchor, and the handshake has proved its key: there is no more to a path of one.
-            return draft.trusted(path: ValidatedPath(certificates: [leaf]), matching: matched)
+            // No certificate's validity counts here.
+            let end = revocation.isChecked ? Date(end: revocation.unchanged(from: seconds).upperBound) : .distantFuture
+            return draft.trusted(path: ValidatedPath(leaf: leaf, holdsUntil: end), matching: matched)
         }
 
         let anchors = anchors(presentedIn: chain)

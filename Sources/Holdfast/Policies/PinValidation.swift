@@ -7,6 +7,8 @@ struct PinValidation {
     let certificatePinOnly: Bool
 
     func decide(_ subject: PolicySubject, _ draft: inout DecisionDraft) -> TrustDecision {
+        // Pins that are only reported on keep nobody out, so nothing rests on them.
+        if let expires = pins.expires, pins.enforcement == .enforce { draft.restsOnWhat(endsAt: expires) }
         let matcher = PinMatcher(pins, leafOnly: subject.host != nil && !validatesHostName)
         if certificatePinOnly {
             let validation = PinOnlyValidation(matcher: matcher, certificates: certificates, subject: subject)

@@ -91,17 +91,18 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
     private func match(
         _ entries: [PinTable.Entry], _ host: DialledHost, _ draft: inout DecisionDraft
     ) -> TrustDecision {
-        var accepted: (path: ValidatedPath, pin: Pin)?
+        var accepted: (path: ValidatedPath, entry: PinTable.Entry)?
         let trust = draft.trust
         let outcome = trust.validator.validate(trust.chain, for: .server(identity: host), at: draft.time) { path in
-            guard let pin = Self.pin(of: entries, in: path) else { return false }
-            accepted = (path, pin)
+            guard let entry = Self.entry(of: entries, in: path) else { return false }
+            accepted = (path, entry)
             return true
         }
         draft.effort += outcome.effort
         // Only the path that was shown to hold a pin counts, however a validator uses the closure.
         if let path = outcome.path, let accepted, accepted.path == path {
-            return draft.trusted(path: path, matching: [accepted.pin])
+            draft.restsOnWhat(endsAt: Date(end: accepted.entry.expires))
+            return draft.trusted(path: path, matching: [accepted.entry.pin])
         }
         let paths = [outcome.path].compactMap(\.self) + outcome.otherPaths
         guard !paths.isEmpty else { return draft.rejected(outcome.failure ?? DecisionDraft.unexplained) }
@@ -118,7 +119,7 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
 
     /// An entry counts for the certificate at its depth. The depth of a static list is not signed: above the leaf only
     /// a certificate authority counts, so that no leaf passes for an issuer.
-    private static func pin(of entries: [PinTable.Entry], in path: ValidatedPath) -> Pin? {
+    private static func entry(of entries: [PinTable.Entry], in path: ValidatedPath) -> PinTable.Entry? {
         for entry in entries {
             let depth = Int(entry.depth)
             guard depth < path.certificates.count else { continue }
@@ -127,7 +128,7 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
                 guard (try? certificate.basicConstraints)?.isCertificateAuthority == true else { continue }
             }
             let pin = entry.pin.subject == .certificate ? certificate.certificatePin : certificate.publicKeyPin
-            if pin == entry.pin { return pin }
+            if pin == entry.pin { return entry }
         }
         return nil
     }

@@ -113,6 +113,12 @@ struct TrustServerFormat: DocumentFormat {
         !(time.timeIntervalSince(content.timestamp) <= settings.maxAge)
     }
 
+    /// The first instant at which a document no longer counts, its grace included.
+    func end(of content: TrustServerTable) -> Date {
+        let last = content.timestamp.addingTimeInterval(settings.maxAge + settings.grace)
+        return Date(timeIntervalSinceReferenceDate: last.timeIntervalSinceReferenceDate.nextUp)
+    }
+
     /// A length of time as people say it.
     static func text(age: TimeInterval) -> String {
         let minutes = max(0, min(age, 1e9)) / 60

@@ -49,6 +49,7 @@ public struct TrustServerPolicy: PreparableTrustPolicy, ScopedPolicy {
         do throws(TrustFailure) {
             let pins = try pins(of: host, in: usable(snapshot.content, for: host, &draft))
             draft.pins = pins.all
+            if let content = snapshot.content { draft.restsOnWhat(endsAt: store.documents.format.end(of: content)) }
             let validation = PinValidation(
                 pins: pins, validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly)
             let decision = validation.decide(.server(host), &draft)

@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 /// The certificates that a peer presented in a handshake: DER, leaf first, otherwise in any order and of any content.
 ///
 /// Nothing here has been verified; nobody but the leaf's key holder has proved anything. What has been verified is a
@@ -14,6 +16,12 @@ public struct PresentedChain: Sendable, Hashable {
 
     /// DER of the leaf, whose key the handshake proves; nil for an empty chain.
     public var leaf: [UInt8]? { certificates.first }
+
+    /// When the first of the certificates ends that are not over at a time. Somebody who trusts one that is over does not
+    /// go by its validity.
+    func earliestEnd(after time: Date) -> Date {
+        X509Certificate.earliestEnd(of: certificates.compactMap { try? X509Certificate(der: $0) }, after: time)
+    }
 }
 
 extension PresentedChain: CustomStringConvertible {

@@ -36,12 +36,30 @@ public struct TrustDecision: Sendable {
     public let notices: [TrustFailure]
     /// The work that the validation took.
     public let effort: ValidationEffort
+    /// The first instant at which the decision may no longer hold: the earliest end of all that it rests on.
+    ///
+    /// A pool, a cache or an application that goes on using a connection asks again from then on; ``holds(at:)``
+    /// compares. A decision ends
+    /// - after the last second (notAfter) of the certificate of its path that ends first, the leaf included
+    /// - after the last second (nextUpdate) of the revocation list that ends first, where lists were checked
+    /// - when the pins expire, where they are enforced
+    /// - after the last second of the entry of a ``CertStore`` that matched
+    /// - when the document of a ``TrustServerStore`` is past its grace.
+    ///
+    /// A composite's decision ends with the first of the decisions that it rests on. Only what the decision rests on
+    /// counts: pins that have expired and gave way to standard validation no longer matter, nor does the validity of a
+    /// certificate where pins alone decide. A decision that rests on nothing that ends, and every rejection, has
+    /// `.distantFuture`.
+    public let holdsUntil: Date
 
     /// Puts a decision together; for implementations of ``TrustPolicy``.
+    ///
+    /// Leave out `holdsUntil` where nothing ends before the path does. Without a path, a decision to trust then ends with
+    /// the first of the presented certificates that were still valid.
     public init(
         _ verdict: Verdict, policyName: String, validationType: ValidationType? = nil, host: DialledHost?, time: Date,
         chain: PresentedChain?, path: ValidatedPath? = nil, configuredPins: [Pin] = [], matchedPins: [Pin] = [],
-        notices: [TrustFailure] = [], effort: ValidationEffort = ValidationEffort()
+        notices: [TrustFailure] = [], effort: ValidationEffort = ValidationEffort(), holdsUntil: Date? = nil
     ) {
         self.verdict = verdict
         self.policyName = policyName
@@ -54,6 +72,17 @@ public struct TrustDecision: Sendable {
         self.matchedPins = matchedPins
         self.notices = notices
         self.effort = effort
+        self.holdsUntil =
+            switch verdict {
+            case .rejected: .distantFuture
+            case .trusted: holdsUntil ?? path?.holdsUntil ?? chain?.earliestEnd(after: time) ?? .distantFuture
+            }
+    }
+
+    /// Whether the decision still holds at a time, as far as time decides.
+    public func holds(at time: Date) -> Bool {
+        // Written so that a time that is no number is past every end.
+        time < holdsUntil
     }
 
     /// Whether the peer is trusted.

@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 /// One search for a valid path: depth first from the leaf towards the anchors, every rule checked before the signature
 /// it would cost, each certificate's own outcome and each signature worked out once (RFC 5280 6.1, RFC 4158).
 struct PathSearch {
@@ -73,6 +75,8 @@ struct PathSearch {
     private var signatures: [VerifiedSignature] = []
     private var lists: [SignedList: Bool] = [:]
     private var worst: Violation?
+    /// The last second at which every revocation list is as usable as now; nil until a path asks.
+    private var lastSecondOfLists: Int64?
 
     private(set) var effort = ValidationEffort()
     private(set) var validPaths: [ValidatedPath] = []
@@ -202,7 +206,8 @@ struct PathSearch {
     }
 
     private mutating func offer(_ path: [Int]) -> Extent {
-        let valid = ValidatedPath(certificates: path.map { nodes[$0].certificate })
+        let certificates = path.map { nodes[$0].certificate }
+        let valid = ValidatedPath(certificates: certificates, holdsUntil: end(of: certificates))
         var comparisons = effort.nameConstraintComparisons
         let limit = limits.nameConstraintComparisons
         let violation = PolicyCheck.violation(of: valid.certificates, comparisons: &comparisons, limit: limit)
@@ -217,6 +222,19 @@ struct PathSearch {
         }
         if validPaths.count < Self.maximumReportedPaths { validPaths.append(valid) }
         return .blocked
+    }
+
+    private mutating func end(of path: [X509Certificate]) -> Date {
+        let validity = context.checksValidity ? path.lazy.map(\.layout.notAfter).min() : nil
+        return Date(end: min(validity ?? .max, lastSecondOfRevocation()))
+    }
+
+    private mutating func lastSecondOfRevocation() -> Int64 {
+        guard revocation.isChecked else { return .max }
+        if let lastSecondOfLists { return lastSecondOfLists }
+        let last = revocation.unchanged(from: context.time).upperBound
+        lastSecondOfLists = last
+        return last
     }
 
     private mutating func note(_ violation: Violation) {

@@ -73,8 +73,7 @@ public struct PathValidator: ChainValidator {
         }
         let outcome = search(chain, for: purpose, at: seconds, accepting: accepting)
         if let key, let path = outcome.path {
-            let range = revocation.isChecked ? revocation.unchanged(from: seconds) : .min ... .max
-            cache?.remember(path, for: key, within: range)
+            cache?.remember(path, for: key, since: revocation.isChecked ? seconds : .min)
         }
         return outcome
     }

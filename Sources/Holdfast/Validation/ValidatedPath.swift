@@ -1,20 +1,51 @@
+public import struct Foundation.Date
+
 /// A certification path that passed every rule: the leaf, the issuers above it, the anchor last.
 ///
-/// Only a validator makes one, so holding one is the proof; pins are matched against it and never against what was
-/// merely presented. A value; safe to use from any thread.
+/// Only a ``ChainValidator`` makes one, after it has validated it, so holding one is the proof; pins are matched against
+/// it and never against what was merely presented.
 public struct ValidatedPath: Sendable, Hashable {
     /// The certificates, leaf first, anchor last; never empty. A leaf that is itself an anchor stands alone.
     public let certificates: [X509Certificate]
+    /// The first instant at which the path may no longer be valid. A certificate is valid through its last second.
+    public let holdsUntil: Date
 
-    /// For validators of this module only.
-    init(certificates: [X509Certificate]) {
+    /// States that a path is valid; for implementations of ``ChainValidator`` alone.
+    /// - Parameters:
+    ///   - leaf: the certificate whose key the handshake proves.
+    ///   - issuers: each signed for the one before it, the anchor last; none when the leaf is itself an anchor.
+    ///   - holdsUntil: the first instant at which the path may no longer be valid; nil when nothing that was checked ends
+    ///     before the validity of its certificates.
+    public init(leaf: X509Certificate, issuers: [X509Certificate] = [], holdsUntil: Date? = nil) {
+        self.init(certificates: [leaf] + issuers, holdsUntil: holdsUntil)
+    }
+
+    init(certificates: [X509Certificate], holdsUntil: Date? = nil) {
         self.certificates = certificates
+        self.holdsUntil = holdsUntil ?? certificates.lazy.map(\.validityEnd).min() ?? .distantFuture
     }
 
     /// The certificate whose key the handshake proved.
     public var leaf: X509Certificate? { certificates.first }
     /// The anchor that the path ends in.
     public var anchor: X509Certificate? { certificates.last }
+}
+
+extension X509Certificate {
+    /// The first instant after the last second of its validity.
+    var validityEnd: Date { Date(end: layout.notAfter) }
+
+    /// When the first of the certificates ends that are not over at a time.
+    static func earliestEnd(of certificates: [X509Certificate], after time: Date) -> Date {
+        certificates.lazy.map(\.validityEnd).filter { time < $0 }.min() ?? .distantFuture
+    }
+}
+
+extension Date {
+    /// The first instant after a last second, at most `.distantFuture`.
+    init(end lastSecond: Int64) {
+        self = min(Date(timeIntervalSince1970: Double(lastSecond) + 1), .distantFuture)
+    }
 }
 
 extension ValidatedPath: CustomStringConvertible {

@@ -85,12 +85,12 @@ public final class VerifiedPathCache: Sendable {
         }
     }
 
-    /// - Parameter range: when what else was checked holds, such as the lists of revoked certificates.
-    func remember(_ path: ValidatedPath, for key: Key, within range: ClosedRange<Int64> = .min ... .max) {
-        let notBefore = path.certificates.map(\.layout.notBefore).max().map { max($0, range.lowerBound) } ?? .max
-        let notAfter = path.certificates.map(\.layout.notAfter).min().map { min($0, range.upperBound) } ?? .min
-        guard notBefore <= notAfter else { return }
-        let entry = Entry(path: path, validity: notBefore...notAfter, made: now())
+    /// - Parameter start: from when on what else was checked holds, such as the lists of revoked certificates.
+    func remember(_ path: ValidatedPath, for key: Key, since start: Int64 = .min) {
+        let notBefore = path.certificates.map(\.layout.notBefore).max().map { max($0, start) } ?? .max
+        let last = PathValidator.wholeSeconds(path.holdsUntil) - 1
+        guard notBefore <= last else { return }
+        let entry = Entry(path: path, validity: notBefore...last, made: now())
         state.withLock { state in
             if state.entries.updateValue(entry, forKey: key) == nil { state.order.append(key) }
             while state.entries.count > capacity, !state.order.isEmpty {
