@@ -52,7 +52,7 @@ let withoutPrivacyManifest = ["Apple/PrivacyInfo.xcprivacy"]
 
 let package = Package(
     name: "holdfast",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastObjectiveC", targets: ["HoldfastObjectiveC"]),

@@ -4,7 +4,6 @@ public import Holdfast
 public import NIOCore
 import NIOHTTP1
 public import NIOPosix
-import Synchronization
 
 /// Downloads documents for a `CertStore` with AsyncHTTPClient: a client of its own a request, whose servers Holdfast
 /// validates, and no trust manager of the application's.
@@ -126,7 +125,7 @@ private final class DocumentDownload: Sendable {
     let rules: DownloadRules
     private let request: RemoteDataRequest
     private let provider: AsyncHTTPClientDataProvider
-    private let answered = Mutex(false)
+    private let answered = Lock(false)
 
     init(_ request: RemoteDataRequest, provider: AsyncHTTPClientDataProvider) {
         self.request = request

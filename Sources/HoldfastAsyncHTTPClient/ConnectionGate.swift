@@ -3,7 +3,6 @@ import Foundation
 import Holdfast
 import NIOCore
 import NIOSSL
-import Synchronization
 
 /// Judges every connection of one pool, before the pool has it, and ends those whose decision no longer holds.
 ///
@@ -38,7 +37,7 @@ final class ConnectionGate: Sendable {
     private let collector: EvidenceCollector?
     /// Called, on an event loop, when the evidence about a connection has come to its end.
     private let expired: @Sendable (ConnectionGate) -> Void
-    private let connections = Mutex<[ObjectIdentifier: Connection]>([:])
+    private let connections = Lock<[ObjectIdentifier: Connection]>([:])
 
     /// - Parameter collector: nil for an origin without TLS.
     init(

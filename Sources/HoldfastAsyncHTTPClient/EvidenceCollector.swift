@@ -5,7 +5,6 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import Synchronization
 
 /// Gets the chain that a server presents, which AsyncHTTPClient does not tell, by a handshake of Holdfast's own that
 /// sends nothing: to the same host and port, by the same route, with the same settings as the pool's.
@@ -32,7 +31,7 @@ final class EvidenceCollector: Sendable {
         var running: EventLoopFuture<PresentedChain>?
         var handshakes = 0
     }
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Throws: `TLSAdapterConfigurationError` for a configuration that would weaken a decision.
     init(

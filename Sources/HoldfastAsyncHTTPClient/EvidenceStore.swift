@@ -1,7 +1,6 @@
 import Foundation
 import Holdfast
 import NIOCore
-import Synchronization
 
 /// Until when something that rests on evidence holds: an instant of the monotonic clock, and the end of a certificate's
 /// validity on the wall clock.
@@ -40,7 +39,7 @@ final class EvidenceStore: Sendable {
         let expiry: EvidenceExpiry
     }
 
-    private let entries = Mutex<[Key: Entry]>([:])
+    private let entries = Lock<[Key: Entry]>([:])
     private let capacity: Int
     private let lifetime: TimeAmount
 

@@ -3,7 +3,6 @@ import Holdfast
 import HoldfastNIO
 import NIOCore
 import NIOSSL
-import Synchronization
 
 /// What connections of a pool have in common: where they go, and what a request may ask of them by itself.
 struct OriginKey: Hashable, Sendable {
@@ -45,19 +44,19 @@ final class OriginClient: Sendable {
 
 /// Makes the clients of origins from what the application configured.
 final class OriginClientMaker: Sendable {
-    private let configuration: Mutex<HTTPClient.Configuration>
+    private let configuration: Lock<HTTPClient.Configuration>
     let group: any EventLoopGroup
     let judge: TrustJudge
     let evidence: EvidenceStore
     private let oldestVersion: TLSVersion
     private let tries: Int
-    private let roots = Mutex<(anchors: TrustAnchors, certificates: [NIOSSLCertificate])?>(nil)
+    private let roots = Lock<(anchors: TrustAnchors, certificates: [NIOSSLCertificate])?>(nil)
 
     init(
         configuration: sending HTTPClient.Configuration, group: any EventLoopGroup, judge: TrustJudge,
         evidence: EvidenceStore, oldestVersion: TLSVersion, tries: Int
     ) {
-        self.configuration = Mutex(configuration)
+        self.configuration = Lock(configuration)
         self.group = group
         self.judge = judge
         self.evidence = evidence

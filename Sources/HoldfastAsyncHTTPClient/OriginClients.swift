@@ -1,13 +1,12 @@
 import AsyncHTTPClient
 import Holdfast
 import NIOCore
-import Synchronization
 
 /// A request's hold on the client of its origin, until its response is read. May be ended more than once.
 final class OriginLease: Sendable {
     let client: OriginClient
     private let clients: OriginClients
-    private let isOver = Mutex(false)
+    private let isOver = Lock(false)
 
     init(client: OriginClient, clients: OriginClients) {
         self.client = client
@@ -70,7 +69,7 @@ final class OriginClients: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     let maker: OriginClientMaker
     private let capacity: Int
     private let idleTimeout: TimeAmount

@@ -1,6 +1,5 @@
 import Holdfast
 import NIOSSL
-import Synchronization
 
 /// The sessions that one TLS context of a server gives out, and the chains of the clients that have one.
 ///
@@ -21,7 +20,7 @@ final class ClientSessions: Sendable {
         var isFull = false
     }
 
-    private let memory = Mutex(Memory())
+    private let memory = Lock(Memory())
     private let mostChains: Int
 
     init(context: NIOSSLContext, mostChains: Int = ClientSessions.mostChains) {

@@ -1,7 +1,6 @@
 public import Holdfast
 public import NIOCore
 public import NIOSSL
-import Synchronization
 
 /// A TLS server's side of mutual TLS, whose clients Holdfast decides about: makes the handlers for the pipeline of each
 /// connection that is accepted.
@@ -43,7 +42,7 @@ public final class PinnedTLSServer: Sendable {
     private let verification: PeerVerification
     private let clients: CurrentPolicy
     private let configuration: TLSConfiguration
-    private let sessions: Mutex<ClientSessions>
+    private let sessions: Lock<ClientSessions>
     private let mostChains: Int
 
     /// Makes a server. No file is read but the server's own certificate and key, if the configuration names files.
@@ -77,7 +76,7 @@ public final class PinnedTLSServer: Sendable {
         self.configuration = derived
         self.clients = current
         self.mostChains = mostChains
-        sessions = Mutex(
+        sessions = Lock(
             ClientSessions(context: try DerivedTLSConfiguration.context(derived), mostChains: mostChains))
         verification = PeerVerification(
             trust: TrustSource(
@@ -165,10 +164,10 @@ public final class PinnedTLSServer: Sendable {
 
 /// The policy that judges clients now.
 private final class CurrentPolicy: Sendable {
-    private let value: Mutex<any TrustPolicy>
+    private let value: Lock<any TrustPolicy>
 
     init(_ policy: any TrustPolicy) {
-        value = Mutex(policy)
+        value = Lock(policy)
     }
 
     var policy: any TrustPolicy { value.withLock { $0 } }

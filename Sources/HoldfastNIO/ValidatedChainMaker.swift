@@ -1,6 +1,5 @@
 import Holdfast
 import NIOSSL
-import Synchronization
 
 /// Turns validated paths into NIOSSL's certificates; those that the peer did not present, the anchors as a rule, are
 /// remembered, since BoringSSL takes a while to read one.
@@ -8,7 +7,7 @@ final class ValidatedChainMaker: Sendable {
     /// Few servers are seen under more anchors than this by one client; past it the memory starts anew.
     private static let capacity = 16
 
-    private let known = Mutex<[X509Certificate: NIOSSLCertificate]>([:])
+    private let known = Lock<[X509Certificate: NIOSSLCertificate]>([:])
 
     /// Nil when BoringSSL cannot read a certificate of the path.
     func chain(

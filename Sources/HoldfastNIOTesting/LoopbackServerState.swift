@@ -2,7 +2,6 @@ import Holdfast
 import HoldfastTesting
 import NIOCore
 import NIOSSL
-import Synchronization
 
 /// The counters of a server, those who wait for them, and the connections that are open.
 final class LoopbackServerState: Sendable {
@@ -29,10 +28,10 @@ final class LoopbackServerState: Sendable {
         var isShutDown = false
     }
 
-    private let values: Mutex<Values>
+    private let values: Lock<Values>
 
     init(context: NIOSSLContext) {
-        values = Mutex(Values(context: context))
+        values = Lock(Values(context: context))
     }
 
     var statistics: Statistics { values.withLock { $0.statistics } }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 package import NIOSSL
-import Synchronization
+import Holdfast
 
 /// A server that answers every request with octets that the test wrote, in pieces, and keeps the heads it was sent.
 package final class ScriptedHTTPServer: Sendable {
@@ -66,7 +66,7 @@ package final class ScriptedHTTPServer: Sendable {
     }
 
     private final class Heads: Sendable {
-        private let heads = Mutex<[String]>([])
+        private let heads = Lock<[String]>([])
         var all: [String] { heads.withLock { $0 } }
         func add(_ head: String) { heads.withLock { $0.append(head) } }
     }

@@ -1,6 +1,6 @@
 #if os(macOS) || os(Linux)
 package import Foundation
-import Synchronization
+import Holdfast
 
 /// A program that was started with `posix_spawn`.
 ///
@@ -22,7 +22,7 @@ package struct ChildProcess: Sendable {
 
     /// One start at a time: between being made and being closed on exec a pipe would get into another program, and end
     /// only with that.
-    private static let starting = Mutex(())
+    private static let starting = Lock(())
 
     /// Starts a program with the environment and the folder of this process.
     /// - Parameter program: a path.

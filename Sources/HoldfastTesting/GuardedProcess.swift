@@ -1,6 +1,6 @@
 #if os(macOS) || os(Linux)
 package import Foundation
-import Synchronization
+import Holdfast
 
 /// A running program that cannot outlive its owner.
 ///
@@ -30,12 +30,12 @@ package final class GuardedProcess: Sendable {
         """
 
     private let transcript = Transcript()
-    private let input: Mutex<FileHandle?>
+    private let input: Lock<FileHandle?>
 
     package init(_ program: URL, _ arguments: [String], in folder: URL?, limit: Duration) throws {
         let child = try ChildProcess(
             "/bin/sh", ["-c", Self.watch, "watch", folder?.path ?? ".", program.path] + arguments)
-        input = Mutex(child.input)
+        input = Lock(child.input)
         // A thread of its own: those of Dispatch are few, and a process may last long.
         Thread.detachNewThread { [transcript] in
             while let data = child.octets() { transcript.append(data) }
@@ -107,7 +107,7 @@ private final class Transcript: Sendable {
         }
     }
 
-    private let values = Mutex(Values())
+    private let values = Lock(Values())
 
     var text: String { String(decoding: values.withLock { $0.bytes }, as: UTF8.self) }
 

@@ -1,20 +1,19 @@
 public import Foundation
 public import Holdfast
-import Synchronization
 
 /// A clock that stands still until the test moves it.
 ///
 /// Hand it to the authority and to what is under test, and certificates expire when the test says so. Safe to use from
 /// any thread.
 public final class ManualClock: WallClock {
-    private let time: Mutex<Date>
+    private let time: Lock<Date>
 
     /// Makes a clock that shows `now`.
     ///
     /// A test that also talks to a party with a clock of its own (another TLS library, a foreign program) starts at
     /// `SystemWallClock().now`; any other is best served by a date that it chooses.
     public init(now: Date) {
-        time = Mutex(now)
+        time = Lock(now)
     }
 
     /// The time that the clock shows.

@@ -1,5 +1,4 @@
 package import Holdfast
-import Synchronization
 
 /// Changes a manager's policies and knows which of them are gone, so that every decision can be told to be of one
 /// policy, and of one that was not gone when it was asked.
@@ -12,7 +11,7 @@ package final class PolicyLedger: Sendable {
     }
 
     private let leafPin: Pin
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init(leafPin: Pin) { self.leafPin = leafPin }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import Holdfast
 
 /// RSA keys that the tests of one process share, since making them is what takes the time.
 ///
@@ -12,7 +12,7 @@ final class RSAKeyPool: Sendable {
     }
 
     private final class Slot: Sendable {
-        private let key = Mutex<TestKey?>(nil)
+        private let key = Lock<TestKey?>(nil)
 
         func value(_ make: () throws(TestKitError) -> TestKey) throws(TestKitError) -> TestKey {
             try key.withLock { (key) throws(TestKitError) -> TestKey in
@@ -24,7 +24,7 @@ final class RSAKeyPool: Sendable {
         }
     }
 
-    private let slots = Mutex<[Name: Slot]>([:])
+    private let slots = Lock<[Name: Slot]>([:])
 
     func key(bits: Int, index: Int) throws(TestKitError) -> TestKey {
         let slot = slots.withLock { slots in

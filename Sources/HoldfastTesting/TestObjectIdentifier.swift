@@ -19,7 +19,7 @@ public struct TestObjectIdentifier: Sendable, Hashable, ExpressibleByArrayLitera
     /// What stands in the content of an OBJECT IDENTIFIER (X.690 8.19).
     var contentOctets: [UInt8] {
         guard components.count >= 2 else { return components.flatMap(Self.base128) }
-        let first = components[0] &* 40 &+ components[1]
+        let first = components[0].multipliedReportingOverflow(by: 40).partialValue &+ components[1]
         return ([first] + components.dropFirst(2)).flatMap(Self.base128)
     }
 

@@ -4,7 +4,6 @@ import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
 import NIOSSL
-import Synchronization
 
 /// The demo's publisher of pins: a list that is replaced, and answers to challenges, of which it may give an old one.
 final class DemoPinService: Sendable {
@@ -17,7 +16,7 @@ final class DemoPinService: Sendable {
 
     private let key: SigningKey
     private let clock: any WallClock
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(key: SigningKey, clock: any WallClock) {
         self.key = key

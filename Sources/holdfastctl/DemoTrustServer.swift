@@ -5,7 +5,6 @@ import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
 import NIOSSL
-import Synchronization
 
 /// The part of the demo with a trust server: what it validated it signs (CMS), and clients pin what it signed.
 struct DemoTrustServer {
@@ -20,9 +19,9 @@ struct DemoTrustServer {
 
     /// What is published at the moment.
     private final class Document: Sendable {
-        private let data: Mutex<Data>
+        private let data: Lock<Data>
 
-        init(_ data: Data) { self.data = Mutex(data) }
+        init(_ data: Data) { self.data = Lock(data) }
 
         func replace(with data: Data) { self.data.withLock { $0 = data } }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Holdfast
 
 /// Standard output and standard error, the only way by which anything is printed.
 ///
@@ -81,7 +81,7 @@ struct Output: Sendable {
     /// Why standard output took less than was printed; nil while it took everything.
     static var whatWasLost: String? { failure.withLock { $0 }.map(KeyFile.reason) }
 
-    private static let failure = Mutex<Int32?>(nil)
+    private static let failure = Lock<Int32?>(nil)
 
     /// Straight to the descriptor: what a buffer of the C library cannot write when the program ends, nobody is told.
     /// - Returns: the number of the error; nil where all was written.

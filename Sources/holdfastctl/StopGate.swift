@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
-import Synchronization
+import Holdfast
 
 /// Lets a program that runs until it is told to stop finish the write at hand, and begin no other.
 final class StopGate: Sendable {
-    private let isStopped = Mutex(false)
+    private let isStopped = Lock(false)
 
     /// Runs a write unless the program was told to stop.
     /// - Returns: whether it ran.

@@ -1,4 +1,4 @@
-import Synchronization
+import Holdfast
 
 /// Puts an end to waiting for what cannot be cancelled.
 enum TimeLimit {
@@ -7,7 +7,7 @@ enum TimeLimit {
         _ limit: Duration, otherwise: Result, _ work: @escaping @Sendable () async -> Result
     ) async -> Result {
         await withCheckedContinuation { continuation in
-            let waiting = Mutex<CheckedContinuation<Result, Never>?>(continuation)
+            let waiting = Lock<CheckedContinuation<Result, Never>?>(continuation)
             let answer = Answer(waiting)
             let timer = Task {
                 do {
@@ -25,9 +25,9 @@ enum TimeLimit {
     }
 
     private final class Answer<Result: Sendable>: Sendable {
-        private let waiting: Mutex<CheckedContinuation<Result, Never>?>
+        private let waiting: Lock<CheckedContinuation<Result, Never>?>
 
-        init(_ waiting: consuming Mutex<CheckedContinuation<Result, Never>?>) { self.waiting = waiting }
+        init(_ waiting: consuming Lock<CheckedContinuation<Result, Never>?>) { self.waiting = waiting }
 
         func give(_ result: Result) {
             let continuation = waiting.withLock { waiting in

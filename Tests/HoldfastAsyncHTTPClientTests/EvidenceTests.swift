@@ -3,7 +3,6 @@ import Holdfast
 import HoldfastTesting
 import NIOCore
 import NIOHTTP1
-import Synchronization
 import Testing
 
 @testable import HoldfastAsyncHTTPClient

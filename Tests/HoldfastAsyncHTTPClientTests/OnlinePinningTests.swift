@@ -4,12 +4,11 @@ import Holdfast
 import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import NIOCore
-import Synchronization
 import Testing
 
 /// Answers with what the test gave, or not at all, and counts.
 private final class PinProvider: RemoteDataProvider {
-    private let state = Mutex<(document: Data?, requests: Int)>((nil, 0))
+    private let state = Lock<(document: Data?, requests: Int)>((nil, 0))
 
     init(_ document: Data?) { publish(document) }
 

@@ -5,7 +5,6 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-import Synchronization
 import Testing
 
 @testable import HoldfastAsyncHTTPClient
@@ -136,7 +135,7 @@ struct RequestTests {
     func ownInitializer() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
-        let calls = Mutex(0)
+        let calls = Lock(0)
         struct OwnError: Error {}
         try await withOrigin(try setting.leaf()) { origin in
             try await withOrigin(try setting.leaf("api.example.com")) { refused in

@@ -1,6 +1,5 @@
 import Holdfast
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import HoldfastAsyncHTTPClient
@@ -120,7 +119,7 @@ struct VerificationTests {
     @Test("shows the application's own validation the whole chain", arguments: [true, false])
     func custom(accepts: Bool) async throws {
         let setting = try HTTPSetting()
-        let lengths = Mutex<[Int]>([])
+        let lengths = Lock<[Int]>([])
         setting.manager.add(
             policy: CustomPolicy(host: try host()) { trust in
                 lengths.withLock { $0.append(trust?.chain.certificates.count ?? 0) }

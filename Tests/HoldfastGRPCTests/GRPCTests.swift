@@ -5,7 +5,6 @@ import Holdfast
 import HoldfastNIO
 import HoldfastTesting
 import NIOCore
-import Synchronization
 import Testing
 
 @Suite("gRPC over NIO")
@@ -134,7 +133,7 @@ struct GRPCTests {
 }
 
 private final class DecisionLog: Sendable {
-    private let state = Mutex<[TrustDecision]>([])
+    private let state = Lock<[TrustDecision]>([])
     var decisions: [TrustDecision] { state.withLock { $0 } }
     var record: @Sendable (TrustDecision) -> Void { { decision in self.state.withLock { $0.append(decision) } } }
 }

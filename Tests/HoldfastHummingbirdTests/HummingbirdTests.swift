@@ -11,7 +11,6 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Synchronization
 import Testing
 
 @Suite("A Hummingbird server")
@@ -179,10 +178,10 @@ private struct PinnedChannel<Base: ServerChildChannel>: ServerChildChannel {
 
 /// A policy that may be exchanged behind the server's back, as one is that fetches its pins.
 private final class ExchangeablePolicy: TrustPolicy {
-    private let base: Mutex<any TrustPolicy>
+    private let base: Lock<any TrustPolicy>
 
     init(_ base: any TrustPolicy) {
-        self.base = Mutex(base)
+        self.base = Lock(base)
     }
 
     let hostName = "exchangeable"

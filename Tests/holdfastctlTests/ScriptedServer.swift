@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
-import Synchronization
+import Holdfast
 
 /// A server on the loopback address that follows a script in plaintext, and speaks TLS where the script says so.
 final class ScriptedServer: Sendable {
@@ -36,8 +36,8 @@ final class ScriptedServer: Sendable {
     private let values: Records
 
     final class Records: Sendable {
-        private let record = Mutex(Record())
-        let channels = Mutex<[any Channel]>([])
+        private let record = Lock(Record())
+        let channels = Lock<[any Channel]>([])
         func change(_ body: (inout Record) -> Void) { record.withLock { body(&$0) } }
         var value: Record { record.withLock { $0 } }
     }

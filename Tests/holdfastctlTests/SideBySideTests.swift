@@ -1,4 +1,4 @@
-import Synchronization
+import Holdfast
 import Testing
 
 @testable import holdfastctl
@@ -6,7 +6,7 @@ import Testing
 @Suite("Work side by side")
 struct SideBySideTests {
     private final class Crowd: Sendable {
-        private let values = Mutex((now: 0, most: 0))
+        private let values = Lock((now: 0, most: 0))
         var most: Int { values.withLock { $0.most } }
         func enter() {
             values.withLock { values in

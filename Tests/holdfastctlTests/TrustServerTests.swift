@@ -3,7 +3,6 @@ import Holdfast
 import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import holdfastctl
@@ -343,7 +342,7 @@ struct TrustServerTests {
             let now = site.second
             let newer = try site.emptyDocument(at: now + 60)
             let file = site.file("output/acme.json.signed")
-            let isLocked = Mutex<[Bool]>([])
+            let isLocked = Lock<[Bool]>([])
             // Another command publishes as soon as this one has taken the time of its round.
             let clock = ScriptedClock {
                 isLocked.withLock { isLocked in

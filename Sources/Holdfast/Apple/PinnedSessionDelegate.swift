@@ -1,7 +1,6 @@
 #if canImport(Security)
 public import Foundation
 import Security
-import Synchronization
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
@@ -34,7 +33,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     private static let maximumRemembered = 1_000
 
     private let judge: any ChallengeJudge
-    private let failures = Mutex<[String: TrustFailure]>([:])
+    private let failures = Lock<[String: TrustFailure]>([:])
 
     /// Makes a delegate.
     /// - Parameters:

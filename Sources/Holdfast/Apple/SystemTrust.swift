@@ -1,7 +1,6 @@
 #if canImport(Security)
 import Foundation
 import Security
-import Synchronization
 
 /// One `SecTrust`, and how to evaluate it.
 ///
@@ -22,7 +21,7 @@ final class SystemTrust: Sendable {
     }
 
     private let reference: SharedReference<SecTrust>
-    private let evaluating = Mutex(())
+    private let evaluating = Lock(())
 
     init(_ trust: SecTrust) {
         reference = SharedReference(trust)

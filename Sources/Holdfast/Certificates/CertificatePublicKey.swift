@@ -1,6 +1,5 @@
 import Crypto
 import CryptoExtras
-import Synchronization
 
 /// The public key of a certificate, read from its SubjectPublicKeyInfo (RFC 3279, RFC 5480, RFC 8410).
 final class CertificatePublicKey: Sendable {
@@ -18,7 +17,7 @@ final class CertificatePublicKey: Sendable {
     private let octets: ArraySlice<UInt8>
     private let exponent: ArraySlice<UInt8>
     /// Made by the first verification; an anchor's serves all validations.
-    private let libraryKey = Mutex<LibraryKey?>(nil)
+    private let libraryKey = Lock<LibraryKey?>(nil)
 
     /// RSA keys above it cost a verifier more than any use they have; BoringSSL stops at the same size.
     static let maximumRSABits = 8_192

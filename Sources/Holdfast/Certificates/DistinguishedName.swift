@@ -61,14 +61,14 @@ public struct DistinguishedName: Sendable, Hashable {
         static func text(tag: UInt8, value: [UInt8]) -> String? {
             switch tag {
             case 0x0C, 0x12, 0x13, 0x16, 0x1A:  // UTF8, Numeric, Printable, IA5, VisibleString
-                return String(validating: value, as: UTF8.self)
+                return String(strictUTF8: value)
             case 0x14:  // TeletexString, in certificates Latin-1
                 return String(String.UnicodeScalarView(value.map { Unicode.Scalar($0) }))
             case 0x1E where value.count % 2 == 0:  // BMPString
                 let units = stride(from: 0, to: value.count, by: 2).map {
                     UInt16(value[$0]) << 8 | UInt16(value[$0 + 1])
                 }
-                return String(validating: units, as: UTF16.self)
+                return String(strictUTF16: units)
             case 0x1C where value.count % 4 == 0:  // UniversalString
                 var scalars = String.UnicodeScalarView()
                 for start in stride(from: 0, to: value.count, by: 4) {

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 public import struct Foundation.Data
 
@@ -91,7 +90,7 @@ private struct EntryVerifier {
     private mutating func verify() throws(DocumentError) {
         let (key, waiting) = (key, waiting)
         let shares = (waiting.count + Self.share - 1) / Self.share
-        let firstBad = Mutex<Int?>(nil)
+        let firstBad = Lock<Int?>(nil)
         DispatchQueue.concurrentPerform(iterations: shares) { share in
             for index in (share * Self.share)..<min(waiting.count, (share + 1) * Self.share) {
                 let (entry, signature) = (waiting[index].entry, waiting[index].signature ?? [])

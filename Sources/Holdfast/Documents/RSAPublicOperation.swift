@@ -25,7 +25,7 @@ struct RSAPublicOperation {
         self.exponent = Array(power)
         var inverse: UInt32 = 1
         // Newton: each step doubles the bits that are right.
-        for _ in 0..<5 { inverse = inverse &* (2 &- self.modulus[0] &* inverse) }
+        for _ in 0..<5 { inverse = Self.lowHalf(inverse, 2 &- Self.lowHalf(self.modulus[0], inverse)) }
         self.inverse = 0 &- inverse
     }
 
@@ -85,7 +85,7 @@ struct RSAPublicOperation {
             let top = UInt64(sum[count]) + carry
             sum[count] = UInt32(truncatingIfNeeded: top)
             sum[count + 1] = UInt32(truncatingIfNeeded: top >> 32)
-            let factor = UInt64(sum[0] &* inverse)
+            let factor = UInt64(Self.lowHalf(sum[0], inverse))
             carry = (UInt64(sum[0]) + factor * UInt64(modulus[0])) >> 32
             for index in 1..<count {
                 let term = UInt64(sum[index]) + factor * UInt64(modulus[index]) + carry
@@ -114,6 +114,11 @@ struct RSAPublicOperation {
     private static func isLess(_ left: [UInt32], _ right: [UInt32]) -> Bool {
         for index in left.indices.reversed() where left[index] != right[index] { return left[index] < right[index] }
         return false
+    }
+
+    /// The product modulo 2^32. For `&*` the compiler may pick a declaration that needs iOS 18.
+    private static func lowHalf(_ left: UInt32, _ right: UInt32) -> UInt32 {
+        UInt32(truncatingIfNeeded: UInt64(left) * UInt64(right))
     }
 
     private static func limbs(_ octets: ArraySlice<UInt8>, count: Int) -> [UInt32] {

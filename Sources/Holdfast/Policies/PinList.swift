@@ -102,8 +102,8 @@ extension PinList {
     private func text(of object: Object) throws -> String {
         let text: String? =
             switch object.kind {
-            case 0x50: String(validating: try content(at: object.start, count: object.count), as: UTF8.self)
-            case 0x60: String(validating: try units(of: object), as: UTF16.self)
+            case 0x50: String(strictUTF8: try content(at: object.start, count: object.count))
+            case 0x60: String(strictUTF16: try units(of: object))
             default: nil
             }
         guard let text else { throw Self.corrupt }
@@ -232,7 +232,7 @@ extension PinList {
         }
 
         mutating func text(before mark: StaticString) throws -> String {
-            guard var text = String(validating: try octets(before: mark), as: UTF8.self), !text.contains("<") else {
+            guard var text = String(strictUTF8: try octets(before: mark)), !text.contains("<") else {
                 throw PinList.corrupt
             }
             try skip()

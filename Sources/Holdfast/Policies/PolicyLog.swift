@@ -1,5 +1,4 @@
 import Logging
-import Synchronization
 
 /// What policies write to the log, each thing once.
 final class PolicyLog: Sendable {
@@ -14,7 +13,7 @@ final class PolicyLog: Sendable {
     }
 
     let logger: Logger
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(_ logger: Logger) {
         self.logger = logger

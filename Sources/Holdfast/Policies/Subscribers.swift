@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Who wants to be told, by token. Telling happens outside the lock, so a subscriber may do as it likes.
 final class Subscribers<Subscriber: Sendable>: Sendable {
     private struct State {
@@ -7,7 +5,7 @@ final class Subscribers<Subscriber: Sendable>: Sendable {
         var subscribers: [(token: UInt64, subscriber: Subscriber)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     func add(_ subscriber: Subscriber) -> UInt64 {
         state.withLock { state in

@@ -1,5 +1,3 @@
-import Synchronization
-
 public import struct Foundation.Date
 
 /// Finds the policy of a host, and decides by it.
@@ -18,10 +16,10 @@ public final class TrustManager: Sendable {
 
     /// What the time is where a call takes none.
     public let clock: any WallClock
-    private let table = Mutex(PolicyTable())
+    private let table = Lock(PolicyTable())
     private let observers = Subscribers<@Sendable (TrustDecision) -> Void>()
     private let watchers = Subscribers<AsyncStream<TrustPolicyChange>.Continuation>()
-    private let registrations = Atomic<UInt64>(0)
+    private let registrations = Lock<UInt64>(0)
 
     /// Makes a manager.
     /// - Parameters:
@@ -125,7 +123,10 @@ public final class TrustManager: Sendable {
     private func observed(_ policy: any TrustPolicy) -> ObservedPolicy {
         ObservedPolicy(
             base: policy.unobserved, observers: observers,
-            registration: registrations.wrappingAdd(1, ordering: .relaxed).newValue)
+            registration: registrations.withLock { number in
+                number &+= 1
+                return number
+            })
     }
 
     // MARK: Decisions

@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import Synchronization
 
 /// Tells a ``CertStore``'s observers, and the log, what happens in it.
 final class CertStoreReporter: Sendable {
@@ -9,7 +8,7 @@ final class CertStoreReporter: Sendable {
     private let storeName: String
     private let logger = Logger(label: "holdfast.store")
     /// Said once.
-    private let hasWarnedOfReplay = Mutex(false)
+    private let hasWarnedOfReplay = Lock(false)
 
     init(clock: any WallClock, storeName: String) {
         self.clock = clock

@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import Synchronization
 
 extension DocumentStore {
     func perform(_ kind: CertStoreUpdateKind, _ generation: Int) async -> CertStoreUpdateReport {

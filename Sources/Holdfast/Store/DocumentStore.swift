@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import Logging
-import Synchronization
 
 /// Keeps the document of a format: loads and verifies what is stored, updates it, one update at a time, and hands out
 /// snapshots. What the public stores have in common.
@@ -40,7 +39,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     let provider: any RemoteDataProvider
     /// What was wrong with the stored document when the store was made.
     let storageError: CertStoreError?
-    let state: Mutex<State>
+    let state: Lock<State>
     /// Storage blocks: it has a thread of its own.
     let storageQueue = DispatchQueue(label: "holdfast.store")
     let tell: @Sendable (DocumentStoreEvent<Content>) -> Void
@@ -61,7 +60,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
         storageError = loaded.error
         let time = TrustedTime(buildDate: format.buildDate, newestIssue: loaded.newestIssue)
-        state = Mutex(
+        state = Lock(
             State(
                 snapshot: DocumentSnapshot(content: loaded.content, trustedTime: time), nextUpdate: loaded.nextUpdate,
                 entityTag: loaded.entityTag, isUnread: loaded.isUnread))

@@ -1,5 +1,3 @@
-import Synchronization
-
 public import struct Foundation.Data
 
 /// Where a ``CertStore`` keeps what it downloaded. It need not be secret: signatures are verified again on load.
@@ -42,7 +40,7 @@ extension ReportingDataStore {
 
 /// Keeps data as long as the process lives: for tests, and where nothing may be written.
 public final class InMemoryDataStore: SecureDataStore {
-    private let values = Mutex<[String: Data]>([:])
+    private let values = Lock<[String: Data]>([:])
 
     /// Makes an empty one.
     public init() {}

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 extension TrustServerStore {
     /// Whether ``prepare()`` would wait: there is no usable document and no attempt failed a moment ago, or the one that
@@ -63,7 +62,7 @@ enum Patience {
             var answer: Value??
         }
 
-        private let state = Mutex(State())
+        private let state = Lock(State())
 
         func wait() async -> Value? {
             await withCheckedContinuation { continuation in

@@ -1,5 +1,3 @@
-import Synchronization
-
 public import struct Foundation.URL
 
 extension TrustServerStore {
@@ -31,7 +29,7 @@ extension TrustServerStore {
         }
     }
 
-    private static let sharedStores = Mutex<[StoreKey: WeakStore]>([:])
+    private static let sharedStores = Lock<[StoreKey: WeakStore]>([:])
 }
 
 private struct WeakStore: Sendable {

@@ -1,6 +1,5 @@
 public import Foundation
 import Logging
-import Synchronization
 
 /// Keeps the document of a trust server for one customer: downloads it, verifies it, stores it and renews it, and gives
 /// its pins to policies.
@@ -56,7 +55,7 @@ public final class TrustServerStore: Sendable {
     private let observers: Subscribers<@Sendable (Event) -> Void>
     private let logger = Logger(label: "holdfast.store")
     /// The document that was last said in the log to be in its grace.
-    private let loggedGrace = Mutex<Date?>(nil)
+    private let loggedGrace = Lock<Date?>(nil)
 
     /// Makes a store of its own; it reads and verifies what is stored before it returns.
     ///

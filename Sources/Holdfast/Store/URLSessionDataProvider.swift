@@ -1,5 +1,4 @@
 public import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -69,7 +68,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
 
     private let request: RemoteDataRequest
     private let provider: URLSessionDataProvider
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(_ request: RemoteDataRequest, provider: URLSessionDataProvider) {
         self.request = request

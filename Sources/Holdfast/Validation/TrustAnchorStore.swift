@@ -1,5 +1,4 @@
 public import Logging
-import Synchronization
 
 /// Anchors that can be replaced while connections are made: reads a source, publishes what it read as one new set.
 ///
@@ -8,7 +7,7 @@ import Synchronization
 public final class TrustAnchorStore: Sendable {
     private let source: @Sendable () async throws -> TrustAnchors
     private let logger: Logger
-    private let state: Mutex<TrustAnchors>
+    private let state: Lock<TrustAnchors>
 
     /// Reads the anchors for the first time.
     /// - Parameters:
@@ -21,7 +20,7 @@ public final class TrustAnchorStore: Sendable {
     ) async throws {
         self.source = source
         self.logger = logger
-        state = Mutex(try await Self.read(source))
+        state = Lock(try await Self.read(source))
     }
 
     /// The set of now.

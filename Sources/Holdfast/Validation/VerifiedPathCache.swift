@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Remembers validated paths for a short while, so that a second connection to a server costs a hash and a look-up.
 ///
 /// Only paths are kept: pins, expiry and policy are judged every time, failures are not kept. A path is found again
@@ -53,7 +51,7 @@ public final class VerifiedPathCache: Sendable {
 
     private let capacity: Int
     private let now: @Sendable () -> ContinuousClock.Instant
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Makes an empty cache.
     /// - Parameters:

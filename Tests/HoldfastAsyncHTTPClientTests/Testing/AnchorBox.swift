@@ -1,10 +1,9 @@
 import Holdfast
-import Synchronization
 
 /// Anchors that a test replaces.
 final class AnchorBox: Sendable {
-    private let state: Mutex<TrustAnchors>
-    init(_ anchors: TrustAnchors) { state = Mutex(anchors) }
+    private let state: Lock<TrustAnchors>
+    init(_ anchors: TrustAnchors) { state = Lock(anchors) }
 
     var current: TrustAnchors {
         get { state.withLock { $0 } }

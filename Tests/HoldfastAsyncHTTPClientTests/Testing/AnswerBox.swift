@@ -1,8 +1,8 @@
-import Synchronization
+import Holdfast
 
 /// A reply that a test decides on while its server runs.
 final class AnswerBox: Sendable {
-    private let state = Mutex(TestOrigin.Reply())
+    private let state = Lock(TestOrigin.Reply())
 
     var reply: TestOrigin.Reply {
         get { state.withLock { $0 } }

@@ -1,9 +1,9 @@
 import Logging
-import Synchronization
+import Holdfast
 
 /// Keeps what is logged.
 final class LogRecorder: Sendable {
-    private let state = Mutex<[String]>([])
+    private let state = Lock<[String]>([])
 
     var lines: [String] { state.withLock { $0 } }
 

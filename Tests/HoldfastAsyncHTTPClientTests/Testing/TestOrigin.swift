@@ -7,7 +7,6 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import NIOTLS
-import Synchronization
 
 /// An HTTP server on the loopback address that answers as a test says and counts what reaches it.
 final class TestOrigin: Sendable {
@@ -73,8 +72,8 @@ final class TestOrigin: Sendable {
     private let state: StateBox
 
     final class StateBox: Sendable {
-        private let state: Mutex<State>
-        init(certificate: TestCertificate?) { state = Mutex(State(certificate: certificate)) }
+        private let state: Lock<State>
+        init(certificate: TestCertificate?) { state = Lock(State(certificate: certificate)) }
 
         var counters: Counters { state.withLock { $0.counters } }
         var certificate: TestCertificate? {

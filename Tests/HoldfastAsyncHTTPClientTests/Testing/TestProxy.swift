@@ -1,6 +1,6 @@
 import NIOCore
 import NIOPosix
-import Synchronization
+import Holdfast
 
 /// An HTTP proxy on the loopback address that opens tunnels to it, whatever host is asked for.
 final class TestProxy: Sendable {
@@ -13,7 +13,7 @@ final class TestProxy: Sendable {
     private let counters: CounterBox
 
     final class CounterBox: Sendable {
-        private let state = Mutex(Counters())
+        private let state = Lock(Counters())
         var value: Counters { state.withLock { $0 } }
         func add(_ request: String) { state.withLock { $0.requests.append(request) } }
     }

@@ -6,7 +6,6 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
-import Synchronization
 
 /// One connection: it writes before there is a handshake, waits for an answer if it is trusted, and closes.
 struct ClientAttempt {
@@ -97,7 +96,7 @@ final class ConnectionLog: Sendable {
         var negotiatedProtocol: String?
     }
 
-    private let state = Mutex(Values())
+    private let state = Lock(Values())
     var values: Values { state.withLock { $0 } }
     func change(_ body: (inout Values) -> Void) { state.withLock { body(&$0) } }
 }

@@ -4,7 +4,6 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
 import NIOSSL
-import Synchronization
 import Testing
 
 @testable import HoldfastNIO
@@ -44,7 +43,7 @@ struct ForeignServerTests {
     func resumption(version: OpenSSLServer.Version) async throws {
         let setting = try ClientSetting()
         let leaf = try setting.issuing.leaf(names: ["www.example.com"])
-        let decisions = Mutex(0)
+        let decisions = Lock(0)
         let manager = TrustManager(policies: [try setting.policy(for: "www.example.com")])
         manager.addObserver { _ in decisions.withLock { $0 += 1 } }
         let server = try await OpenSSLServer.start(serving: leaf, version: version)

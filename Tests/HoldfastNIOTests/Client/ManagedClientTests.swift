@@ -2,7 +2,6 @@ import Holdfast
 import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @Suite("A client that asks a trust manager")
@@ -19,7 +18,7 @@ struct ManagedClientTests {
     @Test("refuses a host without a policy, unless told that standard validation decides")
     func unknownHost() async throws {
         let manager = TrustManager(policies: [try setting.policy(for: "other.example.com")])
-        let seen = Mutex<[TrustDecision]>([])
+        let seen = Lock<[TrustDecision]>([])
         manager.addObserver { decision in seen.withLock { $0.append(decision) } }
         try await withLoopbackTLSServer(serving: leaf) { server in
             let strict = try setting.client(for: host, trust: .manager(manager))
@@ -64,7 +63,7 @@ struct ManagedClientTests {
     @Test("can ask a closure of the application instead")
     func closure() async throws {
         let policy = try setting.policy(for: host)
-        let asked = Mutex<[DialledHost?]>([])
+        let asked = Lock<[DialledHost?]>([])
         try await withLoopbackTLSServer(serving: leaf) { server in
             let client = try setting.client(
                 for: host,

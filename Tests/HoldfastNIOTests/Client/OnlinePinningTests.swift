@@ -6,7 +6,6 @@ import HoldfastTesting
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Synchronization
 import Testing
 
 /// A download that is held until the test lets it go, then answers as the test says.
@@ -18,7 +17,7 @@ private final class HeldProvider: RemoteDataProvider {
         var requests = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var requests: Int { state.withLock { $0.requests } }
 

@@ -4,7 +4,6 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
 import NIOPosix
-import Synchronization
 import Testing
 
 @Suite("Connections while policies change")
@@ -16,18 +15,18 @@ struct PolicyRaceTests {
     }
 
     private final class Progress: Sendable {
-        let isOver = Atomic(false)
+        let isOver = Lock(false)
     }
 
     @concurrent
     private static func change(
         _ manager: TrustManager, _ host: String, _ ledger: PolicyLedger, until progress: Progress
     ) async throws {
-        while !progress.isOver.load(ordering: .acquiring) {
+        while !progress.isOver.withLock({ $0 }) {
             for step in try ledger.steps(of: manager, host: host) {
                 step()
                 let next = ledger.decisions + 2
-                while ledger.decisions < next, !progress.isOver.load(ordering: .acquiring) { await Task.yield() }
+                while ledger.decisions < next, !progress.isOver.withLock({ $0 }) { await Task.yield() }
             }
         }
     }
@@ -53,7 +52,7 @@ struct PolicyRaceTests {
         let ledger = PolicyLedger(leafPin: try leaf.publicKeyPin())
         let manager = TrustManager()
         let managed = TrustSource.manager(manager)
-        let objections = Mutex<[String]>([])
+        let objections = Lock<[String]>([])
         let client = try setting.client(
             for: host,
             trust: TrustSource { trust, time in
@@ -76,7 +75,7 @@ struct PolicyRaceTests {
                 while let made = try await tasks.next() { all += made }
                 return all
             }
-            progress.isOver.store(true, ordering: .releasing)
+            progress.isOver.withLock { $0 = true }
             try await changes
             return attempts
         }

@@ -4,7 +4,6 @@ import HoldfastTesting
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Synchronization
 import Testing
 
 @testable import HoldfastNIO
@@ -93,7 +92,7 @@ struct TrustGateTests {
     @Test("ends the wait when the connection was never made")
     func neverConnected() async throws {
         let client = try setting.client(for: "www.example.com")
-        let future = Mutex<EventLoopFuture<TrustDecision>?>(nil)
+        let future = Lock<EventLoopFuture<TrustDecision>?>(nil)
         await #expect(throws: (any Error).self) {
             _ = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -145,9 +144,9 @@ struct TrustGateTests {
     @Test("survives an observer that closes the connection while its peer is judged")
     func closedWhileDeciding() async throws {
         try await withLoopbackTLSServer(serving: leaf) { server in
-            let box = Mutex<(any Channel)?>(nil)
+            let box = Lock<(any Channel)?>(nil)
             let manager = TrustManager(policies: [try setting.policy(for: "www.example.com")])
-            let staysOpen = Mutex(false)
+            let staysOpen = Lock(false)
             manager.addObserver { _ in
                 let channel = box.withLock { $0 }
                 channel?.close(promise: nil)

@@ -3,7 +3,6 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
-import Synchronization
 
 @testable import HoldfastNIO
 
@@ -52,7 +51,7 @@ final class MutualServer: Sendable {
         let (reports, continuation) = AsyncStream.makeStream(of: ConnectionReport.self)
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
-                let log = Mutex(ConnectionReport())
+                let log = Lock(ConnectionReport())
                 let journal = Journal { change in log.withLock { change(&$0) } }
                 return server.configure(channel) { channel, client in
                     journal.change { $0.client = client }

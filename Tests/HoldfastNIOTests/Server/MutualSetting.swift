@@ -3,7 +3,6 @@ import Holdfast
 import HoldfastTesting
 import NIOCore
 import NIOSSL
-import Synchronization
 
 @testable import HoldfastNIO
 
@@ -78,10 +77,10 @@ final class ExchangeablePolicy: TrustPolicy {
         var evaluations = 0
     }
 
-    private let values: Mutex<Values>
+    private let values: Lock<Values>
 
     init(_ base: any TrustPolicy) {
-        values = Mutex(Values(base: base))
+        values = Lock(Values(base: base))
     }
 
     var hostName: String { "exchangeable" }

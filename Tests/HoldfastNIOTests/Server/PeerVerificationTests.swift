@@ -5,7 +5,6 @@ import HoldfastTesting
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Synchronization
 import Testing
 
 @Suite("A callback for servers and clients that make their pipelines themselves")
@@ -21,7 +20,7 @@ struct PeerVerificationTests {
     }
 
     private final class Decisions: Sendable {
-        private let state = Mutex<[TrustDecision]>([])
+        private let state = Lock<[TrustDecision]>([])
         var all: [TrustDecision] { state.withLock { $0 } }
         var record: @Sendable (TrustDecision) -> Void { { decision in self.state.withLock { $0.append(decision) } } }
     }

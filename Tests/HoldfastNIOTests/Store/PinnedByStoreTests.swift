@@ -6,14 +6,13 @@ import HoldfastSigning
 import HoldfastTesting
 import NIOCore
 import NIOSSL
-import Synchronization
 import Testing
 
 /// From the signer to the socket: a list that HoldfastSigning signs, downloaded over HTTP, enforced on TLS connections.
 @Suite("A client whose pins come from a store")
 struct PinnedByStoreTests {
     private final class Published: Sendable {
-        private let document = Mutex("")
+        private let document = Lock("")
 
         var response: String {
             let body = document.withLock { $0 }

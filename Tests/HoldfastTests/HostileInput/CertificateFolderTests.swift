@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -102,8 +101,8 @@ struct CertificateFolderTests {
             // One stays, so that there is always something to trust.
             try Data(authorities[0].root).write(to: folder.appending(path: "0.pem"))
             let store = try await TrustAnchorStore { try self.anchors(in: folder) }
-            let isOver = Atomic(false)
-            async let changes = Self.change(folder, authorities) { isOver.load(ordering: .acquiring) }
+            let isOver = Lock(false)
+            async let changes = Self.change(folder, authorities) { isOver.withLock { $0 } }
             var (read, failed) = (0, 0)
             for round in 0..<150 {
                 do throws(CertificateFileError) {
@@ -120,7 +119,7 @@ struct CertificateFolderTests {
                 #expect(known.isSuperset(of: store.current.certificates.map(\.der)))
                 #expect(store.current.certificates.contains { $0.der == authorities[0].root })
             }
-            isOver.store(true, ordering: .releasing)
+            isOver.withLock { $0 = true }
             #expect(try await changes > 0)
             #expect(read + failed == 150)
         }

@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -25,7 +24,7 @@ struct PolicyRaceTests {
     @Test("A policy that is removed while it works decides nothing", arguments: [UnknownHostRule.reject, .standard])
     func removedMeanwhile(unknownHosts: UnknownHostRule) throws {
         let manager = TrustManager()
-        let told = Mutex<[Bool]>([])
+        let told = Lock<[Bool]>([])
         manager.addObserver { decision in told.withLock { $0.append(decision.isTrusted) } }
         manager.add(
             policy: SelfRemovingPolicy(hostName: PolicyFixture.host) { [weak manager] in
@@ -61,7 +60,7 @@ struct PolicyRaceTests {
     @Test("A policy that replaces itself whenever it is asked is a rejection, not a loop")
     func replacedForEver() throws {
         let manager = TrustManager()
-        let asked = Mutex(0)
+        let asked = Lock(0)
         @Sendable func again() {
             asked.withLock { $0 += 1 }
             manager.add(policy: SelfRemovingPolicy(hostName: PolicyFixture.host, change: again))
@@ -79,15 +78,15 @@ struct PolicyRaceTests {
         let manager = TrustManager(clock: fixture.clock)
         let trust = try fixture.trust()
         let now = fixture.now
-        let isOver = Atomic(false)
+        let isOver = Lock(false)
         async let changes = onThread { () throws -> Int in
             var rounds = 0
-            while !isOver.load(ordering: .acquiring) || rounds < 2 {
+            while !isOver.withLock({ $0 }) || rounds < 2 {
                 for step in try ledger.steps(of: manager, host: PolicyFixture.host) {
                     step()
                     // A policy that is replaced more often than anybody can ask it is another test's.
                     let next = ledger.decisions + 16
-                    while ledger.decisions < next, !isOver.load(ordering: .acquiring) { sched_yield() }
+                    while ledger.decisions < next, !isOver.withLock({ $0 }) { sched_yield() }
                 }
                 rounds += 1
             }
@@ -112,7 +111,7 @@ struct PolicyRaceTests {
             }
             var all: [(trusted: Int, refused: Int)] = []
             while let one = try await group.next() { all.append(one) }
-            isOver.store(true, ordering: .releasing)
+            isOver.withLock { $0 = true }
             return all
         }
         #expect(counts.count == 8)

@@ -1,11 +1,10 @@
 import Logging
-import Synchronization
 
 @testable import Holdfast
 
 /// A log that keeps its lines, and policies' log on top of it.
 final class RecordingLog: Sendable {
-    private let kept = Mutex<[String]>([])
+    private let kept = Lock<[String]>([])
 
     var lines: [String] { kept.withLock { $0 } }
 

@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -53,7 +52,7 @@ struct SimplePolicyTests {
     @Test("A closure decides about a trust and about its absence, never about another host's")
     func custom() throws {
         let fixture = try PolicyFixture()
-        let asked = Mutex<[Int?]>([])
+        let asked = Lock<[Int?]>([])
         let policy = CustomPolicy(host: try HostPattern(PolicyFixture.host)) { trust in
             asked.withLock { $0.append(trust?.chain.certificates.count) }
             return trust?.chain.certificates.count == 2

@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -11,7 +10,7 @@ struct TrustManagerAsyncTests {
     /// Rejects until it has what it waits for.
     private final class WaitingPolicy: PreparableTrustPolicy {
         let hostName = PolicyFixture.host
-        private let state = Mutex((isReady: false, preparations: 0))
+        private let state = Lock((isReady: false, preparations: 0))
         private let succeeds: Bool
 
         init(succeeds: Bool) { self.succeeds = succeeds }
@@ -57,7 +56,7 @@ struct TrustManagerAsyncTests {
         let fixture = try PolicyFixture()
         let key = DispatchSpecificKey<Bool>()
         EvaluationQueue.queue.setSpecific(key: key, value: true)
-        let isOnQueue = Mutex(false)
+        let isOnQueue = Lock(false)
         let policy = CustomPolicy(host: try HostPattern(PolicyFixture.host), clock: fixture.clock) { _ in
             let here = DispatchQueue.getSpecific(key: key) == true
             isOnQueue.withLock { $0 = here }

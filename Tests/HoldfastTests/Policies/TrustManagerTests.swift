@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -142,7 +141,7 @@ struct TrustManagerTests {
         let fixture = try PolicyFixture()
         let manager = TrustManager(clock: fixture.clock)
         manager.add(policy: manager.create(type: .standard, hostName: PolicyFixture.host))
-        let seen = Mutex<[TrustDecision]>([])
+        let seen = Lock<[TrustDecision]>([])
         let token = manager.addObserver { decision in
             // No lock is held: the manager can be asked and changed from here.
             _ = manager.allNames
@@ -177,8 +176,8 @@ struct TrustManagerTests {
     func moved() throws {
         let fixture = try PolicyFixture()
         let (first, second) = (TrustManager(policies: [try standard(PolicyFixture.host)]), TrustManager())
-        let inFirst = Mutex(0)
-        let inSecond = Mutex(0)
+        let inFirst = Lock(0)
+        let inSecond = Lock(0)
         first.addObserver { _ in inFirst.withLock { $0 += 1 } }
         second.addObserver { _ in inSecond.withLock { $0 += 1 } }
         second.add(policy: try #require(first.policy(for: PolicyFixture.host)))
@@ -223,7 +222,7 @@ struct TrustManagerTests {
         let bad = try fixture.pinned([.certificate([1])])
         let manager = TrustManager(policies: [good])
         let trust = try fixture.trust()
-        let seen = Mutex(0)
+        let seen = Lock(0)
         manager.addObserver { _ in seen.withLock { $0 += 1 } }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {

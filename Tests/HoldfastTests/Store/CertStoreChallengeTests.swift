@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -41,7 +40,7 @@ struct CertStoreChallengeTests {
         fixture.publishSigned(
             [("www.example.com", 1, 1), ("www.example.com", 2, 100)], issued: StoreFixture.start + 2 * 86_400)
         let store = fixture.store()
-        let ahead = Mutex<TimeInterval?>(nil)
+        let ahead = Lock<TimeInterval?>(nil)
         store.addObserver { event in
             if case .issuedAheadOfClock(let seconds) = event { ahead.withLock { $0 = seconds } }
         }

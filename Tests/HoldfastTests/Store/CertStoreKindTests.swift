@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -27,7 +26,7 @@ struct CertStoreKindTests {
         let fixture = try StoreFixture()
         try fixture.publish([(StoreFixture.name, 1, days: 100)])
         let store = fixture.store()
-        let told = Mutex<[String]>([])
+        let told = Lock<[String]>([])
         let observation = store.addObserver { event in
             switch event {
             case .updateStarted(let kind): told.withLock { $0.append("start \(kind.rawValue)") }

@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -38,7 +37,7 @@ struct CertStoreRunTests {
     @Test("It updates when nothing is stored, before pins expire, after failures, and until it is cancelled")
     func run() async throws {
         let fixture = try StoreFixture()
-        let requests = Mutex<[TimeInterval]>([])
+        let requests = Lock<[TimeInterval]>([])
         let list = try fixture.list([("www.example.com", 1, 20)])
         let (clock, start) = (fixture.clock, fixture.clock.now)
         fixture.provider.answer { _ in

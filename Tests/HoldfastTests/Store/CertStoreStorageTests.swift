@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -32,7 +31,7 @@ struct CertStoreStorageTests {
     /// A storage like a keychain: there are times when it cannot be read.
     private final class LockableStorage: ReportingDataStore {
         let storage = InMemoryDataStore()
-        let isLocked = Mutex(true)
+        let isLocked = Lock(true)
 
         func load(forKey key: String) throws -> Data? {
             guard !isLocked.withLock({ $0 }) else { throw CocoaError(.fileReadNoPermission) }

@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -207,7 +206,7 @@ struct CertStoreUpdateTests {
         try fixture.publish(
             [("www.example.com", 1, 100)], more: #","domainsConfig":{"sslPinningRequiredForUnlisted":false}"#)
         let store = fixture.store()
-        let isReported = Mutex(false)
+        let isReported = Lock(false)
         store.addObserver { event in
             if case .unsignedDomainsConfigurationIgnored = event { isReported.withLock { $0 = true } }
         }
@@ -412,17 +411,17 @@ struct CertStoreUpdateTests {
                 fixture.provider.answer(lists[round % 2])
                 #expect(await store.updateError() == nil)
             }
-            watch.isOver.store(true, ordering: .relaxed)
+            watch.isOver.withLock { $0 = true }
         }
         watch.seen.withLock { #expect($0.torn == 0 && $0.old > 0 && $0.new > 0) }
     }
 
     private final class Watch: Sendable {
-        let isOver = Atomic(false)
-        let seen = Mutex<(old: Int, new: Int, torn: Int)>((0, 0, 0))
+        let isOver = Lock(false)
+        let seen = Lock<(old: Int, new: Int, torn: Int)>((0, 0, 0))
 
         func look(at store: CertStore) {
-            while !isOver.load(ordering: .relaxed) {
+            while !isOver.withLock({ $0 }) {
                 let snapshot = store.snapshot
                 let results = ["a.example.com", "b.example.com"].map {
                     snapshot.result(name: $0, fingerprint: Data.fingerprint(1), at: StoreFixture.start)

@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 
 @testable import Holdfast
 
@@ -13,7 +12,7 @@ final class ScriptedProvider: RemoteDataProvider {
         var requests: [RemoteDataRequest] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var requests: [RemoteDataRequest] { state.withLock { $0.requests } }
 
@@ -34,7 +33,7 @@ final class ScriptedProvider: RemoteDataProvider {
 
 /// Opens once; whoever waits goes on then.
 final class Gate: Sendable {
-    private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+    private let state = Lock<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
     func wait() async {
         await withCheckedContinuation { continuation in

@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -176,7 +175,7 @@ struct TrustServerPolicyTests {
         try fixture.publish()
         let policy = try policy(fixture)
         try await policy.prepare()
-        let uses = Mutex<[TimeInterval]>([])
+        let uses = Lock<[TimeInterval]>([])
         policy.store.addObserver { event in
             if case .usedInGrace(let host, let age) = event, host.name == PolicyFixture.host {
                 uses.withLock { $0.append(age) }

@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast

@@ -1,12 +1,11 @@
-import Synchronization
 
 @testable import Holdfast
 
 /// Sets of anchors that a source yields one after another; nil is a source that fails.
 final class AnchorQueue: Sendable {
-    private let rest: Mutex<[TrustAnchors?]>
+    private let rest: Lock<[TrustAnchors?]>
 
-    init(_ sets: [TrustAnchors?]) { rest = Mutex(sets) }
+    init(_ sets: [TrustAnchors?]) { rest = Lock(sets) }
 
     func next() throws -> TrustAnchors {
         let next = rest.withLock { $0.isEmpty ? nil : $0.removeFirst() }

@@ -1,5 +1,4 @@
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -72,7 +71,7 @@ struct TrustAnchorsTests {
         }
 
         final class Record: Sendable {
-            let sleeps = Mutex<[Duration]>([])
+            let sleeps = Lock<[Duration]>([])
         }
 
         let record = Record()

@@ -1,6 +1,5 @@
 import Foundation
 import HoldfastTesting
-import Synchronization
 import Testing
 
 @testable import Holdfast
@@ -9,7 +8,7 @@ import Testing
 struct VerifiedPathCacheTests {
     /// A monotonic clock that a test moves.
     private final class Ticks: Sendable {
-        private let offset = Mutex(Duration.zero)
+        private let offset = Lock(Duration.zero)
         private let start = ContinuousClock.now
         func advance(by duration: Duration) { offset.withLock { $0 += duration } }
         var now: ContinuousClock.Instant { start.advanced(by: offset.withLock { $0 }) }
