@@ -19,15 +19,26 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
-let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
-let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
-let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
-let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
-let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
-let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
-let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+// What only adapters and commands need is fetched only where their traits are on, as they are by default: an app that
+// asks for `traits: []` fetches swift-crypto, swift-asn1 and swift-log.
+let nioCore: Target.Dependency = .product(
+    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIO"]))
+let nioPosix: Target.Dependency = .product(
+    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["NIO"]))
+let nioEmbedded: Target.Dependency = .product(
+    name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["NIO"]))
+let nioTLS: Target.Dependency = .product(
+    name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["NIO"]))
+let nioHTTP1: Target.Dependency = .product(
+    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["NIO"]))
+let nioSSL: Target.Dependency = .product(
+    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIO"]))
+let nioHTTP2: Target.Dependency = .product(
+    name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"]))
+let asyncHTTPClient: Target.Dependency = .product(
+    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"]))
+let argumentParser: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"]))
 
 /// Real servers of other projects are built for their tests alone, when a trait asks for them (scripts/check-integrations).
 let hummingbird: [Target.Dependency] = [
@@ -64,6 +75,13 @@ let package = Package(
         .executable(name: "holdfastctl", targets: ["holdfastctl"]),
     ],
     traits: [
+        .default(enabledTraits: ["AsyncHTTPClient", "Command", "NIO"]),
+        .trait(name: "NIO", description: "Fetches SwiftNIO, for HoldfastNIO and HoldfastNIOTesting"),
+        .trait(
+            name: "AsyncHTTPClient", description: "Fetches AsyncHTTPClient, for HoldfastAsyncHTTPClient",
+            enabledTraits: ["NIO"]),
+        .trait(
+            name: "Command", description: "Fetches ArgumentParser, for holdfastctl", enabledTraits: ["AsyncHTTPClient"]),
         .trait(name: "Hummingbird", description: "Builds HoldfastHummingbirdTests against hummingbird"),
         .trait(name: "GRPC", description: "Builds HoldfastGRPCTests against grpc-swift-nio-transport"),
     ],

@@ -1,7 +1,7 @@
+import Holdfast
 import NIOCore
 import NIOPosix
 package import NIOSSL
-import Holdfast
 
 /// A server that answers every request with octets that the test wrote, in pieces, and keeps the heads it was sent.
 package final class ScriptedHTTPServer: Sendable {

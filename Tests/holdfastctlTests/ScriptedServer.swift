@@ -1,11 +1,11 @@
 import Foundation
+import Holdfast
 import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
-import Holdfast
 
 /// A server on the loopback address that follows a script in plaintext, and speaks TLS where the script says so.
 final class ScriptedServer: Sendable {

@@ -1,5 +1,5 @@
-import Logging
 import Holdfast
+import Logging
 
 /// Keeps what is logged.
 final class LogRecorder: Sendable {

@@ -1,6 +1,6 @@
+import Holdfast
 import NIOCore
 import NIOPosix
-import Holdfast
 
 /// An HTTP proxy on the loopback address that opens tunnels to it, whatever host is asked for.
 final class TestProxy: Sendable {

@@ -44,7 +44,7 @@ struct Campaign {
     /// Shows one half of the mutants to `accepts`, which says whether it accepted one.
     func run(half: Int, seed: UInt64, accepts: ([UInt8]) throws -> Bool) async throws {
         for base in bases { #expect(try accepts(base.bytes) == base.isAccepted, "the undamaged input") }
-        var generator = SplitMix64(seed: seed &* 2 &+ UInt64(half))
+        var generator = SplitMix64(seed: (seed << 1) &+ UInt64(half))
         var (accepted, refused) = (0, 0)
         for round in 0..<(Self.mutants / 2) {
             await Self.letOthersRun(after: round)

@@ -71,7 +71,7 @@ struct ChainCampaign {
             let purpose = ValidationPurpose.server(identity: scene.host)
             #expect(good.validate(PresentedChain(chain), for: purpose, at: Judge.now) { _ in true }.path != nil)
         }
-        var generator = SplitMix64(seed: 107 &* 2 &+ UInt64(half))
+        var generator = SplitMix64(seed: 214 + UInt64(half))
         var (accepted, refused, read, constrained) = (0, 0, 0, 0)
         for round in 0..<(Campaign.mutants / 2) {
             await Campaign.letOthersRun(after: round)

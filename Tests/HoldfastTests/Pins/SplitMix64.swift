@@ -7,9 +7,14 @@ struct SplitMix64: RandomNumberGenerator {
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        mixed = Self.product(mixed ^ (mixed >> 30), 0xBF58_476D_1CE4_E5B9)
+        mixed = Self.product(mixed ^ (mixed >> 27), 0x94D0_49BB_1331_11EB)
         return mixed ^ (mixed >> 31)
+    }
+
+    /// Modulo 2^64. For `&*` the compiler may pick a declaration that needs iOS 18.
+    private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        left.multipliedReportingOverflow(by: right).partialValue
     }
 
     /// Bytes changed in one to four places: flipped, removed, doubled, or with one of `tokens` put in.

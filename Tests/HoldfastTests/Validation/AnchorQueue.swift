@@ -1,4 +1,3 @@
-
 @testable import Holdfast
 
 /// Sets of anchors that a source yields one after another; nil is a source that fails.
