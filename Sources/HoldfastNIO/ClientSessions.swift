@@ -3,14 +3,18 @@ import NIOSSL
 
 /// The sessions that one TLS context of a server gives out, and the chains of the clients that have one.
 ///
-/// A resumed session brings the client's leaf and not what the client presented above it. So the chain is remembered,
-/// under the leaf: it is what a path is looked for in, and proves nothing by itself. Once more is to be remembered than
-/// there is room for, the context has to be replaced: its sessions end, and their clients present their chains anew.
+/// A resumed session brings the client's leaf and not what the client presented above it. So what of the chain the
+/// decision rests on is remembered, under the leaf: it is what a path is looked for in, and proves nothing by itself. Once
+/// more is to be remembered than there is room for, the context has to be replaced: its sessions end, and their clients
+/// present their chains anew. What one client can take is bounded, so that it takes very many clients to get there.
 final class ClientSessions: Sendable {
     /// Clients with distinct certificates.
     static let mostChains = 4_096
-    /// Bytes of certificates; BoringSSL takes at most 100 kB from one client.
+    /// Bytes of certificates.
     static let mostBytes = 8 << 20
+    /// Bytes of the certificates of one client, where the decision does not say on which of them it rests. BoringSSL takes
+    /// up to 100 kB from a client; an honest chain of RSA certificates takes about 8.
+    static let mostBytesOfOne = 16 << 10
 
     let context: NIOSSLContext
 
@@ -22,30 +26,68 @@ final class ClientSessions: Sendable {
 
     private let memory = Lock(Memory())
     private let mostChains: Int
+    private let configuration: TLSConfiguration
 
-    init(context: NIOSSLContext, mostChains: Int = ClientSessions.mostChains) {
-        self.context = context
+    /// Makes a context, and reads the files that the configuration names.
+    convenience init(
+        configuration: TLSConfiguration, mostChains: Int = ClientSessions.mostChains
+    ) throws(TLSAdapterConfigurationError) {
+        try self.init(
+            read: try DerivedTLSConfiguration.readingFiles(of: configuration), mostChains: mostChains)
+    }
+
+    private init(read: TLSConfiguration, mostChains: Int) throws(TLSAdapterConfigurationError) {
+        context = try DerivedTLSConfiguration.context(read)
+        configuration = read
         self.mostChains = mostChains
+    }
+
+    /// A new context with the same certificate and key, in whose place none of this one's sessions can be resumed. It
+    /// reads no file, so that an event loop can make it.
+    func successor() throws(TLSAdapterConfigurationError) -> ClientSessions {
+        try ClientSessions(read: configuration, mostChains: mostChains)
     }
 
     /// Whether a chain could not be remembered.
     var isFull: Bool { memory.withLock { $0.isFull } }
 
+    /// How much is remembered.
+    var bytes: Int { memory.withLock { $0.bytes } }
+
     /// Remembers the chain of a client that was trusted.
-    func remember(_ chain: PresentedChain) {
-        // A lone leaf is remembered by the session.
-        guard let leaf = chain.leaf, chain.certificates.count > 1 else { return }
-        let size = chain.certificates.reduce(0) { $0 + $1.count }
+    func remember(_ chain: PresentedChain, trustedBy decision: TrustDecision) {
+        guard let leaf = chain.leaf else { return }
+        let kept = Self.part(of: chain, under: decision)
+        let size = kept.certificates.reduce(0) { $0 + $1.count }
         memory.withLock { memory in
-            guard memory.chains[leaf] != chain else { return }
-            guard memory.chains.count < mostChains, memory.bytes + size <= Self.mostBytes else {
+            let old = memory.chains[leaf]
+            guard old != kept else { return }
+            let bytes = memory.bytes - (old?.certificates.reduce(0) { $0 + $1.count } ?? 0)
+            // A lone leaf is remembered by the session.
+            guard kept.certificates.count > 1 else {
+                memory.chains[leaf] = nil
+                memory.bytes = bytes
+                return
+            }
+            guard old != nil || memory.chains.count < mostChains, bytes + size <= Self.mostBytes else {
                 memory.isFull = true
                 return
             }
-            // What an older chain of the same leaf took is not given back: it counts until the context is replaced.
-            memory.bytes += size
-            memory.chains[leaf] = chain
+            memory.bytes = bytes + size
+            memory.chains[leaf] = kept
         }
+    }
+
+    /// The certificates of the path, as far as they were presented: the anchor is the server's own. A decision without
+    /// a path, or with one of the leaf alone, may rest on any of them.
+    private static func part(of chain: PresentedChain, under decision: TrustDecision) -> PresentedChain {
+        if let path = decision.path, path.certificates.count > 1 {
+            let used = Set(path.certificates.map { Array($0.der) })
+            var kept: Set<[UInt8]> = []
+            return PresentedChain(chain.certificates.filter { used.contains($0) && kept.insert($0).inserted })
+        }
+        let size = chain.certificates.reduce(0) { $0 + $1.count }
+        return size <= mostBytesOfOne ? chain : PresentedChain(Array(chain.certificates.prefix(1)))
     }
 
     /// What the client with this leaf presented last; the leaf alone if that is not known.

@@ -44,10 +44,25 @@ enum DerivedTLSConfiguration {
         do {
             return try NIOSSLContext(configuration: configuration)
         } catch {
-            throw TLSAdapterConfigurationError(
-                .refusedByNIOSSL, expected: "settings that NIOSSL can use", found: "\(error)",
-                remedy: "Check that certificate and private key can be read and belong together.")
+            throw refused(by: error)
         }
+    }
+
+    /// The configuration with what its files hold, so that a context can be made of it without reading any.
+    static func readingFiles(
+        of configuration: TLSConfiguration
+    ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
+        do {
+            return try (configuration as any DeprecatedSettings).readingFiles()
+        } catch {
+            throw refused(by: error)
+        }
+    }
+
+    private static func refused(by error: any Error) -> TLSAdapterConfigurationError {
+        TLSAdapterConfigurationError(
+            .refusedByNIOSSL, expected: "settings that NIOSSL can use", found: "\(error)",
+            remedy: "Check that certificate and private key can be read and belong together.")
     }
 
     private static func refuseWeakVerification(
@@ -108,9 +123,27 @@ extension TLSVersion {
 /// warning is an error here.
 private protocol DeprecatedSettings {
     var hasPreSharedKeyCallback: Bool { get }
+    func readingFiles() throws -> TLSConfiguration
 }
 
 extension TLSConfiguration: DeprecatedSettings {
     @available(*, deprecated, message: "reads deprecated settings")
     fileprivate var hasPreSharedKeyCallback: Bool { pskClientCallback != nil || pskServerCallback != nil }
+
+    @available(*, deprecated, message: "reads deprecated settings")
+    fileprivate func readingFiles() throws -> TLSConfiguration {
+        var configuration = self
+        configuration.certificateChain = try certificateChain.flatMap { source in
+            guard case .file(let path) = source else { return [source] }
+            return try NIOSSLCertificate.fromPEMFile(path).map { .certificate($0) }
+        }
+        guard case .file(let path)? = privateKey else { return configuration }
+        // NIOSSL goes by the ending as well, and has an error of its own for any other.
+        switch path.split(separator: ".").last?.lowercased() {
+        case "pem": configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: path, format: .pem))
+        case "der", "key": configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: path, format: .der))
+        default: break
+        }
+        return configuration
+    }
 }

@@ -47,18 +47,22 @@ final class PeerJudge {
         return verification.result(of: decision, about: chain, presented: certificates)
     }
 
-    /// To be called when the handshake is complete. TLS asks nobody about a client whose session it resumed: then the
-    /// session's leaf is judged under the policy of this moment.
+    /// To be called when the handshake is complete, which proves the peer's key: only now anybody hears of a decision to
+    /// trust. TLS asks nobody about a client whose session it resumed: then the session's leaf is judged under the policy
+    /// of this moment.
     func handshakeCompleted(by leaf: () -> NIOSSLCertificate?) {
-        guard let sessions else { return }
-        let isResumed = decision == nil
-        if isResumed {
+        let isResumed = isForClients && decision == nil
+        if isResumed, let sessions {
             // Without a leaf nothing is known of the client, and there is no decision.
             guard let leaf = leaf(), let der = try? leaf.toDERBytes() else { return }
             _ = decide(sessions.chain(of: der))
         }
-        guard let decision, decision.isTrusted, let presented else { return }
-        if !isResumed { sessions.remember(presented) }
+        guard let judged = decision, judged.isTrusted, let presented else { return }
+        let decision = judged.provedByHandshake
+        self.decision = decision
+        tell(decision)
+        guard let sessions else { return }
+        if !isResumed { sessions.remember(presented, trustedBy: decision) }
         client = try? ClientIdentity(decision, chain: presented, isResumed: isResumed)
     }
 
@@ -73,7 +77,7 @@ final class PeerJudge {
     private func decide(_ chain: PresentedChain) -> TrustDecision {
         isDeciding = true
         defer { isDeciding = false }
-        var decision = verification.evaluate(chain)
+        var decision = verification.judgment(of: chain)
         if isForClients, decision.isTrusted, let failure = Self.unidentified(chain) {
             decision = TrustDecision(
                 .rejected(failure), policyName: decision.policyName, validationType: decision.validationType,
@@ -82,7 +86,15 @@ final class PeerJudge {
         }
         presented = chain
         self.decision = decision
+        // A rejection needs no proof: it ends the handshake.
+        if !decision.isTrusted { verification.tell(decision) }
         return decision
+    }
+
+    private func tell(_ decision: TrustDecision) {
+        isDeciding = true
+        defer { isDeciding = false }
+        verification.tell(decision)
     }
 
     /// A client is somebody: even a policy that accepts everything is not asked about one that cannot be told.

@@ -31,6 +31,10 @@ public import NIOSSL
 ///   framework's TLS, as Hummingbird's `ServerChildChannel` allows in twenty lines. gRPC shows a resumed session by a
 ///   `peerCertificateChain` that is nil: an application whose policy validates paths refuses calls without one.
 ///   (NIOSSL's clients never resume.)
+/// - **It decides before the handshake has proved the peer's key.** Somebody who replays a trusted chain without its key
+///   is told of as trusted, and then fails the handshake. Such decisions say so
+///   (`TrustDecision.hasProofOfPossession` is false), to `onDecision` and to a manager's observers: nobody is logged in
+///   by them. Take the peer's certificate from the connection once its handshake is complete.
 /// - **It runs only where the framework's configuration verifies.** With `.none` its rejection is ignored, and with
 ///   `.optionalVerification` a client without a certificate comes in unasked; see ``serverConfiguration(from:oldestVersion:)``.
 /// - **Its reason is lost.** NIOSSL reports `CERTIFICATE_VERIFY_FAILED` alone; `onDecision` learns the reason.
@@ -50,7 +54,8 @@ public struct PeerVerification: Sendable {
     ///   - policy: judges every client, as one with no host.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors of clients.
     ///   - clock: tells the time of each decision.
-    ///   - onDecision: learns every decision; called on the connection's event loop, and must not block.
+    ///   - onDecision: learns every decision, before the handshake has proved the peer's key; called on the connection's
+    ///     event loop, and must not block.
     public init(
         clients policy: any TrustPolicy, validator: any ChainValidator, clock: any WallClock = SystemWallClock(),
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
@@ -66,7 +71,8 @@ public struct PeerVerification: Sendable {
     ///   - host: the host that the client dials; a callback is not told.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors to trust.
     ///   - clock: tells the time of each decision.
-    ///   - onDecision: learns every decision; called on the connection's event loop, and must not block.
+    ///   - onDecision: learns every decision, before the handshake has proved the peer's key; called on the connection's
+    ///     event loop, and must not block.
     public init(
         trust: TrustSource, host: DialledHost, validator: any ChainValidator, clock: any WallClock = SystemWallClock(),
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
@@ -86,16 +92,26 @@ public struct PeerVerification: Sendable {
         self.onDecision = onDecision
     }
 
-    /// Judges certificates, leaf first, by the policy of this moment.
+    /// Judges certificates, leaf first, by the policy of this moment, and tells of the decision at once.
     public func evaluate(_ certificates: [NIOSSLCertificate]) -> TrustDecision {
         evaluate(PresentedChain(certificates))
     }
 
-    func evaluate(_ chain: PresentedChain) -> TrustDecision {
-        let decision = trust.evaluate(
-            ServerTrust(chain: chain, purpose: purpose, validator: validator), at: clock.now)
-        onDecision(decision)
+    private func evaluate(_ chain: PresentedChain) -> TrustDecision {
+        let decision = judgment(of: chain)
+        tell(decision)
         return decision
+    }
+
+    /// Judges a chain and tells nobody.
+    func judgment(of chain: PresentedChain) -> TrustDecision {
+        trust.judgment(of: ServerTrust(chain: chain, purpose: purpose, validator: validator), at: clock.now)
+    }
+
+    /// Tells the observers of the trust, and `onDecision`, of a judgment.
+    func tell(_ decision: TrustDecision) {
+        trust.tell(decision)
+        onDecision(decision)
     }
 
     /// Goes on at once, or on the event loop when the policy has what it waits for. It goes on as well when that did not

@@ -76,13 +76,9 @@ public final class PinnedTLSServer: Sendable {
         self.configuration = derived
         self.clients = current
         self.mostChains = mostChains
-        sessions = Lock(
-            ClientSessions(context: try DerivedTLSConfiguration.context(derived), mostChains: mostChains))
+        sessions = Lock(try ClientSessions(configuration: derived, mostChains: mostChains))
         verification = PeerVerification(
-            trust: TrustSource(
-                waiting: { _ in current.policy.inNeedOfPreparation },
-                { trust, time in current.policy.evaluate(trust, at: time) }), purpose: .client,
-            validator: validator, clock: clock)
+            trust: .current { current.policy }, purpose: .client, validator: validator, clock: clock)
         self.handshakeTimeout = handshakeTimeout
     }
 
@@ -101,8 +97,7 @@ public final class PinnedTLSServer: Sendable {
     ///
     /// - Throws: ``TLSAdapterConfigurationError`` when they cannot be read; the server then goes on as before.
     public func endSessions() throws(TLSAdapterConfigurationError) {
-        let next = ClientSessions(
-            context: try DerivedTLSConfiguration.context(configuration), mostChains: mostChains)
+        let next = try ClientSessions(configuration: configuration, mostChains: mostChains)
         sessions.withLock { $0 = next }
     }
 
@@ -156,9 +151,13 @@ public final class PinnedTLSServer: Sendable {
     private func currentSessions() -> ClientSessions {
         let sessions = sessions.withLock { $0 }
         guard sessions.isFull else { return sessions }
-        // Who was not remembered cannot resume; until it works, they are refused.
-        try? endSessions()
-        return self.sessions.withLock { $0 }
+        // A client that was not remembered cannot resume: until there is a new context, it is refused.
+        guard let next = try? sessions.successor() else { return sessions }
+        return self.sessions.withLock { current in
+            // Another event loop may have been faster.
+            if current === sessions { current = next }
+            return current
+        }
     }
 }
 
@@ -173,6 +172,12 @@ private final class CurrentPolicy: Sendable {
     var policy: any TrustPolicy { value.withLock { $0 } }
 
     func replace(with policy: any TrustPolicy) {
-        value.withLock { $0 = policy }
+        // What the old one runs when it goes is the application's, and runs outside the lock.
+        let old = value.withLock { current in
+            let old = current
+            current = policy
+            return old
+        }
+        withExtendedLifetime(old) {}
     }
 }

@@ -36,6 +36,8 @@ final class TrustGateHandler: ChannelDuplexHandler {
     private var held: [Held] = []
     private var released = 0
     private var timer: Scheduled<Void>?
+    /// Whether the connection was closed by somebody who was told of the decision about it.
+    private var isClosing = false
 
     /// - Parameter tls: the handler in front, which knows the leaf of a resumed session.
     init(
@@ -116,6 +118,8 @@ final class TrustGateHandler: ChannelDuplexHandler {
             return
         }
         judge.handshakeCompleted { tls?.peerCertificate }
+        // Somebody who was told of the decision wants none of this connection.
+        guard !isClosing else { return settle(TLSAdapterError.closedBeforeDecision) }
         guard let decision = judge.decision, decision.isTrusted else {
             refuse(context, judge.failure ?? TLSAdapterError.noDecision)
             return
@@ -175,6 +179,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
             held.append(.closeOutput(promise))
         case _ where judge.isDeciding:
             // TLS is at work further down in this stack and must not be entered again.
+            isClosing = true
             let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
             context.eventLoop.execute { loopBound.value.close(mode: mode, promise: promise) }
         default:

@@ -8,29 +8,41 @@ public import struct Foundation.Date
 /// A value; may be used from any thread.
 public struct TrustSource: Sendable {
     private let judge: @Sendable (ServerTrust, Date) -> TrustDecision
+    private let observers: @Sendable (TrustDecision) -> Void
     private let waiting: @Sendable (ServerTrust.Purpose) -> (any PreparableTrustPolicy)?
 
     /// Asks a closure, which is called on the connection's event loop: it must neither block nor touch the connection.
+    ///
+    /// It is called before the handshake has proved the peer's key. Whoever is to hear of a trusted peer waits for the
+    /// channel's decision, see `Channel.trustDecision()`.
     public init(_ evaluate: @escaping @Sendable (_ trust: ServerTrust, _ time: Date) -> TrustDecision) {
-        self.init(waiting: { _ in nil }, evaluate)
+        self.init(waiting: { _ in nil }, observers: { _ in }, evaluate)
     }
 
-    /// - Parameter waiting: the policy that is to be prepared before it is asked; nil when none has to be.
-    init(
+    /// - Parameters:
+    ///   - waiting: the policy that is to be prepared before it is asked; nil when none has to be.
+    ///   - observers: learn of the decision, which judging tells nobody.
+    private init(
         waiting: @escaping @Sendable (ServerTrust.Purpose) -> (any PreparableTrustPolicy)?,
+        observers: @escaping @Sendable (TrustDecision) -> Void,
         _ evaluate: @escaping @Sendable (_ trust: ServerTrust, _ time: Date) -> TrustDecision
     ) {
         self.waiting = waiting
+        self.observers = observers
         judge = evaluate
+    }
+
+    /// Asks the policy that there is at the moment.
+    static func current(_ policy: @escaping @Sendable () -> any TrustPolicy) -> TrustSource {
+        TrustSource(
+            waiting: { _ in policy().inNeedOfPreparation }, observers: { policy().tell($0) },
+            { trust, time in policy().unobserved.evaluate(trust, at: time) })
     }
 
     /// Asks one policy; it must cover the host that is dialled. One that waits for something (`PreparableTrustPolicy`)
     /// is waited for, without blocking the event loop.
     public static func policy(_ policy: any TrustPolicy) -> TrustSource {
-        let preparable = policy as? any PreparableTrustPolicy
-        return TrustSource(waiting: { _ in preparable?.inNeedOfPreparation }) { trust, time in
-            policy.evaluate(trust, at: time)
-        }
+        current { policy }
     }
 
     /// Asks a manager for the policy of the host that is dialled; its observers learn of every decision.
@@ -47,12 +59,23 @@ public struct TrustSource: Sendable {
             waiting: { purpose in
                 guard case .server(let host?) = purpose else { return nil }
                 return manager.policy(for: host)?.inNeedOfPreparation
-            }, { trust, time in manager.evaluate(trust, at: time, unknownHosts: unknownHosts) })
+            }, observers: { manager.tell($0) },
+            { trust, time in manager.judgment(of: trust, at: time, unknownHosts: unknownHosts) })
     }
 
     /// The policy that has to be prepared before it is asked about a peer; nil when it can be asked right away.
     func policyToPrepare(for purpose: ServerTrust.Purpose) -> (any PreparableTrustPolicy)? { waiting(purpose) }
 
-    /// Judges a trust at a time.
-    public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { judge(trust, time) }
+    /// Judges a trust at a time; a manager's observers learn of the decision at once.
+    public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        let decision = judge(trust, time)
+        tell(decision)
+        return decision
+    }
+
+    /// Judges a trust and tells nobody.
+    func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision { judge(trust, time) }
+
+    /// Tells a manager's observers of a judgment.
+    func tell(_ decision: TrustDecision) { observers(decision) }
 }

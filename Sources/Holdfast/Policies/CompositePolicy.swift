@@ -77,6 +77,12 @@ public struct CompositePolicy: PreparableTrustPolicy {
     /// The host or pattern in canonical form: A-labels, lower case.
     public var hostName: String { scope.name }
 
+    /// What all the members judge, or where any is enough the one that judges least.
+    public var evidence: PolicyEvidence {
+        // Whatever one of all the members refuses is refused; whatever one of any accepts is accepted.
+        (rule == .all ? members.map(\.evidence).max() : members.map(\.evidence).min()) ?? .chain
+    }
+
     /// Whether a member waits for something.
     public var needsPreparation: Bool { members.contains { $0.inNeedOfPreparation != nil } }
 

@@ -30,6 +30,9 @@ public struct DisabledPolicy: TrustPolicy {
     /// ``ValidationType/disabled``.
     public var validationType: ValidationType { .disabled }
 
+    /// ``PolicyEvidence/nothing``.
+    public var evidence: PolicyEvidence { .nothing }
+
     /// Accepts; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)

@@ -9,6 +9,7 @@ struct ObservedPolicy: PreparableTrustPolicy {
 
     var hostName: String { base.hostName }
     var clock: any WallClock { base.clock }
+    var evidence: PolicyEvidence { base.evidence }
     var needsPreparation: Bool { base.inNeedOfPreparation != nil }
 
     func prepare() async throws { try await base.inNeedOfPreparation?.prepare() }
@@ -32,4 +33,7 @@ extension Subscribers where Subscriber == @Sendable (TrustDecision) -> Void {
 extension TrustPolicy {
     /// The policy itself, without the wrapping that a manager puts around it.
     package var unobserved: any TrustPolicy { (self as? ObservedPolicy)?.base ?? self }
+
+    /// Tells a decision of ``unobserved`` to the observers of the manager that the policy came from, if any.
+    package func tell(_ decision: TrustDecision) { _ = (self as? ObservedPolicy)?.observers.tell(decision) }
 }

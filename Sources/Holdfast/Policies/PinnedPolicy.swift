@@ -137,6 +137,12 @@ public struct PinnedPolicy: TrustPolicy {
         }
     }
 
+    /// As for standard validation; with ``certificatePinOnly`` the leaf, whose own pin is enough.
+    public var evidence: PolicyEvidence {
+        if certificatePinOnly { return .leaf }
+        return validatesHostName ? .pathForHost : .path
+    }
+
     /// Judges a trust at a time; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)

@@ -41,6 +41,9 @@ public struct StandardPolicy: TrustPolicy {
     /// ``ValidationType/standard``.
     public var validationType: ValidationType { .standard }
 
+    /// A path, for the dialled host where its name is checked.
+    public var evidence: PolicyEvidence { validatesHostName ? .pathForHost : .path }
+
     /// Judges a trust at a time; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)

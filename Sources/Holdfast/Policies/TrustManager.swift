@@ -133,8 +133,9 @@ public final class TrustManager: Sendable {
 
     /// Judges a server by the policy of the host that was dialled.
     ///
-    /// One policy makes the decision, and it is the host's when the decision is made: one that is removed or replaced
-    /// while it works decides nothing, its successor is asked.
+    /// It judges certificates, not the handshake that they came in; see ``TrustDecision/hasProofOfPossession``. One policy
+    /// makes the decision, and it is the host's when the decision is made: one that is removed or replaced while it works
+    /// decides nothing, its successor is asked.
     /// - Parameters:
     ///   - trust: what the handshake presented; without a host, and for a client, the answer is `hostUnknown`.
     ///   - time: the time for which to decide; nil for the manager's clock.
@@ -143,18 +144,23 @@ public final class TrustManager: Sendable {
     public func evaluate(
         _ trust: ServerTrust, at time: Date? = nil, unknownHosts: UnknownHostRule = .reject
     ) -> TrustDecision {
-        let time = time ?? clock.now
-        if let host = trust.host {
-            return observers.tell(decision(about: trust, from: host, at: time, unknownHosts))
-        }
+        observers.tell(judgment(of: trust, at: time ?? clock.now, unknownHosts: unknownHosts))
+    }
+
+    /// Judges without telling the observers, for adapters that tell them once the handshake has proved the key.
+    package func judgment(of trust: ServerTrust, at time: Date, unknownHosts: UnknownHostRule) -> TrustDecision {
+        if let host = trust.host { return decision(about: trust, from: host, at: time, unknownHosts) }
         let failure =
             trust.purpose == .client
             ? TrustFailure(
                 .hostUnknown, expected: "a server", found: "a client",
                 remedy: "Judge clients by a policy of their own, given to the adapter.")
             : .hostUnknown(expected: "the host that was dialled")
-        return observers.tell(DecisionDraft("", nil, trust, time).rejected(failure))
+        return DecisionDraft("", nil, trust, time).rejected(failure)
     }
+
+    /// Tells the observers of a judgment.
+    package func tell(_ decision: TrustDecision) { _ = observers.tell(decision) }
 
     private func decision(
         about trust: ServerTrust, from host: DialledHost, at time: Date, _ unknownHosts: UnknownHostRule
@@ -197,7 +203,8 @@ public final class TrustManager: Sendable {
     /// Tells an observer of every decision that this manager, or a policy that came from it, makes from now on.
     ///
     /// It is called on the thread that decides, before the caller has the decision, with no lock held: it may call the
-    /// manager, and should not take long.
+    /// manager, and should not take long. Of a decision to trust, adapters tell it only when the handshake has proved
+    /// the peer's key; what was decided without, ``TrustDecision/hasProofOfPossession`` shows.
     @discardableResult
     public func addObserver(_ observer: @escaping @Sendable (TrustDecision) -> Void) -> ObserverToken {
         ObserverToken(value: observers.add(observer))

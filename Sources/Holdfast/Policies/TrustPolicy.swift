@@ -11,6 +11,10 @@ public protocol TrustPolicy: Sendable {
     /// The clock of the published calls that take no time.
     var clock: any WallClock { get }
 
+    /// What the policy judges: what an adapter has to show it, and what TLS may verify beforehand without refusing what
+    /// the policy accepts.
+    var evidence: PolicyEvidence { get }
+
     /// Judges a trust at a time.
     ///
     /// A trust whose host the policy does not cover is rejected, and so is one without a host unless the policy is for
@@ -24,6 +28,9 @@ public protocol TrustPolicy: Sendable {
 extension TrustPolicy {
     /// The system's clock.
     public var clock: any WallClock { SystemWallClock() }
+
+    /// ``PolicyEvidence/chain``: the policy is shown all that the peer presents, and nothing is assumed about it.
+    public var evidence: PolicyEvidence { .chain }
 
     /// Rejects with `noTrust`.
     public func decisionWithoutTrust(at time: Date) -> TrustDecision {

@@ -25,6 +25,13 @@ public struct TrustServerPolicy: PreparableTrustPolicy, ScopedPolicy {
     /// ``ValidationType/pinCertificateOnline`` or ``ValidationType/pinPublicKeyOnline``.
     public var validationType: ValidationType { pinning == .certificate ? .pinCertificateOnline : .pinPublicKeyOnline }
 
+    /// As for standard validation; with ``certificatePinOnly`` the chain.
+    public var evidence: PolicyEvidence {
+        // The leaf alone could be enough, but a leaf without pins of its own has the store look for a newer document.
+        if certificatePinOnly { return .chain }
+        return validatesHostName ? .pathForHost : .path
+    }
+
     /// Whether the store waits for a document.
     public var needsPreparation: Bool { store.needsPreparation }
 

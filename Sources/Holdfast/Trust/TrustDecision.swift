@@ -51,6 +51,14 @@ public struct TrustDecision: Sendable {
     /// certificate where pins alone decide. A decision that rests on nothing that ends, and every rejection, has
     /// `.distantFuture`.
     public let holdsUntil: Date
+    /// Whether the handshake has proved that the peer holds the private key of the leaf (proof of possession: the
+    /// CertificateVerify of TLS 1.3, the signed key exchange or CertificateVerify of TLS 1.2).
+    ///
+    /// A policy judges certificates, and certificates are public: anybody can replay a trusted chain without its key.
+    /// Policies, ``TrustManager/evaluate(_:at:unknownHosts:)`` and the certificate callbacks of TLS libraries decide
+    /// before that proof, so their decisions say false, and hold for nobody until the handshake is complete. Adapters
+    /// that see the end of the handshake say true, and tell a decision to trust only then.
+    public package(set) var hasProofOfPossession = false
 
     /// Puts a decision together; for implementations of ``TrustPolicy``.
     ///
@@ -83,6 +91,13 @@ public struct TrustDecision: Sendable {
     public func holds(at time: Date) -> Bool {
         // Written so that a time that is no number is past every end.
         time < holdsUntil
+    }
+
+    /// The same decision after the handshake has proved the key of the leaf.
+    package var provedByHandshake: TrustDecision {
+        var decision = self
+        decision.hasProofOfPossession = true
+        return decision
     }
 
     /// Whether the peer is trusted.
