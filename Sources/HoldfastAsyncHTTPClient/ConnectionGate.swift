@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import Holdfast
+import HoldfastNIO
 import NIOCore
 import NIOSSL
 
@@ -19,7 +20,7 @@ final class ConnectionGate: Sendable {
         let channel: any Channel
         /// What the server is judged by; nil without TLS.
         let chain: PresentedChain?
-        let expiry: EvidenceExpiry?
+        var expiry: EvidenceExpiry?
         var version: TrustJudge.Version
         var timer: Scheduled<Void>?
     }
@@ -58,6 +59,15 @@ final class ConnectionGate: Sendable {
     var evidenceHandshakes: Int { collector?.handshakes ?? 0 }
 
     // MARK: New connections
+
+    /// Begins to collect evidence for a connection that is about to be made, as far as is known now. So it takes no longer
+    /// than the connection itself, and the request does not wait for it.
+    func expectConnection(under policy: (any TrustPolicy)?, on loop: any EventLoop) {
+        guard let collector, connectionCount == 0, policy?.evidence != .nothing,
+            evidence.isMissing(for: origin, anchors: judge.anchors, at: judge.clock.now)
+        else { return }
+        collector.readEarly(on: loop)
+    }
 
     /// Lets a connection into the pool or fails. Called by AsyncHTTPClient on the connection's event loop.
     /// - Parameter next: the application's own initialiser.
@@ -111,19 +121,19 @@ final class ConnectionGate: Sendable {
             let decision = judge.decision(about: nil, from: origin.host)
             return Verdict(decision: decision, chain: nil, expiry: nil, version: version)
         }
-        if judge.manager.policy(for: origin.host)?.isSatisfied(byLeafAlone: leaf) == true {
-            let chain = PresentedChain([leaf])
-            let decision = judge.decision(about: chain, from: origin.host)
+        // What the leaf alone or an older chain does not do, the chain of this moment may: it is collected before anybody
+        // is refused.
+        let chain = PresentedChain([leaf])
+        if let evidence = judge.manager.policy(for: origin.host)?.evidence, evidence <= .leaf,
+            let decision = judge.trust(in: chain, from: origin.host)
+        {
             return Verdict(
-                decision: decision, chain: chain, expiry: evidence.expiry(of: decision, about: chain),
+                decision: decision, chain: chain, expiry: self.evidence.expiry(of: decision, about: chain),
                 version: version)
         }
-        guard let known = evidence.evidence(about: leaf, anchors: version.anchors, at: judge.clock.now) else {
-            return nil
-        }
-        let decision = judge.decision(about: known.chain, from: origin.host)
-        // The next connection gets a chance of a better chain for the same leaf.
-        if !decision.isTrusted { evidence.forget(leaf, anchors: version.anchors) }
+        guard let known = self.evidence.evidence(about: leaf, anchors: version.anchors, at: judge.clock.now),
+            let decision = judge.trust(in: known.chain, from: origin.host)
+        else { return nil }
         return Verdict(decision: decision, chain: known.chain, expiry: known.expiry, version: version)
     }
 
@@ -136,6 +146,8 @@ final class ConnectionGate: Sendable {
     private func verdict(on chain: PresentedChain) -> Verdict {
         let version = judge.version(for: origin.host)
         let decision = judge.decision(about: chain, from: origin.host)
+        // A server gets another chance to present a better one.
+        if !decision.isTrusted { collector?.forgetEarly() }
         let expiry =
             decision.isTrusted
             ? evidence.remember(decision, about: chain, anchors: version.anchors)
@@ -149,6 +161,7 @@ final class ConnectionGate: Sendable {
         // ever.
         guard channel.isActive else { return refuse(channel, HTTPClientError.remoteConnectionClosed) }
         register(verdict, channel)
+        if let chain = verdict.chain { evidence.noteLastChain(chain, of: origin) }
         // A policy that changed while this was being decided counts.
         if let refused = endWhatNoLongerHolds(only: ObjectIdentifier(channel)).first {
             return refuse(channel, refused.failure)
@@ -158,12 +171,7 @@ final class ConnectionGate: Sendable {
 
     private func register(_ verdict: Verdict, _ channel: any Channel) {
         let id = ObjectIdentifier(channel)
-        let timer = verdict.expiry.map { expiry in
-            channel.eventLoop.scheduleTask(in: expiry.remaining(at: judge.clock.now)) { [weak self] in
-                guard let self else { return }
-                self.expired(self)
-            }
-        }
+        let timer = verdict.expiry.map { endTimer(until: $0, on: channel.eventLoop) }
         connections.withLock {
             $0[id] = Connection(
                 channel: channel, chain: verdict.chain, expiry: verdict.expiry, version: verdict.version, timer: timer)
@@ -171,6 +179,12 @@ final class ConnectionGate: Sendable {
         channel.closeFuture.whenComplete { _ in
             let connection = self.connections.withLock { $0.removeValue(forKey: id) }
             connection?.timer?.cancel()
+        }
+    }
+
+    private func endTimer(until expiry: EvidenceExpiry, on loop: any EventLoop) -> Scheduled<Void> {
+        loop.scheduleTask(in: expiry.remaining(at: judge.clock.now)) { [weak self] in
+            if let self, self.hasExpired() { self.expired(self) }
         }
     }
 
@@ -185,10 +199,35 @@ final class ConnectionGate: Sendable {
 
     // MARK: Connections in the pool
 
-    /// Whether evidence about some connection is no longer to be used.
+    /// Whether evidence about some connection is no longer to be used, although it was judged anew.
     func hasExpired() -> Bool {
+        renewEvidence()
         let now = judge.clock.now
         return connections.withLock { $0.values.contains { $0.expiry?.isPast(at: now) ?? false } }
+    }
+
+    /// Judges the connections anew whose evidence has come to its end. No handshake could add to it: the connection's own
+    /// has proved the key, and the chain is as good as it was, if it is still trusted at this time.
+    private func renewEvidence() {
+        let now = judge.clock.now
+        let over = connections.withLock { $0.filter { $0.value.expiry?.isPast(at: now) ?? false } }
+        for (id, connection) in over {
+            // Outside the lock: this asks the policy, which may be the application's code.
+            guard let chain = connection.chain, let decision = judge.trust(in: chain, from: origin.host) else { continue }
+            let expiry =
+                chain.certificates.count > 1
+                ? evidence.remember(decision, about: chain, anchors: judge.anchors)
+                : evidence.expiry(of: decision, about: chain)
+            guard !expiry.isPast(at: now) else { continue }
+            let timer = endTimer(until: expiry, on: connection.channel.eventLoop)
+            let isGone = connections.withLock { connections in
+                connections[id]?.timer?.cancel()
+                connections[id]?.expiry = expiry
+                connections[id]?.timer = timer
+                return connections[id] == nil
+            }
+            if isGone { timer.cancel() }
+        }
     }
 
     /// Judges connections again that were let in under other policies or anchors, and closes those that are refused.
@@ -215,9 +254,10 @@ final class ConnectionGate: Sendable {
         return refused
     }
 
-    /// Ends every connection, with a goodbye. AsyncHTTPClient does so as well, but waits for ever for one that it
+    /// Ends every connection, with a goodbye, and what is being collected for others. AsyncHTTPClient does so as well, but waits for ever for one that it
     /// holds for closing already.
     func endAll() {
+        collector?.stop()
         for connection in connections.withLock({ Array($0.values) }) { connection.channel.close(promise: nil) }
     }
 
@@ -227,8 +267,8 @@ final class ConnectionGate: Sendable {
     /// - Returns: the policy's own reason; nil when there is none, or the server does not answer again.
     func explanation(on loop: any EventLoop) -> EventLoopFuture<TrustFailure?> {
         guard let collector else { return loop.makeSucceededFuture(nil) }
-        return collector.chain(on: loop)
-            .map { self.judge.decision(about: $0, from: self.origin.host).failure }
-            .flatMapErrorThrowing { _ in nil }
+        let chain = collector.chain(on: loop)
+        collector.forgetEarly()
+        return chain.map { self.judge.refusal(of: $0, from: self.origin.host) }.flatMapErrorThrowing { _ in nil }
     }
 }

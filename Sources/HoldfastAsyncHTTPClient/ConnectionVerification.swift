@@ -14,30 +14,10 @@ enum ConnectionVerification: Int, Sendable, Comparable {
 
     /// What a policy bears; nil stands for a host without one, where standard validation decides.
     init(for policy: (any TrustPolicy)?) {
-        switch policy?.unobserved {
-        case nil:
-            self = .chainAndHost
-        case let standard as StandardPolicy:
-            self = standard.validatesHostName ? .chainAndHost : .chain
-        case let pinned as PinnedPolicy:
-            if pinned.certificatePinOnly {
-                self = .none
-            } else {
-                self = pinned.validatesHostName ? .chainAndHost : .chain
-            }
-        case let online as TrustServerPolicy:
-            if online.certificatePinOnly {
-                self = .none
-            } else {
-                self = online.validatesHostName ? .chainAndHost : .chain
-            }
-        case let composite as CompositePolicy:
-            let members = composite.members.map { ConnectionVerification(for: $0) }
-            // Whatever one of all the members refuses is refused; whatever one of any accepts is accepted.
-            self = (composite.rule == .all ? members.max() : members.min()) ?? .none
-        default:
-            // Disabled, custom, an application's own kind, a configuration in error.
-            self = .none
+        switch policy?.evidence {
+        case nil, .pathForHost: self = .chainAndHost
+        case .path: self = .chain
+        case .nothing, .leaf, .chain: self = .none
         }
     }
 
@@ -48,21 +28,5 @@ enum ConnectionVerification: Int, Sendable, Comparable {
     func possible(anchors: TrustAnchors, dialsAddressElsewhere: Bool) -> ConnectionVerification {
         guard anchors.certificates.allSatisfy(\.isSelfIssued) else { return .none }
         return dialsAddressElsewhere ? min(self, .chain) : self
-    }
-}
-
-extension TrustPolicy {
-    /// Whether this leaf alone is enough for the policy, so that no evidence about it is needed: nothing else is asked,
-    /// or its own pin is, and its key the pool's handshake has proved.
-    func isSatisfied(byLeafAlone leaf: [UInt8]) -> Bool {
-        switch unobserved {
-        case is DisabledPolicy:
-            return true
-        case let pinned as PinnedPolicy where pinned.certificatePinOnly:
-            guard let certificate = try? X509Certificate(der: leaf) else { return false }
-            return pinned.pins.contains(certificate.publicKeyPin) || pinned.pins.contains(certificate.certificatePin)
-        default:
-            return false
-        }
     }
 }

@@ -7,9 +7,12 @@ import NIOPosix
 import NIOSSL
 
 /// Gets the chain that a server presents, which AsyncHTTPClient does not tell, by a handshake of Holdfast's own that
-/// sends nothing: to the same host and port, by the same route, with the same settings as the pool's.
+/// ends as soon as it is there: to the same host and port, by the same route, with the same settings as the pool's, but
+/// without the client's certificate.
 ///
-/// Any number of connections that need it at one time share one handshake.
+/// The chain is public: whoever presents it proves nothing here. It serves for a connection whose own handshake has proved
+/// the key of the same leaf. Any number of connections that need it at one time share one handshake, and it may begin
+/// before the first of them needs it.
 final class EvidenceCollector: Sendable {
     /// How the server is reached.
     struct Route: Sendable {
@@ -23,29 +26,28 @@ final class EvidenceCollector: Sendable {
         var authority: String { target.contains(":") ? "[\(target)]:\(port)" : "\(target):\(port)" }
     }
 
-    private let tls: PinnedTLSClient
+    private let reader: PresentedChainReader
     private let route: Route
     private let timeout: TimeAmount
     private let tries: Int
     private struct State {
         var running: EventLoopFuture<PresentedChain>?
+        var stop: EventLoopPromise<PresentedChain>?
+        var early: (chain: EventLoopFuture<PresentedChain>, begun: NIODeadline)?
         var handshakes = 0
+        var isStopped = false
     }
     private let state = Lock(State())
+
+    /// How long a chain that was read early is taken for what the server presents.
+    private static let earlyLifetime = TimeAmount.seconds(10)
 
     /// - Throws: `TLSAdapterConfigurationError` for a configuration that would weaken a decision.
     init(
         host: DialledHost, configuration: TLSConfiguration, oldestVersion: TLSVersion, route: Route,
         timeout: TimeAmount, tries: Int
     ) throws(TLSAdapterConfigurationError) {
-        // Whatever the server presents is what was asked for; who judges it does so with the policy of that moment.
-        let everyone = TrustSource { trust, time in
-            TrustDecision(.trusted, policyName: "evidence", host: trust.host, time: time, chain: trust.chain)
-        }
-        tls = try PinnedTLSClient(
-            trust: everyone, host: host, configuration: configuration,
-            validator: PathValidator(anchors: TrustAnchors([])), oldestVersion: oldestVersion,
-            handshakeTimeout: timeout)
+        reader = try PresentedChainReader(host: host, configuration: configuration, oldestVersion: oldestVersion)
         self.route = route
         self.timeout = timeout
         self.tries = tries
@@ -54,24 +56,54 @@ final class EvidenceCollector: Sendable {
     /// How many handshakes were begun.
     var handshakes: Int { state.withLock { $0.handshakes } }
 
+    /// Begins to read the chain, for a connection that will need it and is being made at this moment.
+    func readEarly(on loop: any EventLoop) {
+        let promise = loop.makePromise(of: PresentedChain.self)
+        let isNeeded = state.withLock { state in
+            if let early = state.early, early.begun + Self.earlyLifetime > .now() { return false }
+            guard state.running == nil, !state.isStopped else { return false }
+            state.early = (promise.futureResult, .now())
+            return true
+        }
+        guard isNeeded else { return promise.fail(ChannelError.ioOnClosedChannel) }
+        newChain(on: loop).cascade(to: promise)
+    }
+
+    /// Forgets what was read early: the next one to ask gets what the server presents then.
+    func forgetEarly() { state.withLock { $0.early = nil } }
+
+    /// Ends the handshake that is under way, and begins no other.
+    func stop() {
+        let stop = state.withLock { state in
+            state.isStopped = true
+            state.early = nil
+            return state.stop
+        }
+        stop?.fail(HTTPClientError.cancelled)
+    }
+
     /// The chain that comes with a leaf.
     ///
     /// Fails with `certificatesDiffer` when the server presents another leaf each time: several certificates behind one
     /// name, of which the one in question does not come up.
     func chain(with leaf: [UInt8], on loop: any EventLoop) -> EventLoopFuture<PresentedChain> {
-        chain(with: leaf, on: loop, triesLeft: tries)
+        guard let early = earlyChain(on: loop) else { return chain(with: leaf, on: loop, triesLeft: tries) }
+        return early.flatMap { chain in
+            if chain?.leaf == leaf, let chain { return loop.makeSucceededFuture(chain) }
+            return self.chain(with: leaf, on: loop, triesLeft: self.tries)
+        }
     }
 
     private func chain(
         with leaf: [UInt8], on loop: any EventLoop, triesLeft: Int
     ) -> EventLoopFuture<PresentedChain> {
-        chain(on: loop).flatMap { chain in
+        newChain(on: loop).flatMap { chain in
             if chain.leaf == leaf { return loop.makeSucceededFuture(chain) }
             guard triesLeft > 1 else {
                 return loop.makeFailedFuture(
                     PinnedHTTPClientError(
                         .certificatesDiffer, expected: "the certificate of the connection in a second handshake",
-                        found: "another one in each of \(self.tries) handshakes with \(self.tls.host)",
+                        found: "another one in each of \(self.tries) handshakes with \(self.reader.host)",
                         remedy: "Serve one certificate for the name, or pin the leaves with certificatePinOnly."))
             }
             return self.chain(with: leaf, on: loop, triesLeft: triesLeft - 1)
@@ -80,51 +112,67 @@ final class EvidenceCollector: Sendable {
 
     /// The chain that the server presents now.
     func chain(on loop: any EventLoop) -> EventLoopFuture<PresentedChain> {
+        guard let early = earlyChain(on: loop) else { return newChain(on: loop) }
+        return early.flatMap { chain in
+            if let chain { return loop.makeSucceededFuture(chain) }
+            return self.newChain(on: loop)
+        }
+    }
+
+    /// What was read early, nil if that failed.
+    private func earlyChain(on loop: any EventLoop) -> EventLoopFuture<PresentedChain?>? {
+        let early = state.withLock { state in
+            state.early.flatMap { $0.begun + Self.earlyLifetime > .now() ? $0.chain : nil }
+        }
+        return early.map { $0.hop(to: loop).map(Optional.some).flatMapErrorThrowing { _ in nil } }
+    }
+
+    private func newChain(on loop: any EventLoop) -> EventLoopFuture<PresentedChain> {
         let promise = loop.makePromise(of: PresentedChain.self)
-        let running = state.withLock { state -> EventLoopFuture<PresentedChain>? in
-            if let running = state.running { return running }
+        let (running, isStopped) = state.withLock { state -> (EventLoopFuture<PresentedChain>?, Bool) in
+            if state.isStopped { return (nil, true) }
+            if let running = state.running { return (running, false) }
             state.running = promise.futureResult
+            state.stop = promise
             state.handshakes += 1
-            return nil
+            return (nil, false)
         }
-        if let running {
+        if isStopped {
+            promise.fail(HTTPClientError.alreadyShutdown)
+        } else if let running {
             running.hop(to: loop).cascade(to: promise)
-            return promise.futureResult
+        } else {
+            promise.futureResult.whenComplete { _ in
+                self.state.withLock { ($0.running, $0.stop) = (nil, nil) }
+            }
+            handshake(on: loop, promise)
         }
-        promise.futureResult.whenComplete { _ in self.state.withLock { $0.running = nil } }
-        handshake(on: loop, promise)
         return promise.futureResult
     }
 
-    private func handshake(on loop: any EventLoop, _ promise: EventLoopPromise<PresentedChain>) {
-        let result = loop.makePromise(of: PresentedChain.self)
+    private func handshake(on loop: any EventLoop, _ result: EventLoopPromise<PresentedChain>) {
         let timer = loop.scheduleTask(in: timeout) { [timeout] in
             result.fail(
                 PinnedHTTPClientError(
-                    .evidenceTimedOut, expected: "a complete handshake within \(timeout)", found: "none",
+                    .evidenceTimedOut, expected: "a server's certificates within \(timeout)", found: "none",
                     remedy: "Check that the server answers, or raise timeout.connect."))
         }
+        result.futureResult.whenComplete { _ in timer.cancel() }
         var bootstrap = ClientBootstrap(group: loop).connectTimeout(timeout)
         if let local = route.localAddress {
             do {
                 bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: local, port: 0))
             } catch {
-                result.fail(error)
+                return result.fail(error)
             }
         }
         let connected = connect(bootstrap) { channel in
-            // Whatever ends the wait ends the connection. A goodbye lets the server read the end of the handshake,
-            // which it would lose to a reset; nobody waits for its answer.
-            result.futureResult.whenSuccess { _ in channel.close(promise: nil) }
-            result.futureResult.whenFailure { _ in channel.eventLoop.execute { channel.closeBelowTLS() } }
+            // Whatever ends the wait ends the connection.
+            result.futureResult.whenComplete { _ in channel.eventLoop.execute { channel.closeBelowTLS() } }
             return channel.eventLoop.makeCompletedFuture { try self.start(on: channel) }
                 .map { $0.cascade(to: result) }
         }
         connected.whenFailure { result.fail($0) }
-        result.futureResult.whenComplete { outcome in
-            timer.cancel()
-            promise.completeWith(outcome)
-        }
     }
 
     private func connect(
@@ -139,30 +187,13 @@ final class EvidenceCollector: Sendable {
     }
 
     private func start(on channel: any Channel) throws -> EventLoopFuture<PresentedChain> {
-        let decision: EventLoopFuture<TrustDecision>
-        if let proxy = route.proxy {
-            var headers = proxy.connectHeaders
-            if let authorization = proxy.authorization {
-                headers.replaceOrAdd(name: "proxy-authorization", value: authorization.headerValue)
-            }
-            decision = try ProxyTunnel.open(to: route.authority, headers: headers, on: channel).flatMapThrowing {
-                try self.tls.addHandlers(to: channel.pipeline.syncOperations)
-            }.flatMap { $0 }
-        } else {
-            decision = try tls.addHandlers(to: channel.pipeline.syncOperations)
+        guard let proxy = route.proxy else { return try reader.addHandlers(to: channel.pipeline.syncOperations) }
+        var headers = proxy.connectHeaders
+        if let authorization = proxy.authorization {
+            headers.replaceOrAdd(name: "proxy-authorization", value: authorization.headerValue)
         }
-        return decision.map { $0.chain ?? PresentedChain([]) }
-    }
-}
-
-extension Channel {
-    /// Closes the socket without the goodbye of TLS: a peer that is not trusted does not get to answer it, nor to keep
-    /// the connection open by not answering. On the event loop, and not from within TLS's own handler.
-    func closeBelowTLS() {
-        if let context = try? pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
-            context.close(promise: nil)
-        } else {
-            close(promise: nil)
-        }
+        return try ProxyTunnel.open(to: route.authority, headers: headers, on: channel).flatMapThrowing {
+            try self.reader.addHandlers(to: channel.pipeline.syncOperations)
+        }.flatMap { $0 }
     }
 }

@@ -40,6 +40,7 @@ final class EvidenceStore: Sendable {
     }
 
     private let entries = Lock<[Key: Entry]>([:])
+    private let lastChains = Lock<[HTTPOrigin: PresentedChain]>([:])
     private let capacity: Int
     private let lifetime: TimeAmount
 
@@ -85,8 +86,18 @@ final class EvidenceStore: Sendable {
         return expiry
     }
 
-    func forget(_ leaf: [UInt8], anchors: TrustAnchors) {
-        entries.withLock { $0[Key(leaf: leaf, anchors: anchors)] = nil }
+    /// Takes note of what a connection to an origin was judged by.
+    func noteLastChain(_ chain: PresentedChain, of origin: HTTPOrigin) {
+        lastChains.withLock { chains in
+            if chains[origin] == nil, chains.count >= capacity { chains.removeAll() }
+            chains[origin] = chain
+        }
+    }
+
+    /// Whether the next connection to an origin will need evidence, if the server shows the same leaf as it did last.
+    func isMissing(for origin: HTTPOrigin, anchors: TrustAnchors, at time: Date) -> Bool {
+        guard let chain = lastChains.withLock({ $0[origin] }), let leaf = chain.leaf else { return true }
+        return chain.certificates.count > 1 && evidence(about: leaf, anchors: anchors, at: time) == nil
     }
 
     /// The earliest notAfter of the path that the decision rests on; of all that was presented where it names none. A

@@ -256,6 +256,7 @@ public final class PinnedHTTPClient: Sendable {
         inner.url = target.text
         inner.tlsConfiguration = nil
         inner.localAddress = nil
+        gate.expectConnection(under: policy, on: eventLoopGroup.any())
         do {
             var response = try await lease.client.http.execute(inner, deadline: deadline, logger: logger)
             response.body = .stream(TrackedBody(base: response.body, lease: lease))

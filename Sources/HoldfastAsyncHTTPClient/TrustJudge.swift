@@ -34,12 +34,35 @@ struct TrustJudge: Sendable {
         return policy
     }
 
-    /// Judges what a server presented; nil for a connection without TLS, which presents nothing.
+    /// Judges what a server presented whose handshake proved the key of the leaf; nil for a connection without TLS, which
+    /// presents nothing. A manager's observers learn of it.
     func decision(about chain: PresentedChain?, from host: DialledHost) -> TrustDecision {
-        let time = clock.now
-        if chain == nil, let policy = manager.policy(for: host) { return policy.decisionWithoutTrust(at: time) }
-        let trust = ServerTrust(
-            chain: chain ?? PresentedChain([]), purpose: .server(host), validator: validator())
-        return manager.evaluate(trust, at: time, unknownHosts: unknownHosts)
+        if chain == nil, let policy = manager.policy(for: host) { return policy.decisionWithoutTrust(at: clock.now) }
+        let judgment = judgment(about: chain ?? PresentedChain([]), from: host)
+        let decision = chain == nil ? judgment : judgment.provedByHandshake
+        manager.tell(decision)
+        return decision
+    }
+
+    /// The decision about what is known of a server whose handshake proved the key of the leaf, if it is to trust. A
+    /// rejection is told nobody: more evidence may change it.
+    func trust(in chain: PresentedChain, from host: DialledHost) -> TrustDecision? {
+        let judgment = judgment(about: chain, from: host)
+        guard judgment.isTrusted else { return nil }
+        let decision = judgment.provedByHandshake
+        manager.tell(decision)
+        return decision
+    }
+
+    /// Why a server is refused whose handshake proved nothing; nil when it is not.
+    func refusal(of chain: PresentedChain, from host: DialledHost) -> TrustFailure? {
+        let judgment = judgment(about: chain, from: host)
+        if !judgment.isTrusted { manager.tell(judgment) }
+        return judgment.failure
+    }
+
+    private func judgment(about chain: PresentedChain, from host: DialledHost) -> TrustDecision {
+        let trust = ServerTrust(chain: chain, purpose: .server(host), validator: validator())
+        return manager.judgment(of: trust, at: clock.now, unknownHosts: unknownHosts)
     }
 }

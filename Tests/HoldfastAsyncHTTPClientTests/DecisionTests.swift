@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A request goes out", .timeLimit(.minutes(2)))
 struct DecisionTests {
-    @Test("to a server that standard validation trusts; the first sight of it costs two handshakes, later ones one")
+    @Test("to a server that standard validation trusts; the first sight of it costs a second connection, later ones none")
     func handshakes() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
@@ -18,13 +18,14 @@ struct DecisionTests {
         ) { origin in
             try await setting.withClient { client in
                 try await client.expectAnswer(origin.url())
-                try await origin.expectHandshakes(2)
+                try await origin.expectHandshakes(1)
+                #expect(origin.counters.accepted == 2)
                 #expect(origin.counters.serverName == "www.example.com")
                 try await client.expectAnswer(origin.url("/close"))
-                try await origin.expectHandshakes(2)
                 try await origin.waitForDisconnection()
                 try await client.expectAnswer(origin.url())
-                try await origin.expectHandshakes(3)
+                try await origin.expectHandshakes(2)
+                #expect(origin.counters.accepted == 3)
             }
             try await origin.waitForDisconnection()
         }

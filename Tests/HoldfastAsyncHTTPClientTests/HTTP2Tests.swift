@@ -16,7 +16,7 @@ struct HTTP2Tests {
         return options
     }
 
-    @Test("the first sight of a server costs two handshakes, and requests share a connection")
+    @Test("the first sight of a server costs one handshake and the start of another, and requests share a connection")
     func shared() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
@@ -27,9 +27,9 @@ struct HTTP2Tests {
                     for _ in 0..<20 { group.addTask { try await client.expectAnswer(origin.url()) } }
                     try await group.waitForAll()
                 }
-                try await origin.expectHandshakes(2)
-                // The handshake for evidence offers what the pool's own does, so that a server answers both alike.
-                #expect(origin.counters.protocols == ["h2", "h2"])
+                try await origin.expectHandshakes(1)
+                #expect(origin.counters.protocols == ["h2"])
+                #expect(origin.counters.accepted == 2)
             }
         }
     }
@@ -88,9 +88,8 @@ struct HTTP2Tests {
                         #expect(origin.counters.requests.isEmpty)
                     }
                 default:
-                    await #expect(throws: HTTPClientError.remoteConnectionClosed) {
-                        _ = try await client.text(origin.url())
-                    }
+                    // The verdict may be there first: then the pool has the connection, and ends the request itself.
+                    await #expect(throws: HTTPClientError.self) { _ = try await client.text(origin.url()) }
                     #expect(origin.counters.requests.isEmpty)
                 }
             }

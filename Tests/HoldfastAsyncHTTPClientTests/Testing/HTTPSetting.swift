@@ -49,21 +49,25 @@ struct HTTPSetting {
 
     func client(
         unknownHosts: UnknownHostRule = .reject, limits: PinnedHTTPClient.Limits = .init(),
-        anchors: TrustAnchors? = nil, _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
+        anchors: TrustAnchors? = nil, revocation: Revocation = .none,
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) throws -> PinnedHTTPClient {
         var configuration = configuration
         configure(&configuration)
         return try PinnedHTTPClient(
-            trust: manager, validator: PathValidator(anchors: try anchors ?? self.anchors()),
+            trust: manager,
+            validator: PathValidator(anchors: try anchors ?? self.anchors(), revocation: revocation),
             unknownHosts: unknownHosts, configuration: configuration, limits: limits, clock: clock)
     }
 
     func withClient<Result>(
         unknownHosts: UnknownHostRule = .reject, limits: PinnedHTTPClient.Limits = .init(),
-        anchors: TrustAnchors? = nil, _ configure: (inout HTTPClient.Configuration) -> Void = { _ in },
+        anchors: TrustAnchors? = nil, revocation: Revocation = .none,
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in },
         _ body: (PinnedHTTPClient) async throws -> Result
     ) async throws -> Result {
-        let client = try client(unknownHosts: unknownHosts, limits: limits, anchors: anchors, configure)
+        let client = try client(
+            unknownHosts: unknownHosts, limits: limits, anchors: anchors, revocation: revocation, configure)
         do {
             let result = try await body(client)
             try await client.shutdown()

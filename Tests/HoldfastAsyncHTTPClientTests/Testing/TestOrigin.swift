@@ -52,6 +52,8 @@ final class TestOrigin: Sendable {
         var protocols: [String] = []
         /// Roots of client certificates, which are demanded where there are any.
         var clientRoots: [[UInt8]] = []
+        /// Signs in the place of the certificate's own key.
+        var key: NIOSSLPrivateKey?
         /// Sent behind the server's first SETTINGS.
         var http2Greeting: [HTTP2Frame.FramePayload] = []
         /// Presents a new certificate for each connection.
@@ -167,7 +169,8 @@ final class TestOrigin: Sendable {
             certificateChain: try certificate.chain.map {
                 .certificate(try NIOSSLCertificate(bytes: $0, format: .der))
             },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: certificate.key.privateKeyDER, format: .der)))
+            privateKey: .privateKey(
+                try options.key ?? NIOSSLPrivateKey(bytes: certificate.key.privateKeyDER, format: .der)))
         configuration.applicationProtocols = options.protocols
         if !options.clientRoots.isEmpty {
             configuration.certificateVerification = .noHostnameVerification
