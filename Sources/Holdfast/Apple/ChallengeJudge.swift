@@ -35,7 +35,7 @@ struct StoredCertificatesJudge: ChallengeJudge {
                 host: host)
             return TrustDecision(
                 .rejected(failure), policyName: host.name, host: host, time: clock.now,
-                chain: PresentedChain(trust.chain()))
+                chain: ServerTrust(trust, host: host).chain)
         }
     }
 }

@@ -24,7 +24,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     @unchecked Sendable  // An open class conforms to Apple's Sendable protocols in no other way; see its members.
 {
     // Unchecked, because Apple's delegate protocols are Sendable and the compiler accepts no open class as that otherwise.
-    // What is stored here is a constant and a Mutex.
+    // What is stored here is a constant and a Lock.
 
     /// What a challenge is answered with.
     public typealias Response = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)

@@ -8,16 +8,19 @@ enum Platform {
     /// kept may be deleted while the application does not run, which a store survives by downloading again.
     static var folderForData: URL {
         #if os(tvOS)
-        URL.cachesDirectory
+        ApplicationFolder.own(in: URL.cachesDirectory)
         #else
-        URL.applicationSupportDirectory
+        ApplicationFolder.own(in: URL.applicationSupportDirectory)
         #endif
     }
 
-    /// Where ISPCertificatePinning's property list is kept.
+    /// Where ISPCertificatePinning's property list is kept: where that has it, unless other applications have theirs
+    /// there too.
     static var folderForPropertyLists: URL {
         #if os(tvOS)
         URL.cachesDirectory
+        #elseif os(macOS) || targetEnvironment(macCatalyst)
+        folderForData
         #else
         URL.libraryDirectory
         #endif

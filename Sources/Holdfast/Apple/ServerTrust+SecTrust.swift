@@ -4,8 +4,10 @@ public import Security
 extension ServerTrust {
     /// What a connection of the system's presented, to be validated by the system.
     ///
-    /// It reads the trust's chain, for which the system may evaluate it: that can block. The policies of the trust are
-    /// not changed by a decision; its date is set to the time of the decision.
+    /// Nothing is asked of the system yet. A decision evaluates the trust once, with its own policy, time and anchors,
+    /// and sets again what the application had set. There are two things that the system has no call for: where the
+    /// application had set anchors beside the system's, the system's do not count afterwards; a trust without a date gets
+    /// the one of its first evaluation.
     /// - Parameters:
     ///   - secTrust: the trust that the connection handed out; use it with one decision at a time.
     ///   - host: the host that was dialled; nil where it is not known, which only a policy for one exact name accepts.
@@ -16,10 +18,8 @@ extension ServerTrust {
     }
 
     init(_ trust: SystemTrust, host: DialledHost?, anchors: TrustAnchors? = nil) {
-        let chain = PresentedChain(trust.chain())
         self.init(
-            chain: chain, purpose: .server(host),
-            validator: SystemChainValidator(trust, of: chain, anchors: anchors))
+            purpose: .server(host), evaluatedBy: SystemChainValidator(trust, of: host, anchors: anchors))
     }
 
     /// The system's trust: the one that this was made from, otherwise one made from the chain; nil when the system

@@ -11,53 +11,53 @@ public struct SystemChainValidator: ChainValidator {
     public let anchors: TrustAnchors?
     /// The trust that a connection handed out; a chain that is not its own gets one of its own.
     let trust: SystemTrust?
-    private let chain: PresentedChain?
+    private let host: DialledHost?
 
     /// Makes a validator for chains in DER, such as those of SwiftNIO.
     /// - Parameter anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
     public init(anchors: TrustAnchors? = nil) {
         self.anchors = anchors
         trust = nil
-        chain = nil
+        host = nil
     }
 
-    init(_ trust: SystemTrust, of chain: PresentedChain, anchors: TrustAnchors?) {
+    init(_ trust: SystemTrust, of host: DialledHost?, anchors: TrustAnchors?) {
         self.anchors = anchors
         self.trust = trust
-        self.chain = chain
+        self.host = host
     }
 
     /// Asks the system; see ``ChainValidator/validate(_:for:at:accepting:)``. The time is set as the trust's date.
     public func validate(
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
-        func failed(_ failure: TrustFailure) -> ValidationOutcome { ValidationOutcome(path: nil, failure: failure) }
-
-        guard !chain.certificates.isEmpty else {
-            return failed(
-                TrustFailure(
-                    .emptyChain, expected: "at least the peer's own certificate", found: "no certificate",
-                    host: purpose.host, chain: chain))
-        }
-        let own = chain == self.chain ? trust : nil
-        guard let trust = own ?? SystemTrust(chain, for: purpose) else {
-            return failed(
+        guard !chain.certificates.isEmpty else { return Self.noCertificate(purpose, chain) }
+        if trust != nil, chain == self.chain { return validate(for: purpose, at: time, accepting: accepting) }
+        guard let trust = SystemTrust(chain, for: purpose) else {
+            return Self.failed(
                 TrustFailure(
                     .unreadableCertificate, expected: "certificates that the system can read",
                     found: "one that it cannot",
                     host: purpose.host, chain: chain))
         }
         let evaluation = trust.evaluate(for: purpose, at: time, anchors: anchors)
+        return outcome(of: evaluation, of: chain, purpose, at: time, accepting)
+    }
+
+    private func outcome(
+        of evaluation: SystemTrust.Evaluation, of chain: PresentedChain, _ purpose: ValidationPurpose, at time: Date,
+        _ accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome {
         if let reason = evaluation.failure {
             var failure = TrustFailure(
                 .rejectedBySystem, expected: Self.expectation(purpose), found: reason.text, host: purpose.host,
                 chain: chain)
             failure.underlying = reason.underlying
-            return failed(failure)
+            return Self.failed(failure)
         }
         // Without a leaf of the chain that was presented, the system has judged something else.
-        guard evaluation.chain.first == chain.leaf else {
-            return failed(
+        guard let leaf = evaluation.chain.first, leaf == chain.leaf else {
+            return Self.failed(
                 TrustFailure(
                     .rejectedBySystem, expected: "the chain that was presented", found: "an evaluation of another",
                     host: purpose.host, chain: chain))
@@ -71,11 +71,22 @@ public struct SystemChainValidator: ChainValidator {
                 ? ValidationOutcome(path: path, failure: nil)
                 : ValidationOutcome(path: nil, otherPaths: [path], failure: nil)
         } catch {
-            return failed(
+            return Self.failed(
                 TrustFailure(
                     .unreadableCertificate, expected: "a path of certificates that are \(error.expected)",
                     found: error.found, host: purpose.host, chain: chain))
         }
+    }
+
+    private static func noCertificate(_ purpose: ValidationPurpose, _ chain: PresentedChain) -> ValidationOutcome {
+        failed(
+            TrustFailure(
+                .emptyChain, expected: "at least the peer's own certificate", found: "no certificate",
+                host: purpose.host, chain: chain))
+    }
+
+    private static func failed(_ failure: TrustFailure) -> ValidationOutcome {
+        ValidationOutcome(path: nil, failure: failure)
     }
 
     private static func expectation(_ purpose: ValidationPurpose) -> String {
@@ -84,6 +95,20 @@ public struct SystemChainValidator: ChainValidator {
         case .server(nil): "a chain that the system trusts for a server"
         case .client: "a chain that the system trusts for a client"
         }
+    }
+}
+
+extension SystemChainValidator: EvaluatingValidator {
+    var chain: PresentedChain {
+        PresentedChain(trust?.chain(for: .server(identity: host), anchors: anchors) ?? [])
+    }
+
+    func validate(
+        for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome {
+        guard let trust else { return Self.noCertificate(purpose, PresentedChain([])) }
+        let evaluation = trust.evaluate(for: purpose, at: time, anchors: anchors)
+        return outcome(of: evaluation, of: chain, purpose, at: time, accepting)
     }
 }
 #endif

@@ -21,7 +21,10 @@ final class SystemTrust: Sendable {
     }
 
     private let reference: SharedReference<SecTrust>
-    private let evaluating = Lock(())
+    /// Held through an evaluation, which may wait for the network; so it is no ``Lock``, which is for a few instructions.
+    private let evaluating = NSLock()
+    /// The chain of the first evaluation.
+    private let known = Lock<[[UInt8]]?>(nil)
 
     init(_ trust: SecTrust) {
         reference = SharedReference(trust)
@@ -41,31 +44,48 @@ final class SystemTrust: Sendable {
     /// The system's own object, for the application's closures and for credentials.
     var secTrust: SecTrust { reference.get }
 
-    /// The chain as the system has it: evaluated if it was, otherwise evaluated now, which may block.
-    func chain() -> [[UInt8]] { evaluating.withLock { _ in Self.chain(of: reference.get) } }
+    /// The chain as the system has it: of the first evaluation, which this is if there was none. Then it may block.
+    ///
+    /// The system evaluates a trust that is asked for its chain, with what is set on it then. So it is set before.
+    func chain(for purpose: ValidationPurpose, anchors: TrustAnchors?) -> [[UInt8]] {
+        evaluating.withLock {
+            if let chain = known.withLock({ $0 }) { return chain }
+            return remembered(evaluate(for: purpose, date: nil, anchors)).chain
+        }
+    }
 
-    /// Evaluates the trust for a purpose at a time; its policies are afterwards what they were before.
+    /// Evaluates the trust for a purpose at a time; its policies, anchors and date are afterwards what they were before.
     ///
     /// It may block: the system asks its daemon, and the network for certificates that are missing.
     /// - Parameter anchors: what is trusted to begin with; nil for what the trust says, by default the system's.
     func evaluate(for purpose: ValidationPurpose, at time: Date, anchors: TrustAnchors?) -> Evaluation {
-        evaluating.withLock { _ in
-            let trust = reference.get
-            var policies: CFArray?
-            _ = unsafe SecTrustCopyPolicies(trust, &policies)
-            defer { if let policies { _ = SecTrustSetPolicies(trust, policies) } }
-            guard SecTrustSetPolicies(trust, Self.policy(for: purpose)) == errSecSuccess,
-                SecTrustSetVerifyDate(trust, time as CFDate) == errSecSuccess, Self.set(anchors, on: trust)
-            else {
-                let failure = Failure(text: "a trust that takes neither policy, date nor anchors", underlying: nil)
-                return Evaluation(chain: [], failure: failure)
-            }
-            var error: CFError?
-            let isTrusted = unsafe SecTrustEvaluateWithError(trust, &error)
-            let failure = isTrusted ? nil : Self.failure(error)
-            return Evaluation(chain: Self.chain(of: trust), failure: failure)
-        }
+        evaluating.withLock { remembered(evaluate(for: purpose, date: time, anchors)) }
     }
+
+    private func remembered(_ evaluation: Evaluation) -> Evaluation {
+        known.withLock { known in
+            if known == nil, !evaluation.chain.isEmpty { known = evaluation.chain }
+        }
+        return evaluation
+    }
+
+    /// - Parameter date: nil for the trust's own, by default the system's time.
+    private func evaluate(for purpose: ValidationPurpose, date: Date?, _ anchors: TrustAnchors?) -> Evaluation {
+        let trust = reference.get
+        guard let settings = SystemTrustSettings(of: trust) else { return Self.unsettable }
+        defer { settings.restore(to: trust, date: date != nil, anchors: anchors != nil) }
+        guard SecTrustSetPolicies(trust, Self.policy(for: purpose)) == errSecSuccess,
+            date.map({ SecTrustSetVerifyDate(trust, $0 as CFDate) == errSecSuccess }) ?? true,
+            Self.set(anchors, on: trust)
+        else { return Self.unsettable }
+        var error: CFError?
+        let isTrusted = unsafe SecTrustEvaluateWithError(trust, &error)
+        // Before anything else is set: that would discard the result.
+        return Evaluation(chain: Self.chain(of: trust), failure: isTrusted ? nil : Self.failure(error))
+    }
+
+    private static let unsettable = Evaluation(
+        chain: [], failure: Failure(text: "a trust that takes neither policy, date nor anchors", underlying: nil))
 
     private static func policy(for purpose: ValidationPurpose) -> SecPolicy {
         switch purpose {

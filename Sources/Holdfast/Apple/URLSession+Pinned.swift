@@ -28,8 +28,16 @@ extension URLSession {
     ///
     /// Tasks under way go on to their end. What the system remembers of TLS sessions outside of this one it may still
     /// resume, for about ten minutes by Apple's documentation.
-    /// - Returns: the new session; this one takes no more tasks.
+    ///
+    /// A background session stays the same: the system makes no second one of its identifier before the first is
+    /// invalid, which is after its last transfer. It is told to use new connections for later requests instead; it does
+    /// so a moment after this call.
+    /// - Returns: the new session; this one takes no more tasks. For a background session this one.
     public func refreshed() -> URLSession {
+        guard configuration.identifier == nil else {
+            flush {}
+            return self
+        }
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
         finishTasksAndInvalidate()
         return session

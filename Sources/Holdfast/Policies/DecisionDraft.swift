@@ -40,7 +40,7 @@ struct DecisionDraft {
 
     /// Standard validation alone decides.
     mutating func standardDecision(for purpose: ValidationPurpose) -> TrustDecision {
-        let outcome = trust.validator.validate(trust.chain, for: purpose, at: time) { _ in true }
+        let outcome = trust.validate(for: purpose, at: time) { _ in true }
         effort += outcome.effort
         guard let path = outcome.path else { return rejected(outcome.failure ?? Self.unexplained) }
         return trusted(path: path)

@@ -9,8 +9,8 @@ import Logging
 /// the domain, and a pinned certificate in a valid path, the anchor included. New code uses ``PinnedPolicy`` itself.
 /// Safe to use from any thread and by several processes: the file is always whole, the last writer counts.
 public enum ISPCertificatePinning {
-    /// Where the certificates are kept when nothing else is said: `SSLPins.plist` in the user's library on Apple's
-    /// platforms, elsewhere in `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
+    /// Where the certificates are kept when nothing else is said: `SSLPins.plist` in the application's library on Apple's
+    /// platforms, on macOS in the folder that the application support folder has for the bundle's identifier; elsewhere in `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
     public static var defaultFile: URL {
         #if canImport(Darwin)
         Platform.folderForPropertyLists.appending(path: "SSLPins.plist")

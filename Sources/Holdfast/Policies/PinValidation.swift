@@ -22,7 +22,7 @@ struct PinValidation {
     ) -> TrustDecision {
         let trust = draft.trust
         var accepted: (path: ValidatedPath, pins: [Pin])?
-        let outcome = trust.validator.validate(trust.chain, for: purpose, at: draft.time) { path in
+        let outcome = trust.validate(for: purpose, at: draft.time) { path in
             let pins = matcher.matches(in: path)
             if !pins.isEmpty { accepted = (path, pins) }
             return !pins.isEmpty

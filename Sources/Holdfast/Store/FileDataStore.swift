@@ -11,8 +11,8 @@ public struct FileDataStore: ReportingDataStore {
     /// The most that is read from a file, in bytes.
     public let maximumBytes: Int
 
-    /// Where files are kept when nothing else is said: `Holdfast` in the user's application support folder on Apple's
-    /// platforms, elsewhere `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
+    /// Where files are kept when nothing else is said: on Apple's platforms `Holdfast` in the folder that the application
+    /// support folder has for the bundle's identifier, elsewhere `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
     public static var defaultFolder: URL {
         #if canImport(Darwin)
         Platform.folderForData.appending(path: "Holdfast")

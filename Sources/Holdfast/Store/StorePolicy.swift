@@ -93,7 +93,7 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
     ) -> TrustDecision {
         var accepted: (path: ValidatedPath, entry: PinTable.Entry)?
         let trust = draft.trust
-        let outcome = trust.validator.validate(trust.chain, for: .server(identity: host), at: draft.time) { path in
+        let outcome = trust.validate(for: .server(identity: host), at: draft.time) { path in
             guard let entry = Self.entry(of: entries, in: path) else { return false }
             accepted = (path, entry)
             return true

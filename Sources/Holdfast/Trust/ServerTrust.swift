@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 /// What a handshake presented, for whom, and how to validate it: the value that a ``TrustPolicy`` judges.
 ///
 /// On platforms without Security.framework `SecTrust` is another name for it. A value; safe to use from any thread.
@@ -10,8 +12,12 @@ public struct ServerTrust: Sendable {
         case client
     }
 
-    /// The certificates as presented, leaf first.
-    public let chain: PresentedChain
+    private enum Presented: Sendable {
+        case chain(PresentedChain)
+        case evaluated(any EvaluatingValidator)
+    }
+
+    private let presented: Presented
     /// What the chain is to prove.
     public let purpose: Purpose
     /// Who builds and validates paths: Holdfast with a set of anchors, or the operating system.
@@ -19,9 +25,34 @@ public struct ServerTrust: Sendable {
 
     /// Puts together what a handshake presented and how to validate it; nothing is read or verified yet.
     public init(chain: PresentedChain, purpose: Purpose, validator: any ChainValidator) {
-        self.chain = chain
+        presented = .chain(chain)
         self.purpose = purpose
         self.validator = validator
+    }
+
+    init(purpose: Purpose, evaluatedBy validator: any EvaluatingValidator) {
+        presented = .evaluated(validator)
+        self.purpose = purpose
+        self.validator = validator
+    }
+
+    /// The certificates as presented, leaf first. A trust of Apple's has them once the system has evaluated it: reading
+    /// them before a decision does that, and may block.
+    public var chain: PresentedChain {
+        switch presented {
+        case .chain(let chain): chain
+        case .evaluated(let validator): validator.chain
+        }
+    }
+
+    /// Has the validator look for a path; see ``ChainValidator/validate(_:for:at:accepting:)``.
+    func validate(
+        for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome {
+        switch presented {
+        case .chain(let chain): validator.validate(chain, for: purpose, at: time, accepting: accepting)
+        case .evaluated(let validator): validator.validate(for: purpose, at: time, accepting: accepting)
+        }
     }
 
     /// A server's chain, to be validated by Holdfast against the given anchors in the `.standard` profile.
@@ -38,6 +69,18 @@ public struct ServerTrust: Sendable {
     public var host: DialledHost? {
         if case .server(let host) = purpose { host } else { nil }
     }
+}
+
+/// A validator that has the chain itself, and knows it only once it has evaluated it: the operating system. To ask it for
+/// the chain first would be an evaluation more for each connection.
+protocol EvaluatingValidator: ChainValidator {
+    /// The chain of the first evaluation, which this is if there was none.
+    var chain: PresentedChain { get }
+
+    /// As ``ChainValidator/validate(_:for:at:accepting:)``, for its own chain.
+    func validate(
+        for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome
 }
 
 #if !canImport(Security)

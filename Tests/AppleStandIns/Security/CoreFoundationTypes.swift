@@ -2,6 +2,7 @@ public import Foundation
 
 // Core Foundation's types are the Swift types that they bridge to.
 public typealias CFTypeRef = Any
+public typealias CFAbsoluteTime = Double
 public typealias CFArray = [Any]
 public typealias CFData = Data
 public typealias CFDate = Date

@@ -26,7 +26,8 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
     SecPolicy(isServer: server, host: hostname)
 }
 
-/// Not Sendable, as Apple's is not.
+/// Not Sendable, as Apple's is not. What changes its policies, its date or its anchors discards the result, and reading
+/// the chain without one evaluates.
 public final class SecTrust: NSObject {
     let certificates: [SecCertificate]
     var policies: [SecPolicy]
@@ -36,6 +37,8 @@ public final class SecTrust: NSObject {
     var evaluated: [SecCertificate]?
     /// DER of what the device trusts.
     let systemAnchors: [[UInt8]]
+    /// What the tests look at: every evaluation, in order.
+    public private(set) var evaluations: [StandInSystem.Question] = []
 
     init(_ certificates: [SecCertificate], policies: [SecPolicy], systemAnchors: [[UInt8]] = []) {
         self.certificates = certificates
@@ -53,15 +56,21 @@ public final class SecTrust: NSObject {
     /// What the tests look at: the host of the policy that is set.
     public var policyHosts: [String?] { policies.map(\.host) }
 
+    /// A trust that has no date gets the time at which it is first asked, and keeps it: nothing clears a date.
+    func verifyDate() -> Date {
+        let time = date ?? Date(timeIntervalSinceNow: 0)
+        date = time
+        return time
+    }
+
     func evaluate() -> CFError? {
         let own = anchors.map { $0.map { [UInt8]($0.data) } } ?? []
-        let answer = StandInSystem.answer(
-            StandInSystem.Question(
-                certificates: certificates.map { [UInt8]($0.data) },
-                anchors: own + (anchors != nil && anchorsOnly ? [] : systemAnchors),
-                isServer: policies.first?.isServer ?? true, host: policies.first?.host,
-                time: date ?? Date(timeIntervalSinceNow: 0)))
-        switch answer {
+        let question = StandInSystem.Question(
+            certificates: certificates.map { [UInt8]($0.data) },
+            anchors: own + (anchors != nil && anchorsOnly ? [] : systemAnchors),
+            isServer: policies.first?.isServer ?? true, host: policies.first?.host, time: verifyDate())
+        evaluations.append(question)
+        switch StandInSystem.answer(question) {
         case .valid(let path):
             evaluated = path.map { SecCertificate(Data($0)) }
             return nil
@@ -99,11 +108,23 @@ public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OS
     return errSecSuccess
 }
 
+public func SecTrustGetVerifyTime(_ trust: SecTrust) -> CFAbsoluteTime {
+    trust.verifyDate().timeIntervalSinceReferenceDate
+}
+
+/// Setting anchors also says that they are the only ones; nil takes back both.
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     guard let list = (anchorCertificates ?? []) as? [SecCertificate] else { return errSecParam }
     trust.anchors = anchorCertificates == nil ? nil : list
     trust.anchorsOnly = anchorCertificates != nil
     trust.evaluated = nil
+    return errSecSuccess
+}
+
+public func SecTrustCopyCustomAnchorCertificates(
+    _ trust: SecTrust, _ anchors: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    unsafe anchors.pointee = trust.anchors
     return errSecSuccess
 }
 

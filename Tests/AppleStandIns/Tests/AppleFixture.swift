@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import FoundationNetworking
 import HoldfastTesting
+import ObjectiveC
 import Security
 import Synchronization
 
@@ -65,14 +66,18 @@ struct AppleFixture {
 }
 
 /// Hears what a challenge is answered with.
-final class Sender: NSObject, URLAuthenticationChallengeSender {
+final class Sender: NSObject, URLAuthenticationChallengeSender, StandInSender {
     enum Answer: Equatable {
         case use(String?)
+        case byDefault
         case withoutCredential
         case cancel
     }
 
     let answers = AsyncStream.makeStream(of: Answer.self)
+    let hasDefaultHandling: Bool
+
+    init(hasDefaultHandling: Bool = true) { self.hasDefaultHandling = hasDefaultHandling }
 
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
         answers.continuation.yield(.use(credential.user))
@@ -83,7 +88,7 @@ final class Sender: NSObject, URLAuthenticationChallengeSender {
     }
 
     func cancel(_ challenge: URLAuthenticationChallenge) { answers.continuation.yield(.cancel) }
-    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) { answers.continuation.yield(.byDefault) }
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
 
     func first() async -> Answer? {

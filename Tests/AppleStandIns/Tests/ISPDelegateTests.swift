@@ -68,15 +68,16 @@ struct ISPDelegateTests {
     func connectionDelegate() async throws {
         try await withPins(of: { [$0.leaf] }) { fixture, file in
             let delegate = ISPPinnedNSURLConnectionDelegate(file: file)
-            func ask(_ trust: SecTrust?, method: String? = nil) async -> Sender.Answer? {
-                let sender = Sender()
+            func ask(_ trust: SecTrust?, method: String? = nil, of sender: Sender = Sender()) async -> Sender.Answer? {
                 delegate.connection(
                     NSObject(), willSendRequestFor: fixture.challenge(trust, method: method, sender: sender))
                 return await sender.first()
             }
             #expect(await ask(fixture.secTrust()) == .use("server trust"))
             #expect(await ask(fixture.secTrust(systemAnchors: [])) == .cancel)
-            #expect(await ask(nil, method: NSURLAuthenticationMethodHTTPBasic) == .withoutCredential)
+            let other = NSURLAuthenticationMethodHTTPBasic
+            #expect(await ask(nil, method: other) == .byDefault)
+            #expect(await ask(nil, method: other, of: Sender(hasDefaultHandling: false)) == .withoutCredential)
         }
     }
 }

@@ -158,4 +158,15 @@ struct PinnedSessionDelegateTests {
         #expect(refreshed.delegate === delegate)
         refreshed.invalidateAndCancel()
     }
+
+    @Test("A background session is refreshed without a second one of its identifier, and takes tasks still")
+    func backgroundSession() throws {
+        let fixture = try AppleFixture()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.identifier = fixture.host
+        let session = URLSession(configuration: configuration, pinnedBy: fixture.manager)
+        try #require(session.refreshed() === session)
+        session.dataTask(with: try #require(URL(string: "https://\(fixture.host)/"))).cancel()
+        session.invalidateAndCancel()
+    }
 }

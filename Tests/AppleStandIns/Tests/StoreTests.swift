@@ -1,10 +1,11 @@
 import Foundation
 import FoundationNetworking
-import Holdfast
 import HoldfastTesting
 import PowerAuth2
 import Security
 import Testing
+
+@testable import Holdfast
 
 @Suite("Stores on Apple's platforms")
 struct StoreTests {
@@ -85,6 +86,18 @@ struct StoreTests {
         #expect(provider.importECPublicKey(publicKey: point.dropLast()) == nil)
         #expect(provider.hashSha256(data: signed) == SwiftCryptoProvider().hashSha256(data: signed))
         #expect(provider.getRandomData(length: 16).count == 16)
+    }
+
+    @Test("Two applications of a user keep their files apart where the system gives both the same folder")
+    func folders() throws {
+        let shared = URL(filePath: "/shared", directoryHint: .isDirectory)
+        #expect(
+            ApplicationFolder.own(in: shared, identifier: "example.one", process: "x").path == "/shared/example.one")
+        #expect(ApplicationFolder.own(in: shared, identifier: nil, process: "tool").path == "/shared/tool")
+        #expect(ApplicationFolder.own(in: shared, identifier: "", process: "tool").path == "/shared/tool")
+        let own = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        #expect(FileDataStore.defaultFolder.path.hasSuffix("/shared/\(own)/Holdfast"))
+        #expect(ISPCertificatePinning.defaultFile.path.hasSuffix("/shared/\(own)/SSLPins.plist"))
     }
 
     @Test("Both keychain stores keep, replace and forget")

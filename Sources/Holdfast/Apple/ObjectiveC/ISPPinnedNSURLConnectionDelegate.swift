@@ -31,17 +31,21 @@ public import FoundationNetworking
         let challenged = SharedReference(challenge)
         session.answer(challenge) { disposition, credential in
             let challenge = challenged.get
+            guard let sender = challenge.sender else { return }
             switch disposition {
             case .useCredential:
-                if let credential { challenge.sender?.use(credential, for: challenge) }
+                if let credential { sender.use(credential, for: challenge) }
             case .performDefaultHandling:
-                if let proposed = challenge.proposedCredential {
-                    challenge.sender?.use(proposed, for: challenge)
-                } else {
-                    challenge.sender?.continueWithoutCredential(for: challenge)
+                // Optional for a sender. Without it, what the system proposes is the nearest thing there is.
+                if sender.performDefaultHandling?(for: challenge) == nil {
+                    if let proposed = challenge.proposedCredential {
+                        sender.use(proposed, for: challenge)
+                    } else {
+                        sender.continueWithoutCredential(for: challenge)
+                    }
                 }
             default:
-                challenge.sender?.cancel(challenge)
+                sender.cancel(challenge)
             }
         }
     }

@@ -1,11 +1,21 @@
 #if canImport(ObjectiveC) && canImport(Security)
+import Security
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#else
 public import Foundation
+#endif
 
 /// A ``PinnedSessionDelegate`` around an application's own: servers are judged by a manager's policies, everything else
 /// goes to the delegate that is wrapped.
 ///
 /// What the wrapped delegate does not implement, this one does not either, so that the session keeps its defaults. Its
 /// answers to challenges about a server's trust are never asked for. Safe to use from any thread.
+///
+/// A session whose delegate has no method for its own challenges (servers, client certificates, NTLM, Negotiate) asks the
+/// task's method about them. So this delegate has the session's method only if the wrapped one has it, or if that has
+/// neither: servers have to be asked about somewhere.
 @objc(GCXWrappingSessionDelegate)
 public final class WrappingSessionDelegate: PinnedSessionDelegate,
     @unchecked Sendable  // As its parent; it stores constants, of protocols that are Sendable on Apple's systems alone.
@@ -26,9 +36,22 @@ public final class WrappingSessionDelegate: PinnedSessionDelegate,
         super.init(manager: manager, unknownHosts: unknownHosts, anchors: anchors)
     }
 
-    /// Whether this delegate or the wrapped one implements a method.
+    /// Whether a session finds a method here: what the wrapped delegate implements, and one that is asked about servers.
     public override func responds(to selector: Selector!) -> Bool {
-        super.responds(to: selector) || wrapped.responds(to: selector)
+        switch selector {
+        case Self.sessionChallenge:
+            wrapped.responds(to: Self.sessionChallenge) || !wrapped.responds(to: Self.taskChallenge)
+        case Self.taskChallenge: wrapped.responds(to: Self.taskChallenge)
+        default: super.responds(to: selector) || wrapped.responds(to: selector)
+        }
+    }
+
+    private static var sessionChallenge: Selector {
+        #selector(URLSessionDelegate.urlSession(_:didReceive:completionHandler:))
+    }
+
+    private static var taskChallenge: Selector {
+        #selector(URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:))
     }
 
     /// The wrapped delegate, for what only that one implements.

@@ -1,18 +1,7 @@
+import ObjectiveC
+
 // The Objective-C world that WrappingSessionDelegate.swift is type-checked in: what it uses, declared as Apple's SDK
 // declares it (optional methods above all), with no Foundation.
-
-public struct Selector {}
-
-@objc(NSObject) public protocol NSObjectProtocol {}
-
-extension NSObjectProtocol {
-    func responds(to selector: Selector!) -> Bool { false }
-}
-
-@objc open class NSObject: NSObjectProtocol {
-    open func responds(to selector: Selector!) -> Bool { false }
-    open func forwardingTarget(for selector: Selector!) -> Any? { nil }
-}
 
 @objc public final class URLSession: NSObject, @unchecked Sendable {
     @objc public enum AuthChallengeDisposition: Int {
