@@ -17,6 +17,10 @@ let published: [SwiftSetting] = strict + [.treatWarning("DeprecatedDeclaration",
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+/// On Apple's systems SecKey verifies RSA: CryptoExtras would link BoringSSL into every application there.
+let cryptoExtrasElsewhere: Target.Dependency = .product(
+    name: "CryptoExtras", package: "swift-crypto",
+    condition: .when(platforms: [.linux, .android, .windows, .wasi, .openbsd]))
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 // What only adapters and commands need is fetched only where their traits are on, as they are by default: an app that
@@ -100,7 +104,8 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Holdfast", dependencies: [crypto, cryptoExtras, asn1, logging], exclude: withoutPrivacyManifest,
+            name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, asn1, logging],
+            exclude: withoutPrivacyManifest,
             resources: privacyManifest, swiftSettings: strict),
         .target(
             name: "HoldfastObjectiveC",

@@ -1,5 +1,4 @@
 import Crypto
-import CryptoExtras
 
 /// The public key of a certificate, read from its SubjectPublicKeyInfo (RFC 3279, RFC 5480, RFC 8410).
 final class CertificatePublicKey: Sendable {
@@ -142,11 +141,11 @@ final class CertificatePublicKey: Sendable {
             guard case .ed25519(let key) = library else { return false }
             return key.isValidSignature(signature, for: message)
         case (.rsa, .rsaPKCS1(let digest)):
-            return verifiesRSA(signature, over: message, digest: digest, padding: .insecurePKCS1v1_5)
+            return verifiesRSA(signature, over: message, by: .pkcs1(digest))
         case (.rsa, .rsaPSS(let digest)), (.rsaPSS(_, nil), .rsaPSS(let digest)):
-            return verifiesRSA(signature, over: message, digest: digest, padding: .PSS)
+            return verifiesRSA(signature, over: message, by: .pss(digest))
         case (.rsaPSS(_, let required?), .rsaPSS(let digest)) where required == digest:
-            return verifiesRSA(signature, over: message, digest: digest, padding: .PSS)
+            return verifiesRSA(signature, over: message, by: .pss(digest))
         default:
             return nil
         }
@@ -156,9 +155,7 @@ final class CertificatePublicKey: Sendable {
     /// another kind of key.
     func verifiesLegacyRSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
         guard case .rsa = kind else { return nil }
-        guard case .rsa(let key) = library else { return false }
-        let value = _RSA.Signing.RSASignature(rawRepresentation: signature)
-        return key.isValidSignature(value, for: Insecure.SHA1.hash(data: message), padding: .insecurePKCS1v1_5)
+        return verifiesRSA(signature, over: message, by: .pkcs1SHA1)
     }
 
     /// RSA-PSS with a salt of any length: for documents. nil for another kind of key, and for one whose certificate says
@@ -187,16 +184,10 @@ final class CertificatePublicKey: Sendable {
     }
 
     private func verifiesRSA(
-        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, digest: SignatureAlgorithm.Digest,
-        padding: _RSA.Signing.Padding
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by scheme: RSAVerificationKey.Scheme
     ) -> Bool {
         guard case .rsa(let key) = library else { return false }
-        let value = _RSA.Signing.RSASignature(rawRepresentation: signature)
-        return switch digest {
-        case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message), padding: padding)
-        case .sha384: key.isValidSignature(value, for: SHA384.hash(data: message), padding: padding)
-        case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message), padding: padding)
-        }
+        return key.verifies(signature, over: message, by: scheme)
     }
 
     /// The magnitude of a positive INTEGER, without the octet that only carries its sign. Any other leading zero is not

@@ -1,5 +1,4 @@
 import Crypto
-import CryptoExtras
 
 /// A public key in the form of the library that verifies with it. To make one takes a part of a verification: a point
 /// has to be checked to lie on its curve, a modulus to be prepared.
@@ -8,9 +7,8 @@ enum LibraryKey: Sendable {
     case p384(P384.Signing.PublicKey)
     case p521(P521.Signing.PublicKey)
     case ed25519(Curve25519.Signing.PublicKey)
-    case rsa(_RSA.Signing.PublicKey)
-    /// The library refuses the key, and so it verifies nothing: a point beside its curve, RSA under 2048 bits or with an
-    /// exponent that only costs time.
+    case rsa(RSAVerificationKey)
+    /// A key that verifies nothing: a point beside its curve, RSA under 2048 bits or with an exponent that only costs time.
     case refused
 
     /// - Parameters:
@@ -23,7 +21,7 @@ enum LibraryKey: Sendable {
             case .p384: (try? P384.Signing.PublicKey(x963Representation: octets)).map(Self.p384)
             case .p521: (try? P521.Signing.PublicKey(x963Representation: octets)).map(Self.p521)
             case .ed25519: (try? Curve25519.Signing.PublicKey(rawRepresentation: octets)).map(Self.ed25519)
-            case .rsa, .rsaPSS: (try? _RSA.Signing.PublicKey(n: octets, e: exponent)).map(Self.rsa)
+            case .rsa, .rsaPSS: RSAVerificationKey(modulus: octets, exponent: exponent).map(Self.rsa)
             case .unsupported: nil
             }
         self = read ?? .refused

@@ -220,4 +220,41 @@ struct CertificatePublicKeyTests {
             try read(weak.subjectPublicKeyInfoDER).verifies(signature[...], over: [1], with: .rsaPKCS1(.sha256))
                 == false)
     }
+
+    @Test("An RSA signature of another length than the modulus, or not below it, verifies under no library")
+    func lengthsOfSignatures() throws {
+        let secret = try TestKey(.sharedRSA(bits: 2048, index: 0))
+        let key = try read(secret.subjectPublicKeyInfoDER)
+        for (made, algorithm) in [
+            (TestSignature.rsaPKCS1(.sha256), SignatureAlgorithm.rsaPKCS1(.sha256)),
+            (.rsaPSS(.sha256), .rsaPSS(.sha256)),
+        ] {
+            let signature = try secret.signature(of: [1], by: made)
+            #expect(key.verifies(signature[...], over: [1], with: algorithm) == true)
+            #expect(key.verifies([0] + signature, over: [1], with: algorithm) == false)
+            #expect(key.verifies(signature + [0], over: [1], with: algorithm) == false)
+            #expect(key.verifies([UInt8](repeating: 0xFF, count: 256)[...], over: [1], with: algorithm) == false)
+        }
+    }
+
+    @Test("Legacy RSA verifies SHA-1, and nothing else")
+    func legacy() throws {
+        let secret = try TestKey(.sharedRSA(bits: 2048, index: 0))
+        let key = try read(secret.subjectPublicKeyInfoDER)
+        let signature = try secret.signature(of: [1], by: .rsaPKCS1(.sha1))
+        #expect(key.verifiesLegacyRSA(signature[...], over: [1]) == true)
+        #expect(key.verifiesLegacyRSA(signature[...], over: [2]) == false)
+        let newer = try secret.signature(of: [1], by: .rsaPKCS1(.sha256))
+        #expect(key.verifiesLegacyRSA(newer[...], over: [1]) == false)
+    }
+
+    @Test("RSA keys with an exponent above 33 bits, or above 8,192 bits, verify nothing")
+    func expensiveKeys() throws {
+        let modulus = [UInt8](repeating: 0xFF, count: 256)
+        #expect(RSAVerificationKey(modulus: modulus[...], exponent: [1, 0xFF, 0xFF, 0xFF, 0xFF]) != nil)
+        #expect(RSAVerificationKey(modulus: modulus[...], exponent: [2, 0, 0, 0, 1]) == nil)
+        let long = [1] + [UInt8](repeating: 0xFF, count: 1_024)
+        #expect(RSAVerificationKey(modulus: long[...], exponent: [1, 0, 1]) == nil)
+        #expect(RSAVerificationKey(modulus: modulus.dropLast(), exponent: [1, 0, 1]) == nil)
+    }
 }
