@@ -1,19 +1,26 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .enableUpcomingFeature("InferIsolatedConformances"),
-]
+/// Warnings are errors where .ci/run and scripts/ ask for it. In a package that others depend on it must not be said:
+/// Xcode suppresses their warnings, and the two flags exclude each other.
+let warningsAreErrors = Context.environment["HOLDFAST_WARNINGS_AS_ERRORS"] == "1"
+let warnings: [SwiftSetting] = warningsAreErrors ? [.treatAllWarnings(as: .error)] : []
+
+let strict: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .strictMemorySafety(),
+    ] + warnings + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+    ]
 
 /// Published samples use deprecated spellings on purpose: there, and only there, deprecation stays a warning.
-let published: [SwiftSetting] = strict + [.treatWarning("DeprecatedDeclaration", as: .warning)]
+let published: [SwiftSetting] =
+    strict + (warningsAreErrors ? [.treatWarning("DeprecatedDeclaration", as: .warning)] : [])
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
@@ -56,6 +63,13 @@ let grpc: [Target.Dependency] = [
         name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport", condition: .when(traits: ["GRPC"])),
 ]
 
+/// Fetched only where the trait is on; PowerAuth is there for these systems alone.
+let powerAuth: [Target.Dependency] = ["PowerAuth2", "PowerAuthCore"].map {
+    .product(
+        name: $0, package: "powerauth-mobile-sdk-spm",
+        condition: .when(platforms: [.iOS, .macCatalyst, .tvOS], traits: ["PowerAuth"]))
+}
+
 // Only Apple's systems read it; elsewhere a resource would only make a bundle to carry about.
 #if canImport(Darwin)
 let privacyManifest: [Resource] = [.copy("Apple/PrivacyInfo.xcprivacy")]
@@ -71,6 +85,7 @@ let package = Package(
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastObjectiveC", targets: ["HoldfastObjectiveC"]),
+        .library(name: "HoldfastPowerAuth", targets: ["HoldfastPowerAuth"]),
         .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastSigning", targets: ["HoldfastSigning"]),
@@ -86,6 +101,7 @@ let package = Package(
             enabledTraits: ["NIO"]),
         .trait(
             name: "Command", description: "Fetches ArgumentParser, for holdfastctl", enabledTraits: ["AsyncHTTPClient"]),
+        .trait(name: "PowerAuth", description: "Fetches PowerAuth2, for HoldfastPowerAuth"),
         .trait(name: "Hummingbird", description: "Builds HoldfastHummingbirdTests against hummingbird"),
         .trait(name: "GRPC", description: "Builds HoldfastGRPCTests against grpc-swift-nio-transport"),
     ],
@@ -101,6 +117,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
         .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+        .package(url: "https://github.com/wultra/powerauth-mobile-sdk-spm", from: "1.9.0"),
     ],
     targets: [
         .target(
@@ -110,8 +127,11 @@ let package = Package(
         .target(
             name: "HoldfastObjectiveC",
             dependencies: [
-                .target(name: "Holdfast", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]))
+                .target(
+                    name: "Holdfast",
+                    condition: .when(platforms: [.macOS, .iOS, .macCatalyst, .tvOS, .watchOS, .visionOS]))
             ]),
+        .target(name: "HoldfastPowerAuth", dependencies: ["Holdfast"] + powerAuth, swiftSettings: strict),
         .target(
             name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL, logging],
             swiftSettings: strict),

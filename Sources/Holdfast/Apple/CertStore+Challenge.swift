@@ -1,4 +1,5 @@
 #if canImport(Security)
+import Dispatch
 import Security
 
 #if canImport(FoundationNetworking)
@@ -31,7 +32,20 @@ extension CertStore {
         return await EvaluationQueue.run { self.result(for: systemTrust, host: host) }
     }
 
-    func result(for trust: SystemTrust, host text: String) -> ValidationResult {
+    /// As ``validation(of:)``, for a caller with a completion handler. It is called once, on a queue of Holdfast's.
+    package func validate(
+        challenge: URLAuthenticationChallenge, completionHandler: @escaping (ValidationResult) -> Void
+    ) {
+        let space = challenge.protectionSpace
+        guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust else {
+            return completionHandler(.untrusted)
+        }
+        let (systemTrust, host) = (SystemTrust(trust), space.host)
+        let complete = SharedReference(completionHandler)
+        EvaluationQueue.queue.async { complete.get(self.result(for: systemTrust, host: host)) }
+    }
+
+    private func result(for trust: SystemTrust, host text: String) -> ValidationResult {
         guard let host = try? DialledHost(text) else { return .untrusted }
         let decision = trustPolicy(for: HostPattern(host)).evaluate(ServerTrust(trust, host: host), at: clock.now)
         guard let failure = decision.failure else { return .trusted }

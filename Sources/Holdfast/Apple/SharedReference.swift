@@ -2,13 +2,13 @@
 ///
 /// Only for objects that their documentation lets any thread use, but whose declarations do not say `Sendable`. It is
 /// generic so that it compiles without a warning whether a version of the SDK says so or not.
-final class SharedReference<Value>: Sendable {
+package final class SharedReference<Value>: Sendable {
     nonisolated(unsafe) private let value: Value
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         unsafe self.value = value
     }
 
     /// The object. Its owner may use it at the same time: what changes it needs a lock of its own.
-    var get: Value { unsafe value }
+    package var get: Value { unsafe value }
 }

@@ -1,6 +1,8 @@
 import Foundation
 import FoundationNetworking
 import Holdfast
+import HoldfastPowerAuth
+import HoldfastTesting
 import Network
 import PowerAuth2
 import Security

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import HoldfastPowerAuth
 import HoldfastTesting
 import PowerAuth2
 import Security

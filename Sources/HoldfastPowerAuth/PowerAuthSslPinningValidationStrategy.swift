@@ -1,7 +1,7 @@
-#if canImport(PowerAuth2) && canImport(Security)
+#if PowerAuth && canImport(PowerAuth2) && canImport(Security)
 public import Foundation
+public import Holdfast
 public import PowerAuth2
-import Security
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
@@ -14,7 +14,7 @@ public import FoundationNetworking
 /// ```
 /// A server that the store trusts is left to the default handling, every other is cancelled. Safe to use from any
 /// thread.
-public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthStrategy {
+public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthClientSslValidationStrategy {
     /// The store that judges.
     public let certStore: CertStore
 
@@ -28,16 +28,8 @@ public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthStr
         for session: URLSession, challenge: URLAuthenticationChallenge,
         completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let space = challenge.protectionSpace
-        guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust else {
-            completionHandler(.cancelAuthenticationChallenge, nil)
-            return
-        }
-        let (systemTrust, host, store) = (SystemTrust(trust), space.host, certStore)
-        let complete = SharedReference(completionHandler)
-        EvaluationQueue.queue.async {
-            let isTrusted = store.result(for: systemTrust, host: host) == .trusted
-            complete.get(isTrusted ? .performDefaultHandling : .cancelAuthenticationChallenge, nil)
+        certStore.validate(challenge: challenge) {
+            completionHandler($0 == .trusted ? .performDefaultHandling : .cancelAuthenticationChallenge, nil)
         }
     }
 }

@@ -1,19 +1,16 @@
-#if canImport(PowerAuth2) && canImport(Security)
-import PowerAuth2
+#if PowerAuth && canImport(PowerAuth2) && canImport(Security)
+public import Holdfast
+import PowerAuthCore
 
 public import struct Foundation.Data
-
-#if canImport(PowerAuthCore)
-import PowerAuthCore
-#endif
 
 /// The cryptography of PowerAuth, for a ``CertStore`` in an application that has it already.
 ///
 /// A value; safe to use from any thread.
 public struct PowerAuthCryptoProvider: CryptoProvider {
     private final class Key: ECPublicKey {
-        let key: SharedReference<PowerAuthKey>
-        init(_ key: PowerAuthKey) { self.key = SharedReference(key) }
+        let key: SharedReference<PowerAuthCoreECPublicKey>
+        init(_ key: PowerAuthCoreECPublicKey) { self.key = SharedReference(key) }
     }
 
     /// Makes the provider; all of them are equal.
@@ -22,16 +19,17 @@ public struct PowerAuthCryptoProvider: CryptoProvider {
     /// Whether an ECDSA signature (SHA-256, P-256) is good; false for a key of another provider.
     public func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool {
         guard let key = publicKey as? Key else { return false }
-        return PowerAuthCrypto.ecdsaValidateSignature(signedData.signature, for: signedData.data, for: key.key.get)
+        return PowerAuthCoreCryptoUtils.ecdsaValidateSignature(
+            signedData.signature, for: signedData.data, for: key.key.get)
     }
 
     /// Reads the 65 octets of an uncompressed point of P-256; nil when they are none.
     public func importECPublicKey(publicKey: Data) -> (any ECPublicKey)? {
-        PowerAuthKey(data: publicKey).map(Key.init)
+        PowerAuthCoreECPublicKey(data: publicKey).map(Key.init)
     }
 
     /// The SHA-256, 32 octets.
-    public func hashSha256(data: Data) -> Data { PowerAuthCrypto.hashSha256(data) }
+    public func hashSha256(data: Data) -> Data { PowerAuthCoreCryptoUtils.hashSha256(data) }
 
     /// Octets of the system's generator; none for a length below 1.
     public func getRandomData(length: Int) -> Data { SwiftCryptoProvider().getRandomData(length: length) }

@@ -1,4 +1,5 @@
-#if canImport(PowerAuth2) && canImport(Security)
+#if PowerAuth && canImport(PowerAuth2) && canImport(Security)
+public import Holdfast
 import PowerAuth2
 
 public import struct Foundation.Data
@@ -11,7 +12,7 @@ public struct PowerAuthSecureDataStore: SecureDataStore {
     /// The identifier of the keychain that is used when nothing else is said.
     public static let defaultKeychainIdentifier = "com.wultra.WultraCertStore"
 
-    private let keychain: SharedReference<PowerAuthItems>
+    private let keychain: SharedReference<PowerAuthKeychain>
 
     /// Makes a data store.
     /// - Parameters:
@@ -20,7 +21,7 @@ public struct PowerAuthSecureDataStore: SecureDataStore {
     public init(
         keychainIdentifier: String = PowerAuthSecureDataStore.defaultKeychainIdentifier, accessGroup: String? = nil
     ) {
-        keychain = SharedReference(PowerAuthItems(identifier: keychainIdentifier, accessGroup: accessGroup))
+        keychain = SharedReference(PowerAuthKeychain(identifier: keychainIdentifier, accessGroup: accessGroup))
     }
 
     /// Keeps data under a key, in place of what was there.
