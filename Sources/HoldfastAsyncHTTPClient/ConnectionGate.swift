@@ -3,6 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastNIO
 import NIOCore
+import NIOHTTP2
 import NIOSSL
 
 /// Judges every connection of one pool, before the pool has it, and ends those whose decision no longer holds.
@@ -18,6 +19,7 @@ final class ConnectionGate: Sendable {
 
     private struct Connection {
         let channel: any Channel
+        let guarding: NIOLoopBound<any ConnectionGuard>
         /// What the server is judged by; nil without TLS.
         let chain: PresentedChain?
         var expiry: EvidenceExpiry?
@@ -32,28 +34,47 @@ final class ConnectionGate: Sendable {
         let version: TrustJudge.Version
     }
 
+    private struct State {
+        var connections: [ObjectIdentifier: Connection] = [:]
+        /// Connections that are being judged; a failure refuses one.
+        var judged: [ObjectIdentifier: EventLoopPromise<Void>] = [:]
+        var admissions = 0
+        var isRetired = false
+        var silentAt: NIODeadline?
+    }
+
     let origin: HTTPOrigin
     private let judge: TrustJudge
     private let evidence: EvidenceStore
     private let collector: EvidenceCollector?
+    private let patience: TimeAmount
     /// Called, on an event loop, when the evidence about a connection has come to its end.
     private let expired: @Sendable (ConnectionGate) -> Void
-    private let connections = Lock<[ObjectIdentifier: Connection]>([:])
+    private let state = Lock(State())
 
-    /// - Parameter collector: nil for an origin without TLS.
+    /// - Parameters:
+    ///   - collector: nil for an origin without TLS.
+    ///   - patience: how long judging a connection may take, what the application does with it included.
     init(
         origin: HTTPOrigin, judge: TrustJudge, evidence: EvidenceStore, collector: EvidenceCollector?,
-        expired: @escaping @Sendable (ConnectionGate) -> Void
+        patience: TimeAmount, expired: @escaping @Sendable (ConnectionGate) -> Void
     ) {
         self.origin = origin
         self.judge = judge
         self.evidence = evidence
         self.collector = collector
+        self.patience = patience
         self.expired = expired
     }
 
     /// How many connections the pool has been given and still has.
-    var connectionCount: Int { connections.withLock { $0.count } }
+    var connectionCount: Int { state.withLock { $0.connections.count } }
+
+    /// How many connections the pool has been given.
+    var admissions: Int { state.withLock { $0.admissions } }
+
+    /// When it was given up to wait for a first connection; nil where one came.
+    var silentAt: NIODeadline? { state.withLock { $0.silentAt } }
 
     /// How many handshakes for evidence were begun.
     var evidenceHandshakes: Int { collector?.handshakes ?? 0 }
@@ -70,37 +91,60 @@ final class ConnectionGate: Sendable {
     }
 
     /// Lets a connection into the pool or fails. Called by AsyncHTTPClient on the connection's event loop.
+    ///
+    /// Nothing of what the server sends reaches the pool before it has the connection, and nothing ever does after a
+    /// refusal, whatever the reason.
     /// - Parameter next: the application's own initialiser.
     func admit(
         _ channel: any Channel, _ version: Version, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
     ) -> EventLoopFuture<Void> {
+        let id = ObjectIdentifier(channel)
+        let guarding: NIOLoopBound<any ConnectionGuard>
+        do {
+            guarding = try version.addGuard(to: channel) { [weak self] in
+                self.map { $0.refusal(on: id) } ?? ConnectionRetired()
+            }
+        } catch {
+            // A connection that has ended has lost its handlers.
+            return refuse(channel, error)
+        }
+        let promise = channel.eventLoop.makePromise(of: Void.self)
+        state.withLock { $0.judged[id] = promise }
+        let timer = channel.eventLoop.scheduleTask(in: patience) { promise.fail(HTTPClientError.connectTimeout) }
+        verdict(on: channel).flatMapThrowing { verdict in
+            try self.settle(verdict, channel, guarding)
+        }.flatMap {
+            guard let next else { return channel.eventLoop.makeSucceededVoidFuture() }
+            return next(channel).hop(to: channel.eventLoop)
+        }.flatMapThrowing {
+            // The pool learns of a close only while it has the connection: one that ended meanwhile would stay in it
+            // for ever.
+            guard channel.isActive, !guarding.value.hasEnded else { throw HTTPClientError.remoteConnectionClosed }
+        }.cascade(to: promise)
+        return promise.futureResult.map {
+            self.state.withLock {
+                $0.judged[id] = nil
+                $0.admissions += 1
+            }
+            timer.cancel()
+            // After whoever waits for this future has taken the connection over.
+            channel.eventLoop.execute { guarding.value.open(channel) }
+        }.flatMapError { error in
+            self.state.withLock { _ = $0.judged.removeValue(forKey: id) }
+            timer.cancel()
+            guarding.value.discard()
+            return self.refuse(channel, error)
+        }
+    }
+
+    private func verdict(on channel: any Channel) -> EventLoopFuture<Verdict> {
         do {
             let leaf = try leaf(of: channel)
-            // What is known is decided at once; then the frames behind this one find the pool prepared.
-            let known = knownVerdict(on: leaf)
-            if let known, next == nil { return settle(known, channel) }
-            let hold = version == .http2 ? try FrameHold.add(to: channel) : nil
-            let verdict = known.map { channel.eventLoop.makeSucceededFuture($0) } ?? freshVerdict(on: leaf, channel)
-            let admitted = verdict.flatMap { verdict in
-                if let hold, hold.value.sawGoodbye {
-                    return self.refuse(channel, verdict.decision.failure ?? HTTPClientError.remoteConnectionClosed)
-                }
-                return self.settle(verdict, channel)
-            }.flatMap {
-                guard let next else { return channel.eventLoop.makeSucceededVoidFuture() }
-                return next(channel).hop(to: channel.eventLoop).flatMapThrowing {
-                    guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
-                }
-            }.flatMapError { self.refuse(channel, $0) }
-            guard let hold else { return admitted }
-            admitted.whenComplete { result in
-                guard case .success = result else { return hold.value.discard() }
-                // After whoever waits for this future has taken the connection over.
-                channel.eventLoop.execute { hold.value.release(on: channel) }
-            }
-            return admitted
+            guard let known = knownVerdict(on: leaf) else { return freshVerdict(on: leaf, channel) }
+            // Later, so that what the server sent in one go with the end of its handshake counts.
+            return channel.eventLoop.submit { known }
         } catch {
-            return refuse(channel, error)
+            return channel.eventLoop.makeFailedFuture(error)
         }
     }
 
@@ -128,13 +172,13 @@ final class ConnectionGate: Sendable {
             let decision = judge.trust(in: chain, from: origin.host)
         {
             return Verdict(
-                decision: decision, chain: chain, expiry: self.evidence.expiry(of: decision, about: chain),
-                version: version)
+                decision: decision, chain: chain, expiry: self.evidence.expiry(of: decision), version: version)
         }
         guard let known = self.evidence.evidence(about: leaf, anchors: version.anchors, at: judge.clock.now),
             let decision = judge.trust(in: known.chain, from: origin.host)
         else { return nil }
-        return Verdict(decision: decision, chain: known.chain, expiry: known.expiry, version: version)
+        let expiry = known.expiry.atMost(decision.holdsUntil)
+        return Verdict(decision: decision, chain: known.chain, expiry: expiry, version: version)
     }
 
     private func freshVerdict(on leaf: [UInt8]?, _ channel: any Channel) -> EventLoopFuture<Verdict> {
@@ -151,35 +195,37 @@ final class ConnectionGate: Sendable {
         let expiry =
             decision.isTrusted
             ? evidence.remember(decision, about: chain, anchors: version.anchors)
-            : evidence.expiry(of: decision, about: chain)
+            : evidence.expiry(of: decision)
         return Verdict(decision: decision, chain: chain, expiry: expiry, version: version)
     }
 
-    private func settle(_ verdict: Verdict, _ channel: any Channel) -> EventLoopFuture<Void> {
-        if let failure = verdict.decision.failure { return refuse(channel, failure) }
-        // The pool learns of a close only while it has the connection: one that ended meanwhile would stay in it for
-        // ever.
-        guard channel.isActive else { return refuse(channel, HTTPClientError.remoteConnectionClosed) }
-        register(verdict, channel)
+    private func settle(
+        _ verdict: Verdict, _ channel: any Channel, _ guarding: NIOLoopBound<any ConnectionGuard>
+    ) throws {
+        if let failure = verdict.decision.failure { throw failure }
+        guard channel.isActive, !guarding.value.hasEnded else { throw HTTPClientError.remoteConnectionClosed }
+        try register(verdict, channel, guarding)
         if let chain = verdict.chain { evidence.noteLastChain(chain, of: origin) }
         // A policy that changed while this was being decided counts.
-        if let refused = endWhatNoLongerHolds(only: ObjectIdentifier(channel)).first {
-            return refuse(channel, refused.failure)
-        }
-        return channel.eventLoop.makeSucceededVoidFuture()
+        if let refused = judgeAgain(only: ObjectIdentifier(channel)).first { throw refused.failure }
     }
 
-    private func register(_ verdict: Verdict, _ channel: any Channel) {
+    private func register(
+        _ verdict: Verdict, _ channel: any Channel, _ guarding: NIOLoopBound<any ConnectionGuard>
+    ) throws {
         let id = ObjectIdentifier(channel)
         let timer = verdict.expiry.map { endTimer(until: $0, on: channel.eventLoop) }
-        connections.withLock {
-            $0[id] = Connection(
-                channel: channel, chain: verdict.chain, expiry: verdict.expiry, version: verdict.version, timer: timer)
+        let isRetired = state.withLock {
+            $0.connections[id] = Connection(
+                channel: channel, guarding: guarding, chain: verdict.chain, expiry: verdict.expiry,
+                version: verdict.version, timer: timer)
+            return $0.isRetired
         }
         channel.closeFuture.whenComplete { _ in
-            let connection = self.connections.withLock { $0.removeValue(forKey: id) }
+            let connection = self.state.withLock { $0.connections.removeValue(forKey: id) }
             connection?.timer?.cancel()
         }
+        if isRetired { throw ConnectionRetired() }
     }
 
     private func endTimer(until expiry: EvidenceExpiry, on loop: any EventLoop) -> Scheduled<Void> {
@@ -191,10 +237,64 @@ final class ConnectionGate: Sendable {
     /// The one form of refusal that neither leaks the socket nor stops the process: the pool takes a failed initialiser
     /// for a connection that never was and does not close it; and it does not survive one that reports its own end
     /// after the failure. So the channel is closed first, and the failure comes when it is.
-    private func refuse<Value: Sendable>(_ channel: any Channel, _ error: any Error) -> EventLoopFuture<Value> {
+    private func refuse(_ channel: any Channel, _ error: any Error) -> EventLoopFuture<Void> {
         // Later, since BoringSSL may be at work further down in this stack and must not be entered again.
         channel.eventLoop.execute { channel.closeBelowTLS() }
         return channel.closeFuture.flatMapThrowing { throw error }
+    }
+
+    // MARK: Requests
+
+    /// Why a request must not go out on a connection; nil when it may. On the connection's event loop, when the pool
+    /// has handed it a request, which may have waited for long.
+    private func refusal(on id: ObjectIdentifier) -> (any Error)? {
+        let version = judge.version(for: origin.host)
+        if standing(of: id, version) == .expired { renewEvidence(only: id) }
+        switch standing(of: id, version) {
+        case .good: return nil
+        case .outdated where endWhatNoLongerHolds(only: id).isEmpty: return nil
+        case .outdated, .expired, .gone: return ConnectionRetired()
+        }
+    }
+
+    private enum Standing {
+        case good
+        /// It was judged under other policies or anchors.
+        case outdated
+        case expired
+        case gone
+    }
+
+    private func standing(of id: ObjectIdentifier, _ version: TrustJudge.Version) -> Standing {
+        let now = judge.clock.now
+        return state.withLock { state in
+            guard !state.isRetired, let connection = state.connections[id] else { return .gone }
+            guard !(connection.expiry?.isPast(at: now) ?? false) else { return .expired }
+            return connection.version == version ? .good : .outdated
+        }
+    }
+
+    /// Lets a request have a stream or turns it away. Called by AsyncHTTPClient on the connection's event loop, before
+    /// it hands the request to the stream.
+    /// - Parameter next: the application's own initialiser.
+    func admit(
+        stream: any Channel, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
+    ) -> EventLoopFuture<Void> {
+        let eventLoop = stream.eventLoop
+        guard let channel = stream.parent else { return eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
+        let id = ObjectIdentifier(channel)
+        let guarding = state.withLock { $0.connections[id]?.guarding }
+        guard let error = refusal(on: id) else {
+            (guarding?.value as? FrameGuard)?.give(stream, on: channel)
+            return next?(stream) ?? eventLoop.makeSucceededVoidFuture()
+        }
+        guarding?.value.drain(channel)
+        // AsyncHTTPClient's handler stops the process when a stream's initialiser fails; a request that has begun may.
+        return eventLoop.makeCompletedFuture {
+            let pipeline = stream.pipeline.syncOperations
+            let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+            try pipeline.addHandler(RequestGuard(isHolding: false) { error }, position: .after(codec))
+        }
     }
 
     // MARK: Connections in the pool
@@ -203,41 +303,52 @@ final class ConnectionGate: Sendable {
     func hasExpired() -> Bool {
         renewEvidence()
         let now = judge.clock.now
-        return connections.withLock { $0.values.contains { $0.expiry?.isPast(at: now) ?? false } }
+        return state.withLock { $0.connections.values.contains { $0.expiry?.isPast(at: now) ?? false } }
     }
 
-    /// Judges the connections anew whose evidence has come to its end. No handshake could add to it: the connection's own
-    /// has proved the key, and the chain is as good as it was, if it is still trusted at this time.
-    private func renewEvidence() {
+    /// Judges connections anew whose evidence has come to its end. No handshake could add to it: the connection's own has
+    /// proved the key, and the chain is as good as it was, if it is still trusted at this time.
+    /// - Parameter id: one connection; nil for all.
+    private func renewEvidence(only id: ObjectIdentifier? = nil) {
         let now = judge.clock.now
-        let over = connections.withLock { $0.filter { $0.value.expiry?.isPast(at: now) ?? false } }
+        let over = state.withLock { state in
+            state.connections.filter { (id == nil || $0.key == id) && $0.value.expiry?.isPast(at: now) ?? false }
+        }
         for (id, connection) in over {
             // Outside the lock: this asks the policy, which may be the application's code.
-            guard let chain = connection.chain, let decision = judge.trust(in: chain, from: origin.host) else { continue }
+            guard let chain = connection.chain, let decision = judge.trust(in: chain, from: origin.host) else {
+                continue
+            }
             let expiry =
                 chain.certificates.count > 1
                 ? evidence.remember(decision, about: chain, anchors: judge.anchors)
-                : evidence.expiry(of: decision, about: chain)
+                : evidence.expiry(of: decision)
             guard !expiry.isPast(at: now) else { continue }
             let timer = endTimer(until: expiry, on: connection.channel.eventLoop)
-            let isGone = connections.withLock { connections in
-                connections[id]?.timer?.cancel()
-                connections[id]?.expiry = expiry
-                connections[id]?.timer = timer
-                return connections[id] == nil
+            let isGone = state.withLock { state in
+                state.connections[id]?.timer?.cancel()
+                state.connections[id]?.expiry = expiry
+                state.connections[id]?.timer = timer
+                return state.connections[id] == nil
             }
             if isGone { timer.cancel() }
         }
     }
 
     /// Judges connections again that were let in under other policies or anchors, and closes those that are refused.
-    /// - Parameter id: a connection of which the caller will dispose; nil for all.
+    /// - Parameter id: one connection; nil for all.
     /// - Returns: the connections that were refused.
     @discardableResult
     func endWhatNoLongerHolds(only id: ObjectIdentifier? = nil) -> [(channel: any Channel, failure: TrustFailure)] {
+        let refused = judgeAgain(only: id)
+        for (channel, _) in refused { channel.eventLoop.execute { channel.closeBelowTLS() } }
+        return refused
+    }
+
+    private func judgeAgain(only id: ObjectIdentifier?) -> [(channel: any Channel, failure: TrustFailure)] {
         let version = judge.version(for: origin.host)
-        let stale = connections.withLock { connections in
-            connections.filter { $0.value.version != version && (id == nil || $0.key == id) }
+        let stale = state.withLock { state in
+            state.connections.filter { $0.value.version != version && (id == nil || $0.key == id) }
         }
         var refused: [(channel: any Channel, failure: TrustFailure)] = []
         for (key, connection) in stale {
@@ -245,20 +356,36 @@ final class ConnectionGate: Sendable {
             let decision = judge.decision(about: connection.chain, from: origin.host)
             if let failure = decision.failure {
                 refused.append((connection.channel, failure))
-                let channel = connection.channel
-                if id == nil { channel.eventLoop.execute { channel.closeBelowTLS() } }
             } else {
-                connections.withLock { $0[key]?.version = version }
+                state.withLock {
+                    $0.connections[key]?.version = version
+                    $0.connections[key]?.expiry = connection.expiry?.atMost(decision.holdsUntil)
+                }
             }
         }
         return refused
     }
 
-    /// Ends every connection, with a goodbye, and what is being collected for others. AsyncHTTPClient does so as well, but waits for ever for one that it
-    /// holds for closing already.
+    /// Lets no request start on any connection, and no connection in, from now on; requests that are under way go on.
+    /// - Parameter time: when it was given up to wait for a first connection, if that is why.
+    func retire(silentAt time: NIODeadline? = nil) {
+        let (connections, judged) = state.withLock { state in
+            state.isRetired = true
+            state.silentAt = state.silentAt ?? time
+            return (Array(state.connections.values), Array(state.judged.values))
+        }
+        for promise in judged { promise.fail(ConnectionRetired()) }
+        for connection in connections {
+            connection.channel.eventLoop.execute { connection.guarding.value.drain(connection.channel) }
+        }
+    }
+
+    /// Ends every connection, with a goodbye, and what is being collected for others. AsyncHTTPClient does so as well,
+    /// but waits for ever for one that it holds for closing already.
     func endAll() {
         collector?.stop()
-        for connection in connections.withLock({ Array($0.values) }) { connection.channel.close(promise: nil) }
+        retire()
+        for connection in state.withLock({ Array($0.connections.values) }) { connection.channel.close(promise: nil) }
     }
 
     // MARK: Explanations

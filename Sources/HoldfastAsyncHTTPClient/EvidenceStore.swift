@@ -2,21 +2,26 @@ import Foundation
 import Holdfast
 import NIOCore
 
-/// Until when something that rests on evidence holds: an instant of the monotonic clock, and the end of a certificate's
-/// validity on the wall clock.
+/// Until when something that rests on evidence holds: an instant of the monotonic clock, and on the wall clock the end of
+/// what the decision rests on.
 struct EvidenceExpiry: Sendable {
     let deadline: NIODeadline
-    let notAfter: Date
+    let holdsUntil: Date
 
     func isPast(at time: Date) -> Bool {
-        // Written so that a time that is no number counts as past. A certificate holds to the end of its last second.
-        !(time < notAfter.addingTimeInterval(1)) || deadline <= .now()
+        // Written so that a time that is no number counts as past.
+        !(time < holdsUntil) || deadline <= .now()
+    }
+
+    /// The same, and no longer than a further decision on the evidence holds.
+    func atMost(_ end: Date) -> EvidenceExpiry {
+        EvidenceExpiry(deadline: deadline, holdsUntil: min(holdsUntil, end))
     }
 
     /// How long it is until the first of the two, at most until the deadline.
     func remaining(at time: Date) -> TimeAmount {
         let untilDeadline = max(deadline - .now(), .zero)
-        let seconds = notAfter.timeIntervalSince(time) + 1
+        let seconds = holdsUntil.timeIntervalSince(time)
         guard seconds > 0 else { return .zero }
         // Only what is smaller than the deadline is converted, so that nothing overflows.
         guard seconds < Double(untilDeadline.nanoseconds) / 1e9 else { return untilDeadline }
@@ -68,7 +73,7 @@ final class EvidenceStore: Sendable {
     /// Keeps a chain that was trusted.
     /// - Returns: until when it may be used.
     func remember(_ decision: TrustDecision, about chain: PresentedChain, anchors: TrustAnchors) -> EvidenceExpiry {
-        let expiry = expiry(of: decision, about: chain)
+        let expiry = expiry(of: decision)
         guard let leaf = chain.leaf else { return expiry }
         entries.withLock { entries in
             let key = Key(leaf: leaf, anchors: anchors)
@@ -100,12 +105,8 @@ final class EvidenceStore: Sendable {
         return chain.certificates.count > 1 && evidence(about: leaf, anchors: anchors, at: time) == nil
     }
 
-    /// The earliest notAfter of the path that the decision rests on; of all that was presented where it names none. A
-    /// certificate that is over already does not count: whoever trusts it does not go by validity.
-    func expiry(of decision: TrustDecision, about chain: PresentedChain) -> EvidenceExpiry {
-        let certificates =
-            decision.path?.certificates ?? chain.certificates.compactMap { try? X509Certificate(der: $0) }
-        let ends = certificates.map(\.notAfter).filter { decision.time < $0 }
-        return EvidenceExpiry(deadline: .now() + lifetime, notAfter: ends.min() ?? .distantFuture)
+    /// No longer than the decision holds.
+    func expiry(of decision: TrustDecision) -> EvidenceExpiry {
+        EvidenceExpiry(deadline: .now() + lifetime, holdsUntil: decision.holdsUntil)
     }
 }

@@ -29,16 +29,19 @@ final class OriginClient: Sendable {
     let anchors: TrustAnchors
     let gate: ConnectionGate
     let http: HTTPClient
+    /// How long it may take until there is a connection.
+    let connectTimeout: TimeAmount
 
     init(
         key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors, gate: ConnectionGate,
-        http: HTTPClient
+        http: HTTPClient, connectTimeout: TimeAmount
     ) {
         self.key = key
         self.verification = verification
         self.anchors = anchors
         self.gate = gate
         self.http = http
+        self.connectTimeout = connectTimeout
     }
 }
 
@@ -85,6 +88,8 @@ final class OriginClientMaker: Sendable {
         inner.redirectConfiguration = .disallow
         inner.connectionPool.retryConnectionEstablishment = false
         if let localAddress = key.localAddress { inner.localAddress = localAddress }
+        // Without a setting, AsyncHTTPClient's requests wait as long.
+        let connectTimeout = inner.timeout.connect ?? .seconds(10)
         let given = key.tls?.configuration ?? inner.tlsConfiguration ?? .makeClientConfiguration()
         var collector: EvidenceCollector?
         do throws(TLSAdapterConfigurationError) {
@@ -105,19 +110,22 @@ final class OriginClientMaker: Sendable {
                     localAddress: inner.localAddress)
                 collector = try EvidenceCollector(
                     host: key.origin.host, configuration: own, oldestVersion: oldestVersion, route: route,
-                    timeout: inner.timeout.connect ?? .seconds(10), tries: tries)
+                    timeout: connectTimeout, tries: tries)
             }
         } catch {
             throw PinnedHTTPClientError(error)
         }
         let gate = ConnectionGate(
-            origin: key.origin, judge: judge, evidence: evidence, collector: collector, expired: expired)
+            origin: key.origin, judge: judge, evidence: evidence, collector: collector, patience: connectTimeout,
+            expired: expired)
         let (http1, http2) = (inner.http1_1ConnectionDebugInitializer, inner.http2ConnectionDebugInitializer)
+        let stream = inner.http2StreamChannelDebugInitializer
         inner.http1_1ConnectionDebugInitializer = { gate.admit($0, .http1, next: http1) }
         inner.http2ConnectionDebugInitializer = { gate.admit($0, .http2, next: http2) }
+        inner.http2StreamChannelDebugInitializer = { gate.admit(stream: $0, next: stream) }
         return OriginClient(
             key: key, verification: verification, anchors: anchors, gate: gate,
-            http: HTTPClient(eventLoopGroup: group, configuration: inner))
+            http: HTTPClient(eventLoopGroup: group, configuration: inner), connectTimeout: connectTimeout)
     }
 
     /// Refuses TLS settings that would weaken the policy before anything is connected.

@@ -38,6 +38,8 @@ final class OriginClients: Sendable {
         /// One for many requests: to set or to cancel it wakes an event loop, which takes longer than all of Holdfast's
         /// part of a request.
         var idleTimer: Scheduled<Void>?
+        /// Runs as long as requests wait for a first connection.
+        var startTimer: Scheduled<Void>?
     }
 
     fileprivate struct State {
@@ -49,12 +51,6 @@ final class OriginClients: Sendable {
         var idleWaiters: [EventLoopPromise<Void>] = []
         var goneWaiters: [EventLoopPromise<Void>] = []
 
-        /// Takes a client out of use; whoever asks shuts it down if that is due.
-        mutating func retire(_ client: OriginClient) -> OriginClient? {
-            if current[client.key] === client { current[client.key] = nil }
-            return shutdownIfIdle(client)
-        }
-
         /// Marks a retired client without requests; nil when there is nothing to do.
         mutating func shutdownIfIdle(_ client: OriginClient, isForced: Bool = false) -> OriginClient? {
             let id = ObjectIdentifier(client)
@@ -64,6 +60,8 @@ final class OriginClients: Sendable {
             entry.isShuttingDown = true
             entry.idleTimer?.cancel()
             entry.idleTimer = nil
+            entry.startTimer?.cancel()
+            entry.startTimer = nil
             entries[id] = entry
             return client
         }
@@ -73,15 +71,22 @@ final class OriginClients: Sendable {
     let maker: OriginClientMaker
     private let capacity: Int
     private let idleTimeout: TimeAmount
+    private let closingTimeout: TimeAmount
 
-    init(maker: OriginClientMaker, capacity: Int, idleTimeout: TimeAmount) {
+    /// - Parameter closingTimeout: how long a client that is shut down is waited for. AsyncHTTPClient waits for ever for
+    ///   a connection whose server sends nothing after the handshake.
+    init(maker: OriginClientMaker, capacity: Int, idleTimeout: TimeAmount, closingTimeout: TimeAmount) {
         self.maker = maker
         self.capacity = capacity
         self.idleTimeout = idleTimeout
+        self.closingTimeout = closingTimeout
     }
 
     /// The clients there are, retired ones that are not gone yet included.
     var all: [OriginClient] { state.withLock { $0.entries.values.map(\.client) } }
+
+    /// Requests whose responses are not read to their end.
+    var requestsInFlight: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.requests } } }
 
     // MARK: Requests
 
@@ -97,23 +102,23 @@ final class OriginClients: Sendable {
             self?.retire { $0.gate === gate }
         }
         do {
-            let (lease, retired) = try state.withLock { state in
+            let (lease, replaced) = try state.withLock { state in
                 guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
-                var retired: [OriginClient] = []
-                if let other = state.current[key], let idle = state.retire(other) { retired.append(idle) }
+                var replaced = state.current.removeValue(forKey: key).map { [$0] } ?? []
                 if state.current.count >= capacity {
                     guard
                         let unused = state.current.values.filter({ state.requests(of: $0) == 0 })
                             .min(by: { state.lastUse(of: $0) < state.lastUse(of: $1) })
                     else { throw tooManyOrigins(for: key.origin) }
-                    if let idle = state.retire(unused) { retired.append(idle) }
+                    state.current[unused.key] = nil
+                    replaced.append(unused)
                 }
                 state.current[key] = made
                 state.entries[ObjectIdentifier(made)] = Entry(client: made)
-                state.begin(made)
-                return (OriginLease(client: made, clients: self), retired)
+                begin(made, &state)
+                return (OriginLease(client: made, clients: self), replaced)
             }
-            retired.forEach(shutDown)
+            replaced.forEach(finish)
             return lease
         } catch {
             // It has no connections, so there is nothing to wait for.
@@ -125,17 +130,25 @@ final class OriginClients: Sendable {
     private func existing(
         _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors
     ) throws -> OriginLease? {
-        let (lease, retired) = try state.withLock { state -> (OriginLease?, OriginClient?) in
+        let (lease, replaced) = try state.withLock { state -> (OriginLease?, OriginClient?) in
             guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
             guard let client = state.current[key] else { return (nil, nil) }
-            guard client.verification == verification, client.anchors == anchors, !client.gate.hasExpired() else {
-                return (nil, state.retire(client))
+            guard client.verification == verification, client.anchors == anchors else {
+                return (nil, state.current.removeValue(forKey: key))
             }
-            state.begin(client)
+            begin(client, &state)
             return (OriginLease(client: client, clients: self), nil)
         }
-        if let retired { shutDown(retired) }
+        replaced.map(finish)
         return lease
+    }
+
+    private func begin(_ client: OriginClient, _ state: inout State) {
+        state.begin(client)
+        let id = ObjectIdentifier(client)
+        if client.gate.connectionCount == 0, state.entries[id]?.startTimer == nil {
+            state.entries[id]?.startTimer = startTimer(for: client)
+        }
     }
 
     private func tooManyOrigins(for origin: HTTPOrigin) -> PinnedHTTPClientError {
@@ -174,37 +187,82 @@ final class OriginClients: Sendable {
     }
 
     private func retireIfUnused(_ client: OriginClient) {
-        let retired = state.withLock { state -> OriginClient? in
+        let isDue = state.withLock { state in
             let id = ObjectIdentifier(client)
-            guard var entry = state.entries[id], !entry.isShuttingDown else { return nil }
+            guard var entry = state.entries[id], !entry.isShuttingDown else { return false }
             let due = entry.idleSince + idleTimeout
             let isDue = entry.requests == 0 && due <= .now()
             // With a request in flight, its end sets the next timer.
             entry.idleTimer = entry.requests > 0 || isDue ? nil : idleTimer(for: client, due: due)
             state.entries[id] = entry
-            return isDue ? state.retire(client) : nil
+            if isDue { state.remove(client) }
+            return isDue
         }
-        if let retired { shutDown(retired) }
+        if isDue { finish(client) }
     }
 
+    private func startTimer(for client: OriginClient) -> Scheduled<Void> {
+        let admissions = client.gate.admissions
+        let due = NIODeadline.now() + client.connectTimeout
+        return client.http.eventLoopGroup.any().scheduleTask(deadline: due) { [weak self, weak client] in
+            guard let self, let client else { return }
+            self.retireIfSilent(client, since: admissions, due: due)
+        }
+    }
+
+    /// AsyncHTTPClient lets every request wait for a connection that was opened, even when its server never says what
+    /// HTTP/2 begins with. Requests that have waited for less than the connect timeout, and later ones, get a client of
+    /// their own, and with it a new connection.
+    private func retireIfSilent(_ client: OriginClient, since admissions: Int, due: NIODeadline) {
+        let isSilent = state.withLock { state in
+            state.entries[ObjectIdentifier(client)]?.startTimer = nil
+            guard state.current[client.key] === client, client.gate.connectionCount == 0,
+                client.gate.admissions == admissions
+            else { return false }
+            state.current[client.key] = nil
+            return true
+        }
+        guard isSilent else { return }
+        client.gate.retire(silentAt: due)
+        // With its requests: none of them has a connection.
+        if let client = state.withLock({ $0.shutdownIfIdle(client, isForced: true) }) { shutDown(client) }
+    }
+
+    /// Takes clients out of use: no request starts on their connections any more, and they end with those under way.
     func retire(where condition: (OriginClient) -> Bool) {
         let retired = state.withLock { state in
-            state.current.values.filter(condition).compactMap { state.retire($0) }
+            let retired = state.current.values.filter(condition)
+            for client in retired { state.current[client.key] = nil }
+            return retired
         }
-        retired.forEach(shutDown)
+        retired.forEach(finish)
+    }
+
+    /// Ends a client that is no longer in use, as soon as it has no requests.
+    private func finish(_ client: OriginClient) {
+        client.gate.retire()
+        if let idle = state.withLock({ $0.shutdownIfIdle(client) }) { shutDown(idle) }
     }
 
     private func shutDown(_ client: OriginClient) {
-        client.http.shutdown { _ in
-            let waiters = self.state.withLock { state in
-                state.entries[ObjectIdentifier(client)] = nil
-                var waiters: [EventLoopPromise<Void>] = []
-                if state.entries.isEmpty { swap(&waiters, &state.goneWaiters) }
-                return waiters
-            }
-            for waiter in waiters { waiter.succeed() }
+        let timer = client.http.eventLoopGroup.any().scheduleTask(in: closingTimeout) { [weak self] in
+            self?.forget(client)
+        }
+        client.http.shutdown { [weak self] _ in
+            timer.cancel()
+            self?.forget(client)
         }
         client.gate.endAll()
+    }
+
+    private func forget(_ client: OriginClient) {
+        let waiters = state.withLock { state in
+            state.entries[ObjectIdentifier(client)] = nil
+            var waiters: [EventLoopPromise<Void>] = []
+            if state.entries.isEmpty { swap(&waiters, &state.goneWaiters) }
+            return waiters
+        }
+        for waiter in waiters { waiter.succeed() }
     }
 
     // MARK: The end
@@ -258,6 +316,10 @@ extension OriginClients.State {
     fileprivate func requests(of client: OriginClient) -> Int { entries[ObjectIdentifier(client)]?.requests ?? 0 }
 
     fileprivate func lastUse(of client: OriginClient) -> Int { entries[ObjectIdentifier(client)]?.lastUse ?? 0 }
+
+    fileprivate mutating func remove(_ client: OriginClient) {
+        if current[client.key] === client { current[client.key] = nil }
+    }
 
     fileprivate mutating func begin(_ client: OriginClient) {
         uses += 1

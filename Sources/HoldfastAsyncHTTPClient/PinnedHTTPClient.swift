@@ -56,6 +56,9 @@ public final class PinnedHTTPClient: Sendable {
         /// Handshakes that are tried until the server shows the certificate of the connection; 1 or more. Servers with
         /// several certificates for one name need several.
         public var evidenceTries = 4
+        /// How long connections may take to close when the client is shut down; more than zero. What is not closed by
+        /// then is left to close by itself.
+        public var closing = TimeAmount.seconds(10)
 
         /// The limits that suit most applications.
         public init() {}
@@ -139,7 +142,8 @@ public final class PinnedHTTPClient: Sendable {
         if let tls { try maker.check(tls) }
         self.judge = judge
         self.eventLoopGroup = eventLoopGroup
-        let clients = OriginClients(maker: maker, capacity: limits.origins, idleTimeout: idleTimeout)
+        let clients = OriginClients(
+            maker: maker, capacity: limits.origins, idleTimeout: idleTimeout, closingTimeout: limits.closing)
         self.clients = clients
         let changes = judge.manager.changes()
         watcher = Task {
@@ -173,7 +177,9 @@ public final class PinnedHTTPClient: Sendable {
                     remedy: "Use an HTTP proxy.")
             }
         }
-        guard limits.origins > 0, limits.evidence > 0, limits.evidenceTries > 0, limits.evidenceLifetime > .zero else {
+        guard limits.origins > 0, limits.evidence > 0, limits.evidenceTries > 0, limits.evidenceLifetime > .zero,
+            limits.closing > .zero
+        else {
             throw PinnedHTTPClientError(
                 .invalidLimit, expected: "limits above zero", found: "\(limits)", remedy: "Start from Limits().")
         }
@@ -240,6 +246,30 @@ public final class PinnedHTTPClient: Sendable {
     private func sendUnlogged(
         _ request: HTTPClientRequest, to target: RequestTarget, deadline: NIODeadline, logger: Logger?
     ) async throws -> HTTPClientResponse {
+        let start = NIODeadline.now()
+        for _ in 0..<Self.mostTurns {
+            do {
+                return try await sendOnce(request, to: target, begun: start, deadline: deadline, logger: logger)
+            } catch is ConnectionRetired {
+                // Nothing of it was sent, and nothing of its body was asked for.
+                try Task.checkCancellation()
+            }
+        }
+        throw PinnedHTTPClientError(
+            .connectionsRetired, expected: "a connection that lasts until the request is on it",
+            found: "\(Self.mostTurns) that were to carry no further request",
+            remedy: "Do not replace the host's policy without a pause, and keep limits.evidenceLifetime above a minute."
+        )
+    }
+
+    /// How often a request looks for a connection. One that waited for a connection may find it retired; that this
+    /// happens again and again means that policies, anchors or evidence end faster than requests begin.
+    private static let mostTurns = 16
+
+    private func sendOnce(
+        _ request: HTTPClientRequest, to target: RequestTarget, begun: NIODeadline, deadline: NIODeadline,
+        logger: Logger?
+    ) async throws -> HTTPClientResponse {
         let policy = try judge.policy(for: target.origin)
         try await prepare(policy, deadline: deadline)
         if let tls = request.tlsConfiguration { try clients.maker.check(tls) }
@@ -249,22 +279,30 @@ public final class PinnedHTTPClient: Sendable {
             localAddress: request.localAddress)
         let verification = clients.maker.verification(for: policy, origin: target.origin, anchors: anchors)
         let lease = try clients.lease(key, verification: verification, anchors: anchors)
-        let gate = lease.client.gate
         // The pool may pick any of its connections: those that are refused by now have to be gone.
-        for refused in gate.endWhatNoLongerHolds() { try await refused.channel.closeFuture.get() }
+        for refused in lease.client.gate.endWhatNoLongerHolds() { try await refused.channel.closeFuture.get() }
         var inner = request
         inner.url = target.text
         inner.tlsConfiguration = nil
         inner.localAddress = nil
-        gate.expectConnection(under: policy, on: eventLoopGroup.any())
+        lease.client.gate.expectConnection(under: policy, on: eventLoopGroup.any())
         do {
             var response = try await lease.client.http.execute(inner, deadline: deadline, logger: logger)
             response.body = .stream(TrackedBody(base: response.body, lease: lease))
             return response
+        } catch let error as ConnectionRetired {
+            lease.end()
+            // The next turn gets a client whose evidence is new.
+            if lease.client.gate.hasExpired() { clients.retire { $0 === lease.client } }
+            throw error
         } catch {
             lease.end()
+            if let silentAt = lease.client.gate.silentAt, Self.isOfEndedClient(error) {
+                guard silentAt - begun < lease.client.connectTimeout else { throw HTTPClientError.connectTimeout }
+                throw ConnectionRetired()
+            }
             guard verification != .none, Self.isRefusedByTLS(error),
-                let failure = await explanation(by: gate, deadline: deadline)
+                let failure = await explanation(by: lease.client.gate, deadline: deadline)
             else { throw error }
             throw failure
         }
@@ -281,6 +319,12 @@ public final class PinnedHTTPClient: Sendable {
             group.cancelAll()
         }
         try Task.checkCancellation()
+    }
+
+    /// What AsyncHTTPClient tells the requests of a client that is shut down.
+    private static func isOfEndedClient(_ error: any Error) -> Bool {
+        guard let error = error as? HTTPClientError else { return false }
+        return error == .cancelled || error == .alreadyShutdown
     }
 
     private static func isRefusedByTLS(_ error: any Error) -> Bool {

@@ -26,6 +26,8 @@ public struct PinnedHTTPClientError: HoldfastError {
         case redirectToPlaintext
         /// As many origins are in use at once as the client allows.
         case tooManyOrigins
+        /// Every connection that the request was to go out on had just come to its end.
+        case connectionsRetired
         /// The pool's connection has no certificate to judge.
         case noCertificate
         /// The server shows another certificate each time it is asked.

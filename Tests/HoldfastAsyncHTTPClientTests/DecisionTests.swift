@@ -9,7 +9,8 @@ import Testing
 
 @Suite("A request goes out", .timeLimit(.minutes(2)))
 struct DecisionTests {
-    @Test("to a server that standard validation trusts; the first sight of it costs a second connection, later ones none")
+    @Test(
+        "to a server that standard validation trusts; the first sight of it costs a second connection, later ones none")
     func handshakes() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")

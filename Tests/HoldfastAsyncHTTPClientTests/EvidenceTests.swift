@@ -137,10 +137,10 @@ struct EvidenceTests {
     @Test("leaves a wait that neither overflows nor is longer than its lifetime")
     func remaining() {
         let now = Date(timeIntervalSince1970: 1_000)
-        func remaining(_ notAfter: Date) -> TimeAmount {
-            EvidenceExpiry(deadline: .now() + .minutes(10), notAfter: notAfter).remaining(at: now)
+        func remaining(_ end: Date) -> TimeAmount {
+            EvidenceExpiry(deadline: .now() + .minutes(10), holdsUntil: end).remaining(at: now)
         }
-        #expect(remaining(now.addingTimeInterval(9)) == .seconds(10))
+        #expect(remaining(now.addingTimeInterval(9)) == .seconds(9))
         #expect(remaining(now.addingTimeInterval(-9)) == .zero)
         #expect(remaining(.distantFuture) <= .minutes(10))
         #expect(remaining(Date(timeIntervalSince1970: .infinity)) <= .minutes(10))

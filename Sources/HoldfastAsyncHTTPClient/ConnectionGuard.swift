@@ -1,0 +1,51 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+
+/// Stands in the pipeline between a server and AsyncHTTPClient's own handlers, from the end of the handshake on.
+///
+/// AsyncHTTPClient's pool stops the process when a connection that it does not have yet, or has been told has failed,
+/// reports something. So nothing of what the server sends gets past a guard before the pool has the connection, and
+/// nothing ever does once the connection is refused. Belongs to its channel's event loop.
+protocol ConnectionGuard: AnyObject {
+    /// Whether the server has ended the connection, or broken its protocol, while it was judged. The pool does not get
+    /// such a connection.
+    var hasEnded: Bool { get }
+
+    /// Lets through what was held, and everything after it. The pool has the connection.
+    func open(_ channel: any Channel)
+    /// Takes away what was held, and everything after it. The connection is refused.
+    func discard()
+    /// Closes the connection as soon as no request is on it. Whoever calls this lets no further request start.
+    func drain(_ channel: any Channel)
+}
+
+extension ConnectionGuard where Self: ChannelHandler {
+    fileprivate func bound(to channel: any Channel) -> NIOLoopBound<any ConnectionGuard> {
+        NIOLoopBound(self, eventLoop: channel.eventLoop)
+    }
+}
+
+extension ConnectionGate.Version {
+    /// Puts a guard into the pipeline of a connection that AsyncHTTPClient has just prepared. On its event loop.
+    ///
+    /// - Parameter refusal: why a request must not go out on the connection; nil when it may.
+    func addGuard(
+        to channel: any Channel, refusal: @escaping @Sendable () -> (any Error)?
+    ) throws -> NIOLoopBound<any ConnectionGuard> {
+        let pipeline = channel.pipeline.syncOperations
+        switch self {
+        case .http1:
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+            let added = RequestGuard(isHolding: true, refusal: refusal)
+            try pipeline.addHandler(added, position: .after(decoder))
+            return added.bound(to: channel)
+        case .http2:
+            let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
+            let added = FrameGuard()
+            try pipeline.addHandler(added, position: .after(http2))
+            return added.bound(to: channel)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Holdfast
+import NIOCore
+import NIOPosix
+
+/// Holds the first answer of a server back until a test lets it go; later ones are not held.
+final class HeldAnswer: Sendable {
+    private struct State {
+        var answers: [@Sendable () -> Void] = []
+        var isReleased = false
+        var hasRequest = false
+    }
+
+    private let state = Lock(State())
+    private let requested = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+
+    func hold(_ answer: @escaping @Sendable () -> Void) {
+        let isHeld = state.withLock { state in
+            state.hasRequest = true
+            guard !state.isReleased else { return false }
+            state.answers.append(answer)
+            return true
+        }
+        requested.succeed()
+        if !isHeld { answer() }
+    }
+
+    func release() {
+        let answers = state.withLock { state in
+            state.isReleased = true
+            defer { state.answers = [] }
+            return state.answers
+        }
+        for answer in answers { answer() }
+    }
+
+    /// Waits for the first request, for 20 seconds at most.
+    func waitForRequest() async throws {
+        let timer = requested.futureResult.eventLoop.scheduleTask(in: .seconds(20)) { [requested] in
+            requested.fail(ChannelError.connectTimeout(.seconds(20)))
+        }
+        defer { timer.cancel() }
+        try await requested.futureResult.get()
+    }
+}
