@@ -29,7 +29,7 @@ func readEverything(of certificate: X509Certificate) {
     for name in [certificate.subject, certificate.issuer] {
         require(name.description.utf8.count < 65_536, "a name prints in bounded length")
         _ = name.commonName
-        _ = name.comparableOctets
+        _ = name.folded
         require(name.matches(name), "a name is itself")
     }
     if let key = try? certificate.publicKey {
@@ -41,14 +41,16 @@ func readEverything(of certificate: X509Certificate) {
             der[certificate.layout.signature], over: der[certificate.layout.toBeSigned],
             with: certificate.layout.signatureAlgorithm)
     }
-    if let constraints = try? certificate.nameConstraints, let names = try? NameConstraintCheck.names(of: certificate) {
-        let limit = 10_000
-        var check = NameConstraintCheck(constraints: constraints, limit: limit, comparisons: 0)
-        if case .overBudget = check.check(names) {
-            require(check.comparisons > limit, "over budget means that the budget is spent")
-        } else {
-            require(check.comparisons <= limit, "the budget is kept")
-        }
+    var limits = ValidationLimits()
+    limits.nameConstraintComparisons = 10_000
+    var meter = WorkMeter(limits)
+    if let read = try? certificate.nameConstraints,
+        let names = (try? ConstrainedName.all(of: certificate, meter: &meter)) ?? nil,
+        let constraints = NameConstraintCheck.Constraints(read, meter: &meter)
+    {
+        _ = NameConstraintCheck(constraints: constraints).check(names, meter: &meter)
+        require(meter.effort.nameConstraintComparisons <= 10_000, "the budget is kept")
+        require(meter.effort.work <= limits.work, "all work together is within the budget")
     }
 }
 

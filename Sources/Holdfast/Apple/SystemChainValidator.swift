@@ -32,6 +32,13 @@ public struct SystemChainValidator: ChainValidator {
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         guard !chain.certificates.isEmpty else { return Self.noCertificate(purpose, chain) }
+        // The system would judge another purpose than the one that was asked for.
+        if case .extendedKeyUsage(let identifier) = purpose {
+            return Self.failed(
+                TrustFailure(
+                    .wrongExtendedKeyUsage, expected: Self.expectation(purpose), found: identifier.quoted,
+                    remedy: "Validate for purposes of your own with PathValidator.", chain: chain))
+        }
         if trust != nil, chain == self.chain { return validate(for: purpose, at: time, accepting: accepting) }
         guard let trust = SystemTrust(chain, for: purpose) else {
             return Self.failed(
@@ -94,6 +101,7 @@ public struct SystemChainValidator: ChainValidator {
         case .server(let identity?): "a chain that the system trusts for \(identity.name)"
         case .server(nil): "a chain that the system trusts for a server"
         case .client: "a chain that the system trusts for a client"
+        case .extendedKeyUsage: "a server or a client, which are what the system judges"
         }
     }
 }

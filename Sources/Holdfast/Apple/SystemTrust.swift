@@ -90,7 +90,8 @@ final class SystemTrust: Sendable {
     private static func policy(for purpose: ValidationPurpose) -> SecPolicy {
         switch purpose {
         case .server(let identity): SecPolicyCreateSSL(true, identity.map { $0.name as CFString })
-        case .client: SecPolicyCreateSSL(false, nil)
+        // The system knows no policy for purposes of one's own; whoever asks for one is refused before.
+        case .client, .extendedKeyUsage: SecPolicyCreateSSL(false, nil)
         }
     }
 

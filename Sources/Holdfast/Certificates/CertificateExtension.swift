@@ -45,14 +45,29 @@ struct CertificateExtension: Sendable {
         } catch {
             throw CertificateError(error, in: "extensions")
         }
-        for (position, one) in found.enumerated() {
-            for other in found[..<position] where bytes[other.identifier] == bytes[one.identifier] {
-                throw CertificateError(
-                    .duplicateExtension, field: "extensions", expected: "each extension once",
-                    found: "\(ObjectIdentifier.text(bytes[one.identifier])) twice")
-            }
+        if let twice = firstDuplicate(in: found, of: bytes) {
+            throw CertificateError(
+                .duplicateExtension, field: "extensions", expected: "each extension once",
+                found: "\(ObjectIdentifier.text(bytes[twice.identifier])) twice")
         }
         return found
+    }
+
+    /// Longer ones than any identifier that was ever registered are hashed: sixty-four compared with each other would cost
+    /// many times what reading them does.
+    private static let maximumComparedOctets = 32
+
+    private static func firstDuplicate(in found: [CertificateExtension], of bytes: [UInt8]) -> CertificateExtension? {
+        var long: Set<OctetString> = []
+        for (position, one) in found.enumerated() {
+            let identifier = bytes[one.identifier]
+            if identifier.count > maximumComparedOctets {
+                if !long.insert(OctetString(identifier)).inserted { return one }
+                continue
+            }
+            for other in found[..<position] where bytes[other.identifier] == identifier { return one }
+        }
+        return nil
     }
 
     static func read(_ fields: consuming DERReader) throws(DERError) -> CertificateExtension {

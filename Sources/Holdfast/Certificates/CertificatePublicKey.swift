@@ -89,9 +89,18 @@ final class CertificatePublicKey: Sendable {
         case .p256, .ed25519: 1
         case .p384: 10
         case .p521: 20
-        case .rsa(let bits), .rsaPSS(let bits, _): max(1, bits * bits / (2_048 * 2_048 * 2))
+        case .rsa(let bits), .rsaPSS(let bits, _): Self.workOfRSA(bits: bits, exponentBits: exponentBits)
         case .unsupported: 0
         }
+    }
+
+    private var exponentBits: Int { exponent.count * 8 - (exponent.first?.leadingZeroBitCount ?? 8) }
+
+    /// A multiplication costs the square of the modulus, and each bit of the exponent one or two. 2048 bits with the usual
+    /// exponent of 17 bits cost half of P-256. Longer exponents than 33 bits the library refuses unseen.
+    static func workOfRSA(bits: Int, exponentBits: Int) -> Int {
+        let unit = 2_048 * 2_048 * 2 * 17
+        return max(1, (bits * bits * min(max(exponentBits, 17), 33) + unit - 1) / unit)
     }
 
     private var library: LibraryKey {

@@ -28,7 +28,7 @@ public struct CertificateRevocationList: Sendable {
     let scope: Scope
     /// Why the list cannot be used although it can be read; nil where it can.
     public let unsupported: String?
-    private let revoked: Set<ArraySlice<UInt8>>
+    private let revoked: Set<OctetString>
 
     /// Reads a list.
     /// - Parameter der: DER, one list and nothing behind it.
@@ -97,7 +97,7 @@ public struct CertificateRevocationList: Sendable {
     public var count: Int { revoked.count }
 
     /// Whether it lists a serial number, given as the content octets of the INTEGER.
-    func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { revoked.contains(Self.shortest(serialNumber)) }
+    func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { revoked.contains(OctetString(Self.shortest(serialNumber))) }
 
     /// The number in its shortest form (X.690 8.3.2), which not every authority writes.
     private static func shortest(_ serialNumber: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -114,7 +114,7 @@ public struct CertificateRevocationList: Sendable {
 extension CertificateRevocationList {
     /// What is collected while the list is read.
     private struct Reading {
-        var revoked: Set<ArraySlice<UInt8>> = []
+        var revoked: Set<OctetString> = []
         var scope = Scope()
         var hasNumber = false
         var unsupported: String?
@@ -122,8 +122,8 @@ extension CertificateRevocationList {
         mutating func readEntries(_ entries: consuming DERReader) throws(DERError) {
             while !entries.isAtEnd {
                 var entry = entries.inside(try entries.next(DERTag.sequence))
-                revoked.insert(
-                    CertificateRevocationList.shortest(entries.bytes[try entry.next(DERTag.integer).content]))
+                let serialNumber = entries.bytes[try entry.next(DERTag.integer).content]
+                revoked.insert(OctetString(CertificateRevocationList.shortest(serialNumber)))
                 _ = try ASN1Time.read(try entry.next(), of: entries.bytes)
                 if let list = try entry.nextIfPresent(DERTag.sequence) {
                     var extensions = entry.inside(list)
@@ -195,15 +195,21 @@ enum DistributionPointName {
 }
 
 extension X509Certificate {
+    /// 2.5.29.31
+    private var distributionPoints: Range<Int>? {
+        let identifier: [UInt8] = [0x55, 0x1D, 0x1F]
+        return layout.extensions.first { layout.der[$0.identifier].elementsEqual(identifier) }?.value
+    }
+
+    /// Octets that are read for ``distributionPointNames``.
+    var distributionPointLength: Int { distributionPoints?.count ?? 0 }
+
     /// The full names of its cRLDistributionPoints (RFC 5280 4.2.1.13); empty where it has none that can be read.
     var distributionPointNames: [GeneralName] {
-        let identifier: [UInt8] = [0x55, 0x1D, 0x1F]
-        guard let one = layout.extensions.first(where: { layout.der[$0.identifier].elementsEqual(identifier) }) else {
-            return []
-        }
+        guard let value = distributionPoints else { return [] }
         var names: [GeneralName] = []
         do throws(DERError) {
-            var outer = DERReader(layout.der, in: one.value)
+            var outer = DERReader(layout.der, in: value)
             var points = outer.inside(try outer.next(DERTag.sequence))
             while !points.isAtEnd {
                 var fields = points.inside(try points.next(DERTag.sequence))

@@ -1,5 +1,3 @@
-import Foundation
-
 /// An X.501 Name as it stands in a certificate (RFC 5280 4.1.2.4): DER, readable on demand.
 ///
 /// Equality is of the octets; ``matches(_:)`` compares as RFC 5280 section 7.1 asks. A value; safe from any thread.
@@ -17,17 +15,12 @@ public struct DistinguishedName: Sendable, Hashable {
     /// Whether it has no attribute at all.
     public var isEmpty: Bool { der.count <= 2 }
 
-    /// Whether two names are the same by RFC 5280 section 7.1: attribute by attribute, case and runs of spaces aside.
+    /// Whether two names are the same by RFC 5280 section 7.1: attribute by attribute, case and runs of spaces aside. It
+    /// folds both; to compare one name with many costs less by ``FoldedName``.
     public func matches(_ other: DistinguishedName) -> Bool {
         if der == other.der { return true }
-        guard let mine = comparableOctets, let theirs = other.comparableOctets else { return false }
+        guard let mine = folded, let theirs = other.folded else { return false }
         return mine == theirs
-    }
-
-    /// Whether this name lies in the subtree of `base`: its first relative names are all of those of `base`.
-    func isWithin(_ base: DistinguishedName) -> Bool? {
-        guard let mine = comparable, let theirs = base.comparable else { return nil }
-        return mine.starts(with: theirs)
     }
 
     /// An attribute: the content octets of its type's identifier, the identifier octet and content of its value.
@@ -35,28 +28,6 @@ public struct DistinguishedName: Sendable, Hashable {
         let type: [UInt8]
         let tag: UInt8
         let value: [UInt8]
-
-        /// The same attribute in a form that compares by RFC 5280 section 7.1.
-        var normalized: Attribute {
-            guard let text = Self.text(tag: tag, value: value) else { return self }
-            var mapped = String.UnicodeScalarView()
-            for scalar in text.unicodeScalars where !Self.isMappedToNothing(scalar) { mapped.append(scalar) }
-            let folded = String(mapped).precomposedStringWithCompatibilityMapping.lowercased()
-                .split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            return Attribute(type: type, tag: 0x0C, value: Array(folded.utf8))
-        }
-
-        /// What stringprep leaves out of a comparison (RFC 4518 2.2): soft hyphens, what has no width, controls that are
-        /// no spaces, variation selectors.
-        private static func isMappedToNothing(_ scalar: Unicode.Scalar) -> Bool {
-            switch scalar.value {
-            case 0x20..<0x7F, 0x09...0x0D, 0x85: return false
-            case 0x34F, 0x1806, 0x180B...0x180D, 0xFE00...0xFE0F, 0xFFFC: return true
-            default: break
-            }
-            let category = scalar.properties.generalCategory
-            return category == .control || category == .format
-        }
 
         static func text(tag: UInt8, value: [UInt8]) -> String? {
             switch tag {
@@ -85,67 +56,81 @@ public struct DistinguishedName: Sendable, Hashable {
 
     /// The relative names in order, each a set of attributes; nil if the DER is no Name.
     var relativeNames: [[Attribute]]? {
+        var names: [[Attribute]] = []
+        let isName = forEachAttribute { attribute, name in
+            while names.count <= name { names.append([]) }
+            if let attribute { names[name].append(attribute.read()) }
+            return true
+        }
+        return isName ? names : nil
+    }
+
+    /// An attribute where it stands; a name can hold thousands, of which few are asked for.
+    struct RawAttribute {
+        let type: ArraySlice<UInt8>
+        let tag: UInt8
+        let value: ArraySlice<UInt8>
+
+        func read() -> Attribute { Attribute(type: Array(type), tag: tag, value: Array(value)) }
+    }
+
+    /// Shows each attribute with the number of its relative name, and nil for a relative name that has none, until the
+    /// closure returns false.
+    /// - Returns: whether the DER is a Name as far as it was read.
+    @discardableResult
+    func forEachAttribute(_ body: (RawAttribute?, _ relativeName: Int) -> Bool) -> Bool {
         do throws(DERError) {
             let bytes = Array(der)
             var outer = DERReader(bytes)
             var list = outer.inside(try outer.next(DERTag.sequence))
             try outer.finish()
-            var names: [[Attribute]] = []
+            var name = 0
             while !list.isAtEnd {
                 var set = list.inside(try list.next(DERTag.set))
-                var attributes: [Attribute] = []
+                if set.isAtEnd, !body(nil, name) { return true }
                 while !set.isAtEnd {
                     var pair = set.inside(try set.next(DERTag.sequence))
                     let type = try pair.next(DERTag.objectIdentifier).content
                     let value = try pair.next()
                     try pair.finish()
-                    attributes.append(
-                        Attribute(type: Array(bytes[type]), tag: value.tag, value: Array(bytes[value.content])))
+                    let attribute = RawAttribute(type: bytes[type], tag: value.tag, value: bytes[value.content])
+                    guard body(attribute, name) else { return true }
                 }
-                names.append(attributes)
+                name += 1
             }
-            return names
+            return true
         } catch {
-            return nil
+            return false
         }
-    }
-
-    private var comparable: [Set<Attribute>]? {
-        guard der.count <= Self.maximumComparableBytes else { return nil }
-        return relativeNames?.map { Set($0.map(\.normalized)) }
-    }
-
-    /// Longer names than any authority's are compared octet by octet only: folding their text is work.
-    static let maximumComparableBytes = 1_024
-
-    /// Octets that are equal for names that are the same by RFC 5280 section 7.1; nil for a name that cannot be read.
-    var comparableOctets: [UInt8]? {
-        guard der.count <= Self.maximumComparableBytes, let names = relativeNames else { return nil }
-        var octets: [UInt8] = []
-        func add(_ count: Int) { octets += [UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF)] }
-        for name in names {
-            // Counts and lengths, since a value may hold any octet that could stand between two.
-            let attributes = name.map(\.normalized).map { Array(encoding: [$0.type, [$0.tag], $0.value]) }
-            add(attributes.count)
-            for attribute in attributes.sorted(by: { $0.lexicographicallyPrecedes($1) }) { octets += attribute }
-        }
-        return octets
     }
 }
 
 extension DistinguishedName: CustomStringConvertible {
     /// The name as RFC 4514 writes it but in the order of the certificate, for example `C=US, O=Example, CN=Root`.
     public var description: String {
-        guard let names = relativeNames else { return "(unreadable name)" }
-        guard !names.isEmpty else { return "(empty name)" }
-        let text = names.prefix(Self.maximumPrintedNames).map { set in
-            set.prefix(Self.maximumPrintedNames).map { attribute in
-                let value = Attribute.text(tag: attribute.tag, value: attribute.value).map(Self.escaped)
-                return "\(Self.shortName(attribute.type))=\(value ?? "#…")"
-            }.joined(separator: "+")
-        }.joined(separator: ", ")
-        let isWhole = names.count <= Self.maximumPrintedNames && text.unicodeScalars.count <= Self.maximumPrintedScalars
-        return isWhole ? text : String(text.unicodeScalars.prefix(Self.maximumPrintedScalars)) + "…"
+        guard !isEmpty else { return "(empty name)" }
+        var text = ""
+        var (length, previous, inSet) = (0, -1, 0)
+        var isWhole = true
+        let isName = forEachAttribute { attribute, name in
+            inSet = name == previous ? inSet + 1 : 0
+            guard name < Self.maximumPrintedNames, length <= Self.maximumPrintedScalars else {
+                isWhole = false
+                return false
+            }
+            guard inSet < Self.maximumPrintedNames else { return true }
+            if previous >= 0 { text += name == previous ? "+" : ", " }
+            previous = name
+            guard let attribute else { return true }
+            let value = Attribute.text(tag: attribute.tag, value: Array(attribute.value)).map(Self.escaped)
+            let printed = "\(Self.shortName(attribute.type))=\(value ?? "#…")"
+            text += printed
+            length += printed.unicodeScalars.count
+            return true
+        }
+        guard isName else { return "(unreadable name)" }
+        guard !isWhole || length > Self.maximumPrintedScalars else { return text }
+        return String(text.unicodeScalars.prefix(Self.maximumPrintedScalars)) + "…"
     }
 
     /// The value of the last common name, for printing only: it identifies nobody (RFC 9525 section 2). Escaped and
@@ -154,10 +139,21 @@ extension DistinguishedName: CustomStringConvertible {
 
     /// The value of the last common name as it stands there.
     var lastCommonName: String? {
-        let attributes = (relativeNames ?? []).joined()
-        return attributes.last { $0.type == [0x55, 0x04, 0x03] }
-            .flatMap { Attribute.text(tag: $0.tag, value: $0.value) }
+        lastCommonNameAttribute.flatMap { Attribute.text(tag: $0.tag, value: Array($0.value)) }
     }
+
+    /// The last common name, not yet text.
+    var lastCommonNameAttribute: RawAttribute? {
+        var last: RawAttribute?
+        let isName = forEachAttribute { attribute, _ in
+            if let attribute, attribute.type.elementsEqual(Self.commonNameType) { last = attribute }
+            return true
+        }
+        return isName ? last : nil
+    }
+
+    /// 2.5.4.3
+    private static let commonNameType: [UInt8] = [0x55, 0x04, 0x03]
 
     /// A report of a hostile chain holds many names; authorities' names have at most 300 characters.
     private static let maximumPrintedScalars = 1_024
@@ -181,9 +177,9 @@ extension DistinguishedName: CustomStringConvertible {
         return scalars.count > maximumPrintedScalars ? result + "…" : result
     }
 
-    private static func shortName(_ type: [UInt8]) -> String {
-        if type.count == 3, type[0] == 0x55, type[1] == 0x04 {
-            switch type[2] {
+    private static func shortName(_ type: ArraySlice<UInt8>) -> String {
+        if type.count == 3, type.starts(with: [0x55, 0x04]) {
+            switch type.last {
             case 3: return "CN"
             case 5: return "serialNumber"
             case 6: return "C"
@@ -194,24 +190,11 @@ extension DistinguishedName: CustomStringConvertible {
             default: break
             }
         }
-        let text = ObjectIdentifier.text(type[...])
+        let text = ObjectIdentifier.text(type)
         switch text {
         case "0.9.2342.19200300.100.1.25": return "DC"
         case "1.2.840.113549.1.9.1": return "emailAddress"
         default: return text
-        }
-    }
-}
-
-extension Array where Element == UInt8 {
-    /// Each part behind its length.
-    fileprivate init(encoding parts: [[UInt8]]) {
-        self = []
-        for part in parts {
-            // Two octets do: longer names are not compared.
-            append(UInt8(part.count >> 8 & 0xFF))
-            append(UInt8(part.count & 0xFF))
-            append(contentsOf: part)
         }
     }
 }

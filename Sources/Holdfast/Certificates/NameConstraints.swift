@@ -2,9 +2,6 @@
 struct NameConstraints: Sendable {
     let permitted: [GeneralName]
     let excluded: [GeneralName]
-    /// The same by form: a name is compared with the bases of its own form only.
-    let permittedByForm: [UInt8: [GeneralName]]
-    let excludedByForm: [UInt8: [GeneralName]]
 
     /// The most subtrees that one extension may hold; generously above what large CAs have for their customers.
     static let maximumCount = 4_096
@@ -27,8 +24,6 @@ struct NameConstraints: Sendable {
         try fields.finish()
         self.permitted = permitted
         self.excluded = excluded
-        permittedByForm = Dictionary(grouping: permitted, by: \.form)
-        excludedByForm = Dictionary(grouping: excluded, by: \.form)
     }
 
     private static func subtrees(_ element: DERReader.Element, of bytes: [UInt8]) throws(DERError) -> [GeneralName] {

@@ -6,3 +6,15 @@ extension Hasher {
         unsafe octets.withUnsafeBytes { unsafe combine(bytes: $0) }
     }
 }
+
+/// Octets as a key of sets and dictionaries, hashed in one piece.
+struct OctetString: Sendable, Hashable {
+    let octets: ArraySlice<UInt8>
+
+    init(_ octets: ArraySlice<UInt8>) {
+        self.octets = octets
+    }
+
+    /// Consistent with equality.
+    func hash(into hasher: inout Hasher) { hasher.combine(octets: octets) }
+}

@@ -1,7 +1,7 @@
 /// The extensions by which authorities say what policies certificates are issued under and what they ask of those below
 /// (RFC 5280 4.2.1.4, 4.2.1.5, 4.2.1.11, 4.2.1.14). Policies are the content octets of their identifiers.
 struct PolicyExtensions: Sendable {
-    typealias Policy = ArraySlice<UInt8>
+    typealias Policy = OctetString
 
     /// nil where the certificate has no certificatePolicies.
     let policies: [Policy]?
@@ -15,13 +15,13 @@ struct PolicyExtensions: Sendable {
     let inhibitAnyPolicy: Int?
 
     /// 2.5.29.32.0
-    static let anyPolicy: Policy = [0x55, 0x1D, 0x20, 0x00]
+    static let anyPolicy = Policy([0x55, 0x1D, 0x20, 0x00])
 
     init(of certificate: X509Certificate) throws(DERError) {
         let der = certificate.layout.der
         if let value = certificate.value(of: .certificatePolicies) {
             policies = try Self.list(value, of: der) { fields throws(DERError) in
-                let policy = der[try fields.next(DERTag.objectIdentifier).content]
+                let policy = Policy(der[try fields.next(DERTag.objectIdentifier).content])
                 _ = try fields.nextIfPresent(DERTag.sequence)
                 return policy
             }
@@ -30,8 +30,8 @@ struct PolicyExtensions: Sendable {
         }
         if let value = certificate.value(of: .policyMappings) {
             mappings = try Self.list(value, of: der) { fields throws(DERError) in
-                let from = der[try fields.next(DERTag.objectIdentifier).content]
-                return (from, der[try fields.next(DERTag.objectIdentifier).content])
+                let from = Policy(der[try fields.next(DERTag.objectIdentifier).content])
+                return (from, Policy(der[try fields.next(DERTag.objectIdentifier).content]))
             }
         } else {
             mappings = []

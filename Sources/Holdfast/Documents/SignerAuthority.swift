@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 /// An authority whose certificates may sign trust-server documents, if they are for the purpose (RFC 5280 6).
 struct SignerAuthority: Sendable {
     private let anchors: TrustAnchors
@@ -47,17 +49,12 @@ struct SignerAuthority: Sendable {
         try requirePurpose(of: certificate)
         try requireName(customer, of: certificate)
         let chain = PresentedChain([certificate.der] + presented.filter { $0 != certificate.der } + intermediates)
-        var context = PathRuleContext(time: time, isServer: false)
-        context.purpose = purpose
-        for rule in PathRules.standard.leaf {
-            if let violation = rule.violation(of: certificate, in: context) { throw refusal(violation, chain) }
-        }
-        var search = PathSearch(
-            chain, anchors: anchors, limits: ValidationLimits(), rules: PathRules.standard.issuer, revocation: .none,
-            context: context, accepting: { _ in true })
-        let violation = search.run(from: certificate)
-        guard search.accepted == nil else { return }
-        throw refusal(violation ?? PathSearch.unknownIssuer(of: certificate), chain)
+        let validator = PathValidator(anchors: anchors)
+        let outcome = validator.validate(
+            chain, for: .extendedKeyUsage(purposeText), at: Date(timeIntervalSince1970: Double(time))
+        ) { _ in true }
+        guard outcome.path == nil else { return }
+        throw refusal(outcome.failure ?? DecisionDraft.unexplained)
     }
 
     private func requirePurpose(of certificate: X509Certificate) throws(DocumentError) {
@@ -80,8 +77,7 @@ struct SignerAuthority: Sendable {
         }
     }
 
-    private func refusal(_ violation: Violation, _ chain: PresentedChain) -> DocumentError {
-        let failure = violation.failure(host: nil, chain: chain)
+    private func refusal(_ failure: TrustFailure) -> DocumentError {
         let place = failure.certificate.map { ", in the certificate of \($0.subject)" } ?? ""
         return refusal(failure.code.rawValue, failure.expected, failure.found + place)
     }

@@ -25,21 +25,23 @@ struct PinOnlyValidation {
             return draft.rejected(violation.failure(host: subject.host, chain: chain))
         }
         let leaf: X509Certificate
+        draft.effort.work += X509Certificate.readingWork(chain.leaf?.count ?? 0)
         do throws(CertificateError) {
             leaf = try X509Certificate(der: chain.leaf ?? [])
         } catch {
             return draft.rejected(
                 TrustFailure(.unreadableCertificate, expected: "a leaf that is \(error.expected)", found: error.found))
         }
+        draft.effort.work += leaf.hashingWork
         let matched = matcher.pins(of: leaf)
         if !matched.isEmpty {
             let seconds = PathValidator.wholeSeconds(draft.time)
             if revocation.isChecked, let own {
                 let isKnown = certificates.contains(leaf) || matched.contains { $0.subject == .certificate }
-                let violation = own.revocationViolation(
+                let failure = own.revocationFailure(
                     ofTrusted: leaf, isKnown: isKnown, in: chain, knowing: certificates, at: draft.time,
                     effort: &draft.effort)
-                if let violation { return draft.rejected(violation.failure(host: subject.host, chain: chain)) }
+                if let failure { return draft.rejected(failure) }
             }
             // The pinned leaf is its own anchor, and the handshake has proved its key: there is no more to a path of one.
             // No certificate's validity counts here.
@@ -47,13 +49,18 @@ struct PinOnlyValidation {
             return draft.trusted(path: ValidatedPath(leaf: leaf, holdsUntil: end), matching: matched)
         }
 
-        let anchors = anchors(presentedIn: chain)
-        guard !anchors.isEmpty else { return draft.rejected(Self.mismatch(found: "neither the leaf nor an issuer")) }
+        let pinned = pinnedIssuers(presentedIn: chain, effort: &draft.effort)
+        guard !pinned.isEmpty || !certificates.isEmpty else {
+            return draft.rejected(Self.mismatch(found: "neither the leaf nor an issuer"))
+        }
         let validator = PathValidator(
-            ignoringValidityTo: TrustAnchors(anchors), profile: profile, limits: limits, revocation: revocation)
-        let purpose = subject.purpose(checkingHost: !matcher.leafOnly)
-        let outcome = validator.validate(chain, for: purpose, at: draft.time) { _ in true }
-        draft.effort += outcome.effort
+            ignoringValidityTo: TrustAnchors(certificates), profile: profile, limits: limits, revocation: revocation)
+        let query = PathValidator.Query(
+            chain: chain, purpose: subject.purpose(checkingHost: !matcher.leafOnly),
+            time: PathValidator.wholeSeconds(draft.time), isTrusted: { pinned.contains($0) }, spent: draft.effort)
+        var trace: [PathSearch.TracedRule]?
+        let outcome = validator.search(query, trace: &trace) { _ in true }
+        draft.effort = outcome.effort
         if let path = outcome.path {
             let matched = matcher.matches(in: path)
             // Every anchor is pinned, so what does not count here is the pin of an issuer, for want of a host.
@@ -66,11 +73,19 @@ struct PinOnlyValidation {
         return draft.rejected(failure)
     }
 
-    /// Whatever is pinned above the leaf: of what was presented, and of what is known. Nothing is trusted for being
-    /// presented; a path to one of them must still keep every rule for issuers.
-    private func anchors(presentedIn chain: PresentedChain) -> [X509Certificate] {
-        let presented = chain.certificates.dropFirst().compactMap { try? X509Certificate(der: $0) }
-        return presented.filter { !matcher.pins(of: $0).isEmpty } + certificates
+    /// Whatever is pinned above the leaf of what was presented. Nothing is trusted for being presented; a path to one of
+    /// them must still keep every rule for issuers.
+    private func pinnedIssuers(
+        presentedIn chain: PresentedChain, effort: inout ValidationEffort
+    ) -> Set<X509Certificate> {
+        var pinned: Set<X509Certificate> = []
+        for der in chain.certificates.dropFirst() {
+            effort.work += X509Certificate.readingWork(der.count)
+            guard let certificate = try? X509Certificate(der: der) else { continue }
+            effort.work += certificate.hashingWork
+            if !matcher.pins(of: certificate).isEmpty { pinned.insert(certificate) }
+        }
+        return pinned
     }
 
     private static func mismatch(found: String) -> TrustFailure {

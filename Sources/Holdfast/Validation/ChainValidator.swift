@@ -27,6 +27,9 @@ public enum ValidationPurpose: Sendable, Hashable {
     case server(identity: DialledHost?)
     /// A TLS client (extendedKeyUsage clientAuth); its name is the application's to judge.
     case client
+    /// Whatever an extendedKeyUsage of one's own stands for, given as a dotted object identifier such as
+    /// `1.3.6.1.4.1.32473.1.7`; its name is the application's to judge. What is no object identifier is in no certificate.
+    case extendedKeyUsage(String)
 }
 
 /// What came of a validation: the path found, or why there is none, and the work it took.
@@ -62,6 +65,8 @@ public struct ValidationEffort: Sendable, Hashable {
     public var signatures = 0
     /// What they cost, in signatures of P-256; see ``ValidationLimits/signatureWork``.
     public var signatureWork = 0
+    /// Everything together, in thousandths of a signature of P-256; see ``ValidationLimits/work``.
+    public var work = 0
     /// Candidate issuers that were considered.
     public var steps = 0
     /// Names that were compared with name constraints, and policies with those that authorities require.

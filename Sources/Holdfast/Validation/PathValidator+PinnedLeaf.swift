@@ -10,34 +10,45 @@ extension PathValidator {
     ///   - isKnown: whether the certificate itself is pinned. Of one of which only the key is pinned, the rest is the word
     ///     of whoever has the key: he can wrap it anew.
     ///   - certificates: issuers from the configuration.
-    func revocationViolation(
+    func revocationFailure(
         ofTrusted leaf: X509Certificate, isKnown: Bool, in chain: PresentedChain,
         knowing certificates: [X509Certificate], at time: Date, effort: inout ValidationEffort
-    ) -> Violation? {
+    ) -> TrustFailure? {
         // Nobody else speaks of what vouches for itself; where somebody has to, one that nobody knows does not count.
         if leaf.isSelfIssued {
             if isKnown { return nil }
-            if !revocation.isRequired, SignatureRule.violation(of: leaf, by: leaf) == nil { return nil }
+            if !revocation.isRequired {
+                var meter = WorkMeter(limits, effort: effort)
+                let work = (try? leaf.publicKey.verificationWork) ?? 0
+                guard meter.spendSignature(work, hashing: leaf.layout.toBeSigned.count) else {
+                    return PathSearch.budgetExceeded("the limits for signatures").failure(host: nil, chain: chain)
+                }
+                effort = meter.effort
+                if SignatureRule.violation(of: leaf, by: leaf) == nil { return nil }
+            }
         }
-        let presented = chain.certificates.dropFirst().compactMap { try? X509Certificate(der: $0) }
-        let known = (presented + certificates).filter { $0.subject.matches(leaf.issuer) }
-        let trusted =
-            anchors.named(leaf.issuer) + (leaf.issuer.comparableOctets.map { anchors.namedAlike($0) } ?? [])
-        let issuers = TrustAnchors((known + trusted).filter { $0 != leaf })
-        var search = PathSearch(
-            PresentedChain([leaf.der]), anchors: issuers, limits: limits, rules: [], revocation: revocation,
-            context: context(for: .server(identity: nil), at: Self.wholeSeconds(time)), accepting: { _ in true })
-        let violation = search.run(from: leaf)
-        effort += search.effort
-        guard let violation else { return nil }
-        switch violation.code {
-        case .revoked, .revocationUnknown, .budgetExceeded:
-            return violation
+        // Whoever signed for the leaf and is known speaks of it, wherever he is known from.
+        let name = leaf.issuer.folded
+        let configured = certificates.filter { $0.subject == leaf.issuer || name != nil && $0.subject.folded == name }
+        let issuers = chain.certificates.dropFirst() + configured.map(\.der)
+        let query = Query(
+            chain: PresentedChain([leaf.der] + issuers), purpose: .server(identity: nil),
+            time: Self.wholeSeconds(time), isTrusted: { $0 != leaf }, skipsRules: true, spent: effort)
+        var trace: [PathSearch.TracedRule]?
+        let outcome = search(query, trace: &trace) { _ in true }
+        effort = outcome.effort
+        guard outcome.path == nil else { return nil }
+        switch outcome.failure?.code {
+        case .revoked?, .revocationUnknown?, .budgetExceeded?, .chainTooLarge?:
+            var failure = outcome.failure
+            failure?.chain = chain
+            return failure
         default:
             guard revocation.isRequired || !revocation.lists(of: leaf.issuer).isEmpty else { return nil }
-            return Violation(.revocationUnknown, leaf) {
+            let violation = Violation(.revocationUnknown, leaf) {
                 ("a revocation list of an issuer that is known and signed for the leaf", "none")
             }
+            return violation.failure(host: nil, chain: chain)
         }
     }
 }

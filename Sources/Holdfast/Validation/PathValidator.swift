@@ -62,69 +62,93 @@ public struct PathValidator: ChainValidator {
         accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         let seconds = Self.wholeSeconds(time)
-        if let violation = sizeViolation(of: chain) {
-            return ValidationOutcome(path: nil, failure: violation.failure(host: purpose.host, chain: chain))
-        }
-        let key = cache == nil ? nil : VerifiedPathCache.Key(chain, for: purpose, by: self)
+        var query = Query(chain: chain, purpose: purpose, time: seconds)
+        let key = cache == nil || sizeViolation(of: chain) != nil ? nil : cacheKey(chain, purpose, &query.spent)
         if let key, let path = cache?.path(for: key, at: seconds), accepting(path) {
-            var effort = ValidationEffort()
+            var effort = query.spent
             effort.usedCachedPath = true
+            effort.work += path.certificates.reduce(0) { $0 + $1.hashingWork }
             return ValidationOutcome(path: path, failure: nil, effort: effort)
         }
-        let outcome = search(chain, for: purpose, at: seconds, accepting: accepting)
+        var trace: [PathSearch.TracedRule]?
+        let outcome = search(query, trace: &trace, accepting: accepting)
         if let key, let path = outcome.path {
             cache?.remember(path, for: key, since: revocation.isChecked ? seconds : .min)
         }
         return outcome
     }
 
-    private func search(
-        _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Int64,
-        accepting: (ValidatedPath) -> Bool
+    private func cacheKey(
+        _ chain: PresentedChain, _ purpose: ValidationPurpose, _ effort: inout ValidationEffort
+    ) -> VerifiedPathCache.Key {
+        effort.work += chain.certificates.reduce(0) { $0 + 4 + $1.count / WorkMeter.octetsOfUnit }
+        return VerifiedPathCache.Key(chain, for: purpose, by: self)
+    }
+
+    /// What is asked of one validation.
+    struct Query {
+        let chain: PresentedChain
+        let purpose: ValidationPurpose
+        let time: Int64
+        /// Which presented certificates count as anchors as well, such as pinned ones.
+        var isTrusted: ((X509Certificate) -> Bool)?
+        /// Whether the rules for certificates are left out, so that signatures and revocation alone are asked.
+        var skipsRules = false
+        /// What the decision has cost so far.
+        var spent = ValidationEffort()
+    }
+
+    /// The one entry to the search, for whoever decides and whoever explains.
+    /// - Parameter trace: where it is not nil, how each rule came out.
+    func search(
+        _ query: Query, trace: inout [PathSearch.TracedRule]?, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
+        let (chain, host) = (query.chain, query.purpose.host)
+        var meter = WorkMeter(limits, effort: query.spent)
+        func refused(_ violation: Violation) -> ValidationOutcome {
+            ValidationOutcome(
+                path: nil, failure: violation.failure(host: host, chain: chain), effort: meter.effort)
+        }
+        if let violation = sizeViolation(of: chain) { return refused(violation) }
+        let first = chain.certificates.first ?? []
+        guard meter.spend(X509Certificate.readingWork(first.count)) else {
+            return refused(PathSearch.budgetExceeded("the limit for work"))
+        }
         let leaf: X509Certificate
         do throws(CertificateError) {
-            leaf = try X509Certificate(der: chain.certificates.first ?? [])
+            leaf = try X509Certificate(der: first)
         } catch {
             let failure = TrustFailure(
                 .unreadableCertificate, expected: "a leaf that is \(error.expected)", found: error.found,
-                host: purpose.host, chain: chain)
-            return ValidationOutcome(path: nil, failure: failure)
+                host: host, chain: chain)
+            return ValidationOutcome(path: nil, failure: failure, effort: meter.effort)
         }
-        let context = context(for: purpose, at: time)
-        if let violation = leafViolation(of: leaf, for: purpose, in: context) {
-            return ValidationOutcome(path: nil, failure: violation.failure(host: purpose.host, chain: chain))
-        }
-        guard !anchors.isEmpty else {
-            let failure = TrustFailure(
-                .noAnchors, expected: "anchors to build a path to", found: "none", host: purpose.host, chain: chain)
-            return ValidationOutcome(path: nil, failure: failure)
-        }
+        let request = PathSearch.Request(
+            chain: chain, anchors: anchors, isTrusted: query.isTrusted, leafMayBeAnchor: !query.skipsRules,
+            rules: query.skipsRules ? .none : PathRules.rules(of: profile), profile: profile, revocation: revocation,
+            context: context(for: query.purpose, at: query.time), host: host)
         return withoutActuallyEscaping(accepting) { accepting in
-            var search = PathSearch(
-                chain, anchors: anchors, limits: limits, rules: PathRules.rules(of: profile).issuer,
-                revocation: revocation, context: context, accepting: accepting)
+            var search = PathSearch(request, meter: meter, accepting: accepting)
             let violation = search.run(from: leaf)
-            var failure = violation?.failure(host: purpose.host, chain: chain)
+            let effort = search.meter.effort
+            if trace != nil { trace = search.trace() }
+            var failure = violation?.failure(host: host, chain: chain)
             failure?.unusable = search.unusable
             return ValidationOutcome(
-                path: search.accepted, otherPaths: search.validPaths, failure: failure, effort: search.effort,
+                path: search.accepted, otherPaths: search.validPaths, failure: failure, effort: effort,
                 unusable: search.unusable)
         }
     }
 
-    func context(for purpose: ValidationPurpose, at time: Int64) -> PathRuleContext {
-        PathRuleContext(
-            time: time, isServer: purpose != .client, checksValidity: checksValidity, publicSuffixes: publicSuffixes)
-    }
-
-    private func leafViolation(
-        of leaf: X509Certificate, for purpose: ValidationPurpose, in context: PathRuleContext
-    ) -> Violation? {
-        for rule in PathRules.rules(of: profile).leaf {
-            if let violation = rule.violation(of: leaf, in: context) { return violation }
+    private func context(for purpose: ValidationPurpose, at time: Int64) -> PathRuleContext {
+        var context = PathRuleContext(
+            time: time, isServer: false, checksValidity: checksValidity, publicSuffixes: publicSuffixes)
+        switch purpose {
+        case .server: context.isServer = true
+        case .client: break
+        case .extendedKeyUsage(let identifier): context.purpose = ObjectIdentifier.content(of: identifier) ?? []
         }
-        return purpose.host.flatMap { ServerIdentity.violation(of: leaf, for: $0) }
+        return context
     }
 
     func sizeViolation(of chain: PresentedChain) -> Violation? {

@@ -15,32 +15,40 @@ struct PolicyCheck {
     private var policyMapping: Int
     private var inhibitAnyPolicy: Int
 
-    /// - Parameters:
-    ///   - path: leaf first, anchor last; what the anchor says of policies is no part of the path.
-    ///   - comparisons: grows by the policies that were looked at.
-    ///   - limit: what `comparisons` may grow to.
-    static func violation(of path: [X509Certificate], comparisons: inout Int, limit: Int) -> Violation? {
+    /// - Parameter path: leaf first, anchor last; what the anchor says of policies is no part of the path.
+    static func violation(of path: [X509Certificate], meter: inout WorkMeter) -> Violation? {
         let certificates = path.dropLast()
         guard certificates.contains(where: constrainsPolicies) else { return nil }
         var check = PolicyCheck(of: certificates.count)
-        for certificate in certificates.reversed() {
+        for (place, certificate) in certificates.enumerated().reversed() {
+            // Nearly every second octet may be a policy's identifier.
+            let length = readOctets(of: certificate)
+            guard meter.spend(comparisons: 1 + length / 2) else { return overBudget(meter.limits) }
             do throws(DERError) {
                 let stated = try PolicyExtensions(of: certificate)
-                // Each is hashed a few times.
-                let work =
-                    (stated.policies?.count ?? 0) + stated.mappings.count
-                    + check.valid.values.reduce(0) { $0 + $1.count }
-                comparisons += 4 * work
-                guard comparisons <= limit else {
-                    return Violation(.budgetExceeded) { ("an answer within \(limit) comparisons", "more to try") }
-                }
-                let isLeaf = certificate == certificates.first
-                if let violation = check.add(certificate, stated, isLeaf: isLeaf) { return violation }
+                let known = check.valid.values.reduce(0) { $0 + $1.count }
+                // Each is hashed a few times, and becomes a set of its own.
+                let work = (stated.policies?.count ?? 0) + stated.mappings.count + known
+                guard meter.spend(comparisons: Self.unitsOfPolicy * work) else { return overBudget(meter.limits) }
+                if let violation = check.add(certificate, stated, isLeaf: place == 0) { return violation }
             } catch {
                 return Violation(error, in: "certificate policies", of: certificate)
             }
         }
         return nil
+    }
+
+    private static let unitsOfPolicy = 12
+
+    private static func readOctets(of certificate: X509Certificate) -> Int {
+        let lists = [CertificateExtension.Known.certificatePolicies, .policyMappings]
+        return lists.reduce(0) { $0 + (certificate.value(of: $1)?.count ?? 0) }
+    }
+
+    private static func overBudget(_ limits: ValidationLimits) -> Violation {
+        Violation(.budgetExceeded) {
+            ("an answer within \(limits.nameConstraintComparisons) comparisons", "more to try")
+        }
     }
 
     private static func constrainsPolicies(_ certificate: X509Certificate) -> Bool {

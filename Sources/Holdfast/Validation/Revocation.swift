@@ -3,7 +3,7 @@ import Crypto
 /// Whether and how revocation is checked (RFC 5280 6.3). Nothing is fetched: lists are given.
 public struct Revocation: Sendable {
     /// The lists to check, by whom they speak of.
-    private let lists: [[UInt8]: [CertificateRevocationList]]
+    private let lists: [OctetString: [CertificateRevocationList]]
     /// Whether a certificate that no list speaks of is refused.
     public let isRequired: Bool
     /// SHA-256 of the lists and the setting; equal for equal checks.
@@ -25,7 +25,7 @@ public struct Revocation: Sendable {
     }
 
     private init(lists: [CertificateRevocationList], isRequired: Bool) {
-        self.lists = Dictionary(grouping: lists) { Self.key($0.issuer) }
+        self.lists = Dictionary(grouping: lists) { Self.key($0.issuer, $0.issuer.folded) }
         self.isRequired = isRequired
         var hash = SHA256()
         hash.update(data: [isRequired ? 1 : 0])
@@ -35,9 +35,16 @@ public struct Revocation: Sendable {
 
     /// The lists of an issuer, whichever way a certificate spells its name (RFC 5280 7.1): a list that is not found would
     /// revoke nothing.
-    func lists(of issuer: DistinguishedName) -> [CertificateRevocationList] { lists[Self.key(issuer)] ?? [] }
+    func lists(of issuer: DistinguishedName) -> [CertificateRevocationList] { lists(of: issuer, folded: issuer.folded) }
 
-    private static func key(_ name: DistinguishedName) -> [UInt8] { name.comparableOctets ?? Array(name.der) }
+    /// - Parameter folded: the issuer's name, folded.
+    func lists(of issuer: DistinguishedName, folded: FoldedName?) -> [CertificateRevocationList] {
+        lists[Self.key(issuer, folded)] ?? []
+    }
+
+    private static func key(_ name: DistinguishedName, _ folded: FoldedName?) -> OctetString {
+        OctetString(folded.map { $0.octets[...] } ?? name.der)
+    }
 
     /// How long, from a time on, every list stays as usable as it is then: until one begins to count or is out of date.
     func unchanged(from time: Int64) -> ClosedRange<Int64> {
@@ -55,6 +62,9 @@ public struct Revocation: Sendable {
 
 /// The revocation status of one certificate under an issuer whose signature on it has been verified.
 struct RevocationCheck {
+    static let name = "revocation"
+    static let reference = "RFC 5280 6.3"
+
     let revocation: Revocation
     let time: Int64
 
@@ -64,18 +74,41 @@ struct RevocationCheck {
         case overBudget
     }
 
-    /// - Parameter verify: verifies a list's signature under the issuer's key; nil when the budget is spent.
+    /// What is looked for in the lists, read once.
+    private struct Subject {
+        let serialNumber: ArraySlice<UInt8>
+        let isAuthority: Bool
+        let distributionPoints: [GeneralName]
+    }
+
+    /// What ``outcome(of:issuedBy:lists:verify:)`` costs beside signatures, in the unit of ``ValidationLimits/work``.
+    func work(of certificate: X509Certificate, against lists: [CertificateRevocationList]) -> Int {
+        guard !lists.isEmpty else { return 1 }
+        let points = lists.reduce(0) { $0 + $1.scope.distributionPoint.count }
+        let length = certificate.distributionPointLength
+        return 10 + lists.count * (8 + 2 * certificate.serialNumber.count / WorkMeter.octetsOfUnit) + length / 2
+            + points * length / 2
+    }
+
+    /// - Parameters:
+    ///   - named: the lists that name the certificate's issuer.
+    ///   - verify: verifies a list's signature under the issuer's key; nil when the budget is spent.
     func outcome(
-        of certificate: X509Certificate, issuedBy issuer: X509Certificate,
+        of certificate: X509Certificate, issuedBy issuer: X509Certificate, lists named: [CertificateRevocationList],
         verify: (CertificateRevocationList) -> Bool?
     ) -> Outcome {
-        let named = revocation.lists(of: certificate.issuer)
         guard !named.isEmpty else {
             return revocation.isRequired ? unknown(certificate, "no list of its issuer") : .good
         }
+        let subject = Subject(
+            serialNumber: certificate.serialNumber,
+            isAuthority: (try? certificate.basicConstraints)?.isCertificateAuthority ?? false,
+            distributionPoints: named.allSatisfy(\.scope.distributionPoint.isEmpty)
+                ? [] : certificate.distributionPointNames)
+        let speaking = named.filter { speaks($0, of: subject) }
         var objection = "lists for other certificates of its issuer only"
         var isCovered = false
-        for list in named where speaks(list, of: certificate) {
+        for list in speaking {
             if let unusable = unusable(list, issuer: issuer) {
                 objection = unusable
                 continue
@@ -85,7 +118,7 @@ struct RevocationCheck {
                 objection = "a list whose signature does not verify under the issuer's key"
                 continue
             }
-            if list.lists(certificate.serialNumber) {
+            if list.lists(subject.serialNumber) {
                 return .violation(
                     Violation(.revoked, certificate) {
                         ("a certificate that is not revoked", "it on its issuer's list")
@@ -94,8 +127,7 @@ struct RevocationCheck {
             isCovered = true
         }
         if isCovered { return .good }
-        let speaksOfIt = named.contains { speaks($0, of: certificate) }
-        return speaksOfIt || revocation.isRequired ? unknown(certificate, objection) : .good
+        return !speaking.isEmpty || revocation.isRequired ? unknown(certificate, objection) : .good
     }
 
     private func unknown(_ certificate: X509Certificate, _ found: String) -> Outcome {
@@ -104,13 +136,12 @@ struct RevocationCheck {
 
     /// RFC 5280 6.3.3 (b): whether the certificate is in the list's scope. Serial numbers are unique for an issuer: one on
     /// his list is revoked, whichever part of his the list is for.
-    private func speaks(_ list: CertificateRevocationList, of certificate: X509Certificate) -> Bool {
-        if list.lists(certificate.serialNumber) { return true }
-        let isAuthority = (try? certificate.basicConstraints)?.isCertificateAuthority ?? false
-        if list.scope.onlyEndEntities, isAuthority { return false }
-        if list.scope.onlyAuthorities, !isAuthority { return false }
+    private func speaks(_ list: CertificateRevocationList, of subject: Subject) -> Bool {
+        if list.lists(subject.serialNumber) { return true }
+        if list.scope.onlyEndEntities, subject.isAuthority { return false }
+        if list.scope.onlyAuthorities, !subject.isAuthority { return false }
         let points = list.scope.distributionPoint
-        return points.isEmpty || certificate.distributionPointNames.contains { points.contains($0) }
+        return points.isEmpty || subject.distributionPoints.contains { points.contains($0) }
     }
 
     private func unusable(_ list: CertificateRevocationList, issuer: X509Certificate) -> String? {

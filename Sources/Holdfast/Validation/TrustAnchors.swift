@@ -8,19 +8,18 @@ public struct TrustAnchors: Sendable {
     private final class Index: Sendable {
         let certificates: [X509Certificate]
         let bySubject: [DistinguishedName: [X509Certificate]]
-        let byComparableSubject: [[UInt8]: [X509Certificate]]
+        let byFoldedSubject: [FoldedName: [X509Certificate]]
         let digest: [UInt8]
 
         init(_ given: [X509Certificate]) {
             var seen: Set<X509Certificate> = []
             certificates = given.filter { seen.insert($0).inserted }
             bySubject = Dictionary(grouping: certificates, by: \.subject)
-            var comparable: [[UInt8]: [X509Certificate]] = [:]
+            var folded: [FoldedName: [X509Certificate]] = [:]
             for certificate in certificates {
-                guard let octets = certificate.subject.comparableOctets else { continue }
-                comparable[octets, default: []].append(certificate)
+                if let name = certificate.subject.folded { folded[name, default: []].append(certificate) }
             }
-            byComparableSubject = comparable
+            byFoldedSubject = folded
             var hash = SHA256()
             let fingerprints = certificates.map { Array(SHA256.hash(data: $0.der)) }
             for fingerprint in fingerprints.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
@@ -65,8 +64,8 @@ public struct TrustAnchors: Sendable {
     }
 
     /// The anchors that bear this name by the comparison of RFC 5280 section 7.1.
-    func namedAlike(_ comparableName: [UInt8]) -> [X509Certificate] {
-        index.byComparableSubject[comparableName] ?? []
+    func namedAlike(_ name: FoldedName) -> [X509Certificate] {
+        index.byFoldedSubject[name] ?? []
     }
 }
 

@@ -13,6 +13,9 @@ public struct ValidationLimits: Sendable, Hashable {
     /// of P-384 costs 10 and one of P-521 costs 20: enough for two dozen of P-384, and a dozen milliseconds at most.
     /// Hashing 16 KiB of what is signed costs 1 as well.
     public var signatureWork = 240
+    /// Everything that a decision costs, in thousandths of a signature of P-256 (some 50 nanoseconds): signatures,
+    /// certificates and extensions read, names folded and compared, octets hashed. 12 milliseconds at most.
+    public var work = 250_000
     /// Candidate issuers considered.
     public var steps = 1_000
     /// Names compared with name constraints, and policies with those that authorities require.

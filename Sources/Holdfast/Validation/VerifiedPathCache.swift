@@ -15,17 +15,31 @@ public final class VerifiedPathCache: Sendable {
     struct Key: Hashable {
         private let certificates: [Pin]
         private let identity: DialledHost.Kind?
-        private let isServer: Bool
+        private let purpose: Purpose
         private let anchors: [UInt8]
         private let revocation: [UInt8]
         private let publicSuffixes: [UInt8]?
         private let profile: ValidationProfile
         private let limits: ValidationLimits
 
+        /// A purpose without the host, of which the port does not count.
+        private enum Purpose: Hashable {
+            case server, client
+            case extendedKeyUsage(String)
+
+            init(_ purpose: ValidationPurpose) {
+                switch purpose {
+                case .server: self = .server
+                case .client: self = .client
+                case .extendedKeyUsage(let identifier): self = .extendedKeyUsage(identifier)
+                }
+            }
+        }
+
         init(_ chain: PresentedChain, for purpose: ValidationPurpose, by validator: PathValidator) {
             certificates = chain.certificates.map(Pin.certificate)
             identity = purpose.host?.kind
-            isServer = purpose != .client
+            self.purpose = Purpose(purpose)
             anchors = validator.anchors.digest
             revocation = validator.revocation.digest
             publicSuffixes = validator.publicSuffixes?.digest

@@ -8,6 +8,10 @@ struct DistinguishedNameTests {
     typealias Attribute = TestName.Attribute
 
     private func name(_ name: TestName) -> DistinguishedName { DistinguishedName(der: name.der[...]) }
+    private func isWithin(_ name: DistinguishedName, _ base: DistinguishedName) -> Bool? {
+        guard let name = name.folded, let base = base.folded else { return nil }
+        return name.isWithin(base)
+    }
     private func name(_ tag: UInt8, _ value: [UInt8], type: [UInt8] = [0x55, 0x04, 0x03]) -> DistinguishedName {
         let pair = HandMadeDER.sequence(HandMadeDER.element(0x06, type), HandMadeDER.element(tag, value))
         return DistinguishedName(der: HandMadeDER.sequence(HandMadeDER.element(0x31, pair))[...])
@@ -28,7 +32,7 @@ struct DistinguishedNameTests {
         ])
     func same(left: Attribute, right: Attribute) {
         #expect(name(TestName([left])).matches(name(TestName([right]))))
-        #expect(name(TestName([left])).isWithin(name(TestName([right]))) == true)
+        #expect(isWithin(name(TestName([left])), name(TestName([right]))) == true)
     }
 
     @Test(
@@ -92,8 +96,8 @@ struct DistinguishedNameTests {
         let broken = DistinguishedName(der: [0x30, 0x02, 0x31, 0x05])
         #expect(broken.matches(broken))
         #expect(!broken.matches(name("a")))
-        #expect(broken.isWithin(name("a")) == nil)
-        #expect(name("a").isWithin(broken) == nil)
+        #expect(isWithin(broken, name("a")) == nil)
+        #expect(isWithin(name("a"), broken) == nil)
         #expect(broken.description == "(unreadable name)")
         #expect(DistinguishedName(der: [0x30, 0x00]).description == "(empty name)")
     }
@@ -102,10 +106,10 @@ struct DistinguishedNameTests {
     func subtrees() {
         let base = name(TestName([.init(.country, "DE"), .init(.organization, "Example")]))
         let inside = name(TestName([.init(.country, "de"), .init(.organization, "EXAMPLE"), .init(.commonName, "x")]))
-        #expect(inside.isWithin(base) == true)
-        #expect(base.isWithin(inside) == false)
-        #expect(base.isWithin(name(.empty)) == true)
-        #expect(name(TestName([.init(.organization, "Example")])).isWithin(base) == false)
+        #expect(isWithin(inside, base) == true)
+        #expect(isWithin(base, inside) == false)
+        #expect(isWithin(base, name(.empty)) == true)
+        #expect(isWithin(name(TestName([.init(.organization, "Example")])), base) == false)
     }
 
     @Test("A name longer than any authority's compares by its octets and lies in no subtree that can be told")
@@ -113,7 +117,7 @@ struct DistinguishedNameTests {
         let (lower, upper) = (String(repeating: "a", count: 5_000), String(repeating: "A", count: 5_000))
         #expect(name(.commonName(lower)).matches(name(.commonName(lower))))
         #expect(!name(.commonName(lower)).matches(name(.commonName(upper))))
-        #expect(name(.commonName(lower)).isWithin(name("a")) == nil)
+        #expect(isWithin(name(.commonName(lower)), name("a")) == nil)
     }
 
     @Test(

@@ -56,6 +56,12 @@ struct CertificateCampaigns {
         }
     }
 
+    private static let few = {
+        var limits = ValidationLimits()
+        limits.nameConstraintComparisons = 500
+        return limits
+    }()
+
     private static func readEverything(of certificate: X509Certificate, _ bytes: [UInt8]) {
         _ = try? certificate.basicConstraints
         _ = try? certificate.keyUsage
@@ -65,17 +71,19 @@ struct CertificateCampaigns {
         _ = certificate.authorityKeyIdentifier
         _ = certificate.distributionPointNames
         _ = try? PolicyExtensions(of: certificate)
-        let names = (try? NameConstraintCheck.names(of: certificate)) ?? []
-        if let constraints = try? certificate.nameConstraints {
-            var check = NameConstraintCheck(constraints: constraints, limit: 500, comparisons: 0)
-            if case .overBudget = check.check(names) {
-            } else if check.comparisons > 500 {
+        var meter = WorkMeter(few)
+        let names = (try? ConstrainedName.all(of: certificate, meter: &meter)) ?? []
+        if let read = try? certificate.nameConstraints,
+            let constraints = NameConstraintCheck.Constraints(read, meter: &meter)
+        {
+            _ = NameConstraintCheck(constraints: constraints).check(names, meter: &meter)
+            if meter.effort.nameConstraintComparisons > 500 {
                 Issue.record("\(bytes): more comparisons than the budget has")
             }
         }
         // Folding names is slow in a debug build; what a mutant has of it is decided by its last octets.
         if bytes.last.map({ $0 & 7 == 0 }) ?? false {
-            _ = certificate.subject.comparableOctets
+            _ = certificate.subject.folded
             if certificate.issuer.description.utf8.count > 20_000 { Issue.record("\(bytes): a flood of a name") }
         }
         if (try? SubjectPublicKeyInfo.range(inCertificate: bytes)) != certificate.layout.subjectPublicKeyInfo {

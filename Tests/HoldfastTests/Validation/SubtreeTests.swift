@@ -24,8 +24,9 @@ struct SubtreeTests {
     }
 
     private func expect(_ row: Row) throws {
-        let subtree = Subtree(try Self.read(row.base, sizes: [8, 32]))
-        let name = try Self.read(row.name, sizes: [4, 16])
+        var work = 0
+        let subtree = Subtree(try Self.read(row.base, sizes: [8, 32]), work: &work)
+        let name = ConstrainedName(try Self.read(row.name, sizes: [4, 16]), work: &work)
         #expect(subtree.permits(name) == row.permits, "permits")
         #expect(subtree.reaches(name) == row.reaches, "reaches")
     }

@@ -13,7 +13,7 @@ protocol PathRule: Sendable {
 struct PathRuleContext: Sendable {
     /// Seconds since 1970, rounded down: validity is stated in whole seconds.
     let time: Int64
-    let isServer: Bool
+    var isServer: Bool
     /// False only for policies whose pins alone decide about expiry.
     var checksValidity = true
     /// The suffixes under which strangers register names, where a list was given.
@@ -37,6 +37,9 @@ struct PathRules: Sendable {
         case .strict: strict
         }
     }
+
+    /// For what is trusted whatever its certificates say.
+    static let none = PathRules(leaf: [], issuer: [])
 
     static let standard = PathRules(
         leaf: everyCertificate + [LeafKeyUsageRule(), ExtendedKeyUsageRule(), LeafNameConstraintsRule()],

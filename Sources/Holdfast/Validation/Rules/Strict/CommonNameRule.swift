@@ -9,36 +9,72 @@ struct CommonNameRule: PathRule {
     let reference = "CA/B BR 7.1.4.3"
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        guard let common = certificate.subject.lastCommonName, !common.isEmpty,
+        guard let attribute = certificate.subject.lastCommonNameAttribute, !attribute.value.isEmpty,
             let names = try? certificate.subjectAlternativeNames
         else { return nil }
-        let texts = names.compactMap { name -> String? in
-            switch name {
-            case .dNSName(let octets): String(decoding: octets, as: UTF8.self)
-            case .iPAddress(let octets):
-                octets.count == 4 ? AddressText.ipv4(Array(octets)) : AddressText.ipv6(Array(octets))
-            default: nil
+        // Octets: comparing text costs what whoever wrote it likes.
+        guard let common = attribute.utf8, !common.isEmpty else { return nil }
+        let looksLikeHost = Self.looksLikeAddress(common) || Self.isInternational(common)
+        var differs = looksLikeHost
+        for case .dNSName(let name) in names where DNSOctets.equal(name, common) {
+            if name.elementsEqual(common) { return nil }
+            differs = true
+        }
+        guard differs, !Self.isAddress(common, among: names) else { return nil }
+        return Violation(.profileViolation, certificate) {
+            ("a common name that is one of the subjectAltName entries", String(decoding: common, as: UTF8.self).quoted)
+        }
+    }
+
+    /// Whether it is an address of the entries in its usual notation.
+    private static func isAddress(_ common: [UInt8], among names: [GeneralName]) -> Bool {
+        guard common.count <= AddressText.maximumIPv6Bytes, common.allSatisfy({ $0 < 0x80 }) else { return false }
+        let text = String(decoding: common, as: UTF8.self)
+        guard let octets = (try? DialledHost(text))?.addressOctets,
+            text == (octets.count == 4 ? AddressText.ipv4(octets) : AddressText.ipv6(octets))
+        else { return false }
+        return names.contains { name in
+            if case .iPAddress(let address) = name { address.elementsEqual(octets) } else { false }
+        }
+    }
+
+    private static func looksLikeAddress(_ text: [UInt8]) -> Bool {
+        var (separators, hasColon) = (0, false)
+        for octet in text {
+            switch octet {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "x"):
+                continue
+            case UInt8(ascii: "."): separators += 1
+            case UInt8(ascii: ":"):
+                separators += 1
+                hasColon = true
+            default: return false
             }
         }
-        guard !texts.contains(common) else { return nil }
-        guard
-            Self.looksLikeAddress(common) || Self.isInternational(common)
-                || texts.contains(where: { $0.lowercased() == common.lowercased() })
-        else { return nil }
-        return Violation(.profileViolation, certificate) {
-            ("a common name that is one of the subjectAltName entries", common.quoted)
-        }
+        let isHexadecimal = text.first == UInt8(ascii: "0") && text.dropFirst().first == UInt8(ascii: "x")
+        return hasColon ? separators >= 2 : separators == 3 || isHexadecimal
     }
 
-    private static func looksLikeAddress(_ text: String) -> Bool {
-        let digits = text.unicodeScalars.allSatisfy {
-            $0.properties.isASCIIHexDigit || "x.:".unicodeScalars.contains($0)
+    /// An A-label or a U-label in a name of several labels.
+    private static func isInternational(_ text: [UInt8]) -> Bool {
+        var (hasDot, isInternational) = (false, false)
+        var matched = 0
+        let prefix = Array("xn--".utf8)
+        for octet in text {
+            if octet == UInt8(ascii: ".") { hasDot = true }
+            if octet >= 0x80 { isInternational = true }
+            let lower = DNSOctets.lowercase(octet)
+            matched = lower == prefix[matched] ? matched + 1 : lower == prefix[0] ? 1 : 0
+            if matched == prefix.count { (isInternational, matched) = (true, 0) }
         }
-        let separators = text.count { $0 == "." || $0 == ":" }
-        return digits && (text.contains(":") ? separators >= 2 : separators == 3 || text.lowercased().hasPrefix("0x"))
+        return hasDot && isInternational
     }
+}
 
-    private static func isInternational(_ text: String) -> Bool {
-        text.contains(".") && (text.lowercased().contains("xn--") || !text.allSatisfy(\.isASCII))
+extension DistinguishedName.RawAttribute {
+    /// The value as UTF-8; nil for what is no text.
+    fileprivate var utf8: [UInt8]? {
+        DistinguishedName.Attribute.text(tag: tag, value: Array(value)).map { Array($0.utf8) }
     }
 }

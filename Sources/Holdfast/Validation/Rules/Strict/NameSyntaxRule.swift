@@ -31,8 +31,8 @@ struct NameSyntaxRule: PathRule {
     }
 
     static func isPreferredSyntax(_ name: ArraySlice<UInt8>) -> Bool {
-        let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard name.count <= 253 else { return false }
+        let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return labels.enumerated().allSatisfy { place, label in
             if place == 0, labels.count > 1, label.elementsEqual([UInt8(ascii: "*")]) { return true }
             let hyphen = UInt8(ascii: "-")

@@ -1,0 +1,169 @@
+extension PathSearch {
+    /// What makes one certificate the issuer of another on a path, the cheapest first.
+    enum LinkCheck: CaseIterable {
+        case issuer, pathLength, nameConstraints, signature, revocation
+    }
+
+    enum LinkOutcome {
+        case kept
+        /// `anywhere`: wherever the two stand.
+        case violated(Violation, anywhere: Bool)
+        case overBudget(String)
+    }
+
+    /// Equal for the same octets: two lists may bear one signature, of which at most one is theirs.
+    struct SignedList: Hashable {
+        let der: [UInt8]
+        let signature: Range<Int>
+        let issuer: Int
+
+        /// Lists are long, and the application's; their signatures tell nearly all apart.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(octets: der[signature])
+            hasher.combine(issuer)
+        }
+    }
+
+    /// - Parameters:
+    ///   - candidate: the issuer.
+    ///   - path: its last certificate is the subject.
+    ///   - intermediates: those on `path` that count.
+    mutating func outcome(
+        of check: LinkCheck, of candidate: Int, above path: [Int], intermediates: Int
+    ) -> LinkOutcome {
+        guard let subject = path.last else { return .kept }
+        switch check {
+        case .issuer:
+            guard let outcome = issuerViolation(of: candidate) else { return .overBudget("the limit for work") }
+            return outcome.map { .violated($0, anywhere: true) } ?? .kept
+        case .pathLength:
+            let node = nodes[candidate]
+            let violation = PathLengthRule(limits: limits).violation(
+                of: node.certificate, isAnchor: node.isAnchor, intermediates: intermediates)
+            return violation.map { .violated($0, anywhere: false) } ?? .kept
+        case .nameConstraints:
+            return nameConstraintOutcome(of: candidate, over: path)
+        case .signature:
+            return signatureOutcome(of: subject, by: candidate)
+        case .revocation:
+            return revocationOutcome(of: subject, by: candidate)
+        }
+    }
+
+    // MARK: Rules
+
+    /// Outer nil when the budget does not suffice.
+    private mutating func issuerViolation(of node: Int) -> Violation?? {
+        if let known = nodes[node].issuerOutcome { return .some(known) }
+        let certificate = nodes[node].certificate
+        // What an anchor says of itself is the application's.
+        guard meter.spend(certificate.rulesWork(request.profile)) else { return nil }
+        context.isAnchor = nodes[node].isAnchor
+        var violation: Violation?
+        for rule in request.rules.issuer {
+            violation = rule.violation(of: certificate, in: context)
+            if violation != nil { break }
+        }
+        nodes[node].issuerOutcome = .some(violation)
+        return .some(violation)
+    }
+
+    private mutating func nameConstraintOutcome(of issuer: Int, over path: [Int]) -> LinkOutcome {
+        let budget = "\(limits.nameConstraintComparisons) name constraint comparisons"
+        let certificate = nodes[issuer].certificate
+        let check: NameConstraintCheck
+        do throws(DERError) {
+            guard let value = certificate.value(of: .nameConstraints) else { return .kept }
+            if let known = nodes[issuer].constraints {
+                guard let known else { return .kept }
+                check = known
+            } else {
+                guard meter.spend(2 + value.count), let read = try certificate.nameConstraints,
+                    let prepared = NameConstraintCheck.Constraints(read, meter: &meter)
+                else { return .overBudget(budget) }
+                check = NameConstraintCheck(constraints: prepared)
+                nodes[issuer].constraints = .some(check)
+            }
+        } catch {
+            return .violated(
+                Violation(.malformedExtension, certificate) { ("name constraints in DER", error.description) },
+                anywhere: false)
+        }
+        for (place, node) in path.enumerated() {
+            // RFC 5280 6.1.3 (b), (c): a self-issued intermediate is the CA itself under another key.
+            if place > 0, nodes[node].certificate.isSelfIssued { continue }
+            let names: [ConstrainedName]
+            if let known = nodes[node].names {
+                names = known
+            } else {
+                do throws(DERError) {
+                    guard let read = try ConstrainedName.all(of: nodes[node].certificate, meter: &meter) else {
+                        return .overBudget(budget)
+                    }
+                    names = read
+                } catch {
+                    return .violated(
+                        Violation(.malformedExtension, certificate) { ("names in DER", error.description) },
+                        anywhere: false)
+                }
+                nodes[node].names = names
+            }
+            switch check.check(names, meter: &meter) {
+            case .allowed: continue
+            case .overBudget: return .overBudget(budget)
+            case .violation(let code, let words):
+                return .violated(Violation(code, certificate, words: words), anywhere: false)
+            }
+        }
+        return .kept
+    }
+
+    // MARK: Signatures
+
+    private mutating func signatureOutcome(of subject: Int, by issuer: Int) -> LinkOutcome {
+        if let known = signatures.first(where: { $0.subject == subject && $0.issuer == issuer }) {
+            return known.violation.map { .violated($0, anywhere: true) } ?? .kept
+        }
+        guard spendSignature(under: issuer, over: nodes[subject].certificate.layout.toBeSigned.count) else {
+            return .overBudget("the limits for signatures")
+        }
+        let violation = SignatureRule.violation(of: nodes[subject].certificate, by: nodes[issuer].certificate)
+        signatures.append(VerifiedSignature(subject: subject, issuer: issuer, violation: violation))
+        return violation.map { .violated($0, anywhere: true) } ?? .kept
+    }
+
+    private mutating func spendSignature(under issuer: Int, over length: Int) -> Bool {
+        let work = (try? nodes[issuer].certificate.publicKey.verificationWork) ?? 0
+        return meter.spendSignature(work, hashing: length)
+    }
+
+    // MARK: Revocation
+
+    private mutating func revocationOutcome(of subject: Int, by issuer: Int) -> LinkOutcome {
+        guard request.revocation.isChecked else { return .kept }
+        guard let folded = foldedIssuer(of: subject) else { return .overBudget("the limit for work") }
+        let (certificate, signer) = (nodes[subject].certificate, nodes[issuer].certificate)
+        let named = request.revocation.lists(of: certificate.issuer, folded: folded)
+        let check = RevocationCheck(revocation: request.revocation, time: context.time)
+        guard meter.spend(check.work(of: certificate, against: named)) else {
+            return .overBudget("the limit for work")
+        }
+        switch check.outcome(of: certificate, issuedBy: signer, lists: named, verify: { verify($0, by: issuer) }) {
+        case .good: return .kept
+        case .overBudget: return .overBudget("the limits for signatures")
+        case .violation(let violation): return .violated(violation, anywhere: true)
+        }
+    }
+
+    /// nil when the budget is spent. The length of a list costs nothing: lists come from the application, not the peer.
+    private mutating func verify(_ list: CertificateRevocationList, by issuer: Int) -> Bool? {
+        let key = SignedList(der: list.der, signature: list.signature, issuer: issuer)
+        if let known = lists[key] { return known }
+        guard spendSignature(under: issuer, over: 0) else { return nil }
+        let isSigned = SignatureRule.verifies(
+            list.der[list.signature], over: list.der[list.toBeSigned], with: list.signatureAlgorithm,
+            by: nodes[issuer].certificate)
+        lists[key] = isSigned
+        return isSigned
+    }
+}

@@ -1,0 +1,94 @@
+extension PathSearch {
+    /// What one rule said about one certificate of a path.
+    struct TracedRule {
+        let name: String
+        let reference: String
+        let certificate: X509Certificate
+        let violation: Violation?
+    }
+
+    /// Goes over the path that the search found, or where it found none the certificates that come nearest to one, with
+    /// the search's own checks: each rule for each certificate, leaf first, also those after the first that is broken.
+    mutating func trace() -> [TracedRule] {
+        let path = firstValid ?? nearestPath()
+        var traced: [TracedRule] = []
+        var intermediates = 0
+        for (place, node) in path.enumerated() {
+            let certificate = nodes[node].certificate
+            let isAnchor = nodes[node].isAnchor || place == 0 && path.count == 1 && isOwnPath(node)
+            func add(_ name: String, _ reference: String, _ violation: Violation?) {
+                traced.append(
+                    TracedRule(name: name, reference: reference, certificate: certificate, violation: violation))
+            }
+            context.isAnchor = isAnchor && place > 0
+            for rule in place == 0 ? request.rules.leaf : request.rules.issuer {
+                add(rule.name, rule.reference, rule.violation(of: certificate, in: context))
+            }
+            if place == 0, let host = request.host {
+                add("server identity", "RFC 9525 6", ServerIdentity.violation(of: certificate, for: host))
+            }
+            let below = Array(path[..<place])
+            if place > 0 {
+                let length = outcome(of: .pathLength, of: node, above: below, intermediates: intermediates)
+                add(PathLengthRule.name, PathLengthRule.reference, length.violation)
+                if !certificate.isSelfIssued { intermediates += 1 }
+                if certificate.value(of: .nameConstraints) != nil {
+                    let names = outcome(of: .nameConstraints, of: node, above: below, intermediates: intermediates)
+                    add("names below", "RFC 5280 6.1.4 (g)", names.violation)
+                }
+            }
+            if isAnchor {
+                let certificates = path[...place].map { nodes[$0].certificate }
+                if let violation = PolicyCheck.violation(of: certificates, meter: &meter) {
+                    add(PolicyCheck.name, PolicyCheck.reference, violation)
+                }
+                add("trust anchor", "RFC 5280 6.1.1 (d)", nil)
+                break
+            }
+            guard place + 1 < path.count else {
+                add("trust anchor", "RFC 5280 6.1.1 (d)", Self.unknownIssuer(of: certificate))
+                break
+            }
+            let (issuer, upToHere) = (path[place + 1], Array(path[...place]))
+            let signature = outcome(of: .signature, of: issuer, above: upToHere, intermediates: intermediates)
+            add(
+                SignatureRule.name, SignatureRule.reference,
+                SignatureRule.algorithmViolation(of: certificate) ?? signature.violation)
+            if request.revocation.isChecked {
+                let status = outcome(of: .revocation, of: issuer, above: upToHere, intermediates: intermediates)
+                add(RevocationCheck.name, RevocationCheck.reference, status.violation)
+            }
+        }
+        return traced
+    }
+
+    private func isOwnPath(_ node: Int) -> Bool { request.anchors.contains(nodes[node].certificate) }
+
+    /// Follows the issuers' names from the leaf as the search does, preferring who really signed; at most as far as the
+    /// limits allow.
+    private mutating func nearestPath() -> [Int] {
+        guard !nodes.isEmpty else { return [] }
+        var path = [0]
+        if isOwnPath(0) { return path }
+        while let last = path.last, !nodes[last].isAnchor, path.count <= limits.intermediates + 1 {
+            let named = NameComparison.allCases.flatMap { candidates(for: last, by: $0) ?? [] }
+                .filter { candidate in !path.contains { nodes[$0].authority == nodes[candidate].authority } }
+            let signer = named.first { candidate in
+                outcome(of: .signature, of: candidate, above: path, intermediates: 0).violation == nil
+            }
+            guard let next = signer ?? named.first else { break }
+            path.append(next)
+        }
+        return path
+    }
+}
+
+extension PathSearch.LinkOutcome {
+    fileprivate var violation: Violation? {
+        switch self {
+        case .kept: nil
+        case .violated(let violation, _): violation
+        case .overBudget(let what): PathSearch.budgetExceeded(what)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/// Counts what one decision costs and says when it has cost enough.
+///
+/// Each kind of work has a limit of its own, and all together one more: what is cheap of every kind can be dear in sum.
+struct WorkMeter {
+    let limits: ValidationLimits
+    private(set) var effort: ValidationEffort
+
+    /// One signature of P-256 in the unit of ``ValidationLimits/work``.
+    static let unitsOfSignature = 1_000
+    /// Octets that are hashed, copied or compared for one unit.
+    static let octetsOfUnit = 16
+
+    init(_ limits: ValidationLimits, effort: ValidationEffort = ValidationEffort()) {
+        self.limits = limits
+        self.effort = effort
+    }
+
+    /// Whether the budget allows this much more; if it does, it is spent.
+    mutating func spend(_ units: Int) -> Bool {
+        guard effort.work + units <= limits.work else { return false }
+        effort.work += units
+        return true
+    }
+
+    /// For work that is done already: counted up to the limit.
+    mutating func account(_ units: Int) -> Bool {
+        if spend(units) { return true }
+        effort.work = max(effort.work, limits.work)
+        return false
+    }
+
+    /// Octets that are gone through once.
+    mutating func spend(octets count: Int) -> Bool { spend(2 + count / Self.octetsOfUnit) }
+
+    mutating func spendStep(_ units: Int) -> Bool {
+        guard effort.steps < limits.steps, spend(units) else { return false }
+        effort.steps += 1
+        return true
+    }
+
+    mutating func spend(comparisons: Int) -> Bool {
+        guard effort.nameConstraintComparisons + comparisons <= limits.nameConstraintComparisons, spend(comparisons)
+        else { return false }
+        effort.nameConstraintComparisons += comparisons
+        return true
+    }
+
+    /// - Parameters:
+    ///   - work: the key's ``CertificatePublicKey/verificationWork``.
+    ///   - length: octets that are hashed.
+    mutating func spendSignature(_ work: Int, hashing length: Int) -> Bool {
+        let total = work + length / ValidationLimits.bytesHashedForOne
+        guard effort.signatures < limits.signatures, effort.signatureWork + total <= limits.signatureWork,
+            spend(work * Self.unitsOfSignature + length / Self.octetsOfUnit)
+        else { return false }
+        effort.signatures += 1
+        effort.signatureWork += total
+        return true
+    }
+}
+
+extension X509Certificate {
+    /// What it costs to read a certificate of this many octets, used or not.
+    static func readingWork(_ count: Int) -> Int { 40 + count / WorkMeter.octetsOfUnit }
+
+    /// What it costs at most to keep it to the rules of a profile: lists in extensions may have an element in every other
+    /// octet, and the rules of the strict profile read them once more each.
+    func rulesWork(_ profile: ValidationProfile) -> Int {
+        var lists = 0
+        for one in layout.extensions {
+            switch one.known {
+            case .subjectAltName, .extendedKeyUsage, .nameConstraints, .certificatePolicies, .policyMappings, nil:
+                lists += one.value.count
+            case .subjectKeyIdentifier, .keyUsage, .basicConstraints, .authorityKeyIdentifier, .policyConstraints,
+                .inhibitAnyPolicy:
+                continue
+            }
+        }
+        let work = 20 + (layout.der.count + serialNumber.count) / WorkMeter.octetsOfUnit + lists / 2
+        return profile == .strict ? 2 * work + lists / 2 + subject.der.count / 2 : work
+    }
+
+    /// What hashing the certificate and its key costs, as pins do.
+    var hashingWork: Int { 20 + (layout.der.count + layout.subjectPublicKeyInfo.count) / WorkMeter.octetsOfUnit }
+}
