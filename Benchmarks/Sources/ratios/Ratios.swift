@@ -7,7 +7,7 @@ import Workloads
 @main
 struct Ratios {
     private static let sections = [
-        "pins", "validation", "refusals", "policies", "handshakes", "requests", "stores", "memory", "lists",
+        "pins", "validation", "refusals", "hostile", "policies", "handshakes", "requests", "stores", "memory", "lists",
     ]
 
     private static let usage = """
@@ -56,6 +56,7 @@ extension Sections {
         case "pins": try await pins()
         case "validation": try await validation()
         case "refusals": try await refusals()
+        case "hostile": try await hostile()
         case "policies": try await policies()
         case "handshakes": try await handshakes()
         case "requests": try await requests()

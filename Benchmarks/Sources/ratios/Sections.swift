@@ -61,6 +61,12 @@ struct Sections {
         report.compare(slow[0], with: slow[1])
     }
 
+    mutating func hostile() async throws {
+        report.section("The dearest chains of 100 kB that the campaign finds, by field")
+        let found = try await Measurement.run(try HostileWorkloads.dearest(), for: time)
+        for one in found { report.state(one, below: 15_000_000) }
+    }
+
     mutating func policies() async throws {
         report.section("Finding a policy")
         let found = try await Measurement.run(
