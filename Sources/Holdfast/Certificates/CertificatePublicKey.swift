@@ -87,8 +87,8 @@ final class CertificatePublicKey: Sendable {
     var verificationWork: Int {
         switch kind {
         case .p256, .ed25519: 1
-        case .p384: 10
-        case .p521: 20
+        case .p384: 14
+        case .p521: 24
         case .rsa(let bits), .rsaPSS(let bits, _): Self.workOfRSA(bits: bits, exponentBits: exponentBits)
         case .unsupported: 0
         }

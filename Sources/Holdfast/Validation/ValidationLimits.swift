@@ -10,7 +10,7 @@ public struct ValidationLimits: Sendable, Hashable {
     /// Signatures verified.
     public var signatures = 100
     /// What the signatures may cost together, where one of P-256, Ed25519 or RSA 2048 costs 1 (some 50 microseconds), one
-    /// of P-384 costs 10 and one of P-521 costs 20: enough for two dozen of P-384, and a dozen milliseconds at most.
+    /// of P-384 costs 14 and one of P-521 costs 24: enough for 17 of P-384, and a dozen milliseconds at most.
     /// Hashing 16 KiB of what is signed costs 1 as well.
     public var signatureWork = 240
     /// Everything that a decision costs, in thousandths of a signature of P-256 (some 50 nanoseconds): signatures,

@@ -83,7 +83,7 @@ struct PathBudgetTests {
         let decoys = try keys.map { try Judge.root("Issuing", key: .existing($0)).root }
         let outcome = try Judge.outcome([leaf.der] + decoys, trusting: [Judge.root("Trusted").root])
         #expect(outcome.failure?.code == .budgetExceeded)
-        #expect(outcome.effort.signatures == 12)
+        #expect(outcome.effort.signatures == 10)
         #expect(outcome.effort.signatureWork == 240)
     }
 
