@@ -47,8 +47,10 @@ struct DERReader {
             guard octets > 0 else { throw DERError(.indefiniteLength, at: start) }
             guard octets <= 4 else { throw DERError(.lengthTooLarge, at: start) }
             guard end - cursor >= octets else { throw DERError(.truncated, at: cursor) }
-            length = 0
-            for offset in cursor..<cursor + octets { length = length << 8 | Int(bytes[offset]) }
+            guard let long: Int = DERLength.value(of: bytes[cursor..<cursor + octets]) else {
+                throw DERError(.lengthTooLarge, at: start)
+            }
+            length = long
             guard length >= 0x80, bytes[cursor] != 0 else { throw DERError(.lengthNotMinimal, at: start) }
             cursor += octets
         }

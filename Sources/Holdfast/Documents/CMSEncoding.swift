@@ -62,11 +62,10 @@ struct CMSEncoding {
         }
         guard octets <= 4 else { throw DERError(.lengthTooLarge, at: start) }
         guard end - position >= octets else { throw DERError(.truncated, at: start) }
-        var length = 0
-        for _ in 0..<octets {
-            length = length << 8 | Int(bytes[position])
-            position += 1
+        guard let length: Int = DERLength.value(of: bytes[position..<position + octets]) else {
+            throw DERError(.lengthTooLarge, at: start)
         }
+        position += octets
         return Header(tag: tag, length: length, start: start)
     }
 

@@ -17,6 +17,20 @@ struct CMSEncodingTests {
         }
     }
 
+    @Test("Four octets of length are read in an integer of any width; one that cannot hold them says so")
+    func lengths() {
+        for (octets, narrow, wide) in [
+            ([0x7F, 0xFF, 0xFF, 0xFF], 0x7FFF_FFFF, 0x7FFF_FFFF), ([0x80, 0, 0, 0], nil, 0x8000_0000),
+            ([0xFF, 0xFF, 0xFF, 0xFF], nil, 0xFFFF_FFFF), ([0, 0, 1, 2], 258, 258), ([], 0, 0), ([0xFF], 255, 255),
+        ] as [([UInt8], Int32?, Int64)] {
+            #expect(DERLength.value(of: octets[...], as: Int32.self) == narrow)
+            #expect(DERLength.value(of: octets[...], as: Int64.self) == wide)
+        }
+        #expect(DERLength.value(of: [0x7F, 0xFF][...], as: Int16.self) == .max)
+        #expect(DERLength.value(of: [0x80, 0][...], as: Int16.self) == nil)
+        #expect(DERLength.value(of: [0x80][...], as: Int8.self) == nil)
+    }
+
     @Test("What is DER comes out as it went in")
     func unchanged() throws {
         let der = try TrustServerFixture().message().der()
