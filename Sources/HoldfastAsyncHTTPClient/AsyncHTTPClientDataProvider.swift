@@ -196,7 +196,8 @@ private final class DocumentDownload: Sendable {
             return .redirect(URL(string: location, relativeTo: url)?.absoluteURL, status: status)
         }
         answered.withLock { $0 = true }
-        let headers = Dictionary(response.headers.map { ($0.name, $0.value) }) { first, _ in first }
+        let named = response.headers.filter { $0.name.isASCII(atMost: 128) }
+        let headers = Dictionary(named.map { ($0.name, $0.value) }) { first, _ in first }
         switch status {
         case 200:
             let body = try await body(of: response)

@@ -58,7 +58,8 @@ struct TrustServerPublication: Sendable {
             case .future(let time) where data != nil:
                 Output.standard.complain(
                     "\(files.document.path) was made at \(time.formatted(.iso8601)), and it is "
-                        + "\(now.formatted(.iso8601)): no client with a right clock took it, and it is replaced")
+                        + "\(now.formatted(.iso8601)): clients that took it refuse other documents for a day at most, and it is replaced"
+                )
             case .future, nil: break
             }
             try files.remember(round.remembered)
@@ -73,19 +74,19 @@ struct TrustServerPublication: Sendable {
     private enum Obstacle {
         /// Another command was faster.
         case newer(Date)
-        /// It was made so far in the future that no client took it.
+        /// It was made far in the future. Clients that took it count a day of that at most (``TrustServerStore``).
         case future(Date)
     }
 
     /// - Parameter time: that of the round.
-    /// - Throws: where clients may have taken a document of the future, since they would refuse an older one.
+    /// - Throws: where time will soon have reached the document of the future: clients would refuse an older one.
     private func obstacle(at time: Date) throws(CommandFailure) -> Obstacle? {
         guard let published = files.publishedTimestamp(customer: customer, key: key), published > time else {
             return nil
         }
         // Time has passed since the round if another command was waited for.
         let ahead = published.timeIntervalSince(clock.now)
-        if ahead > TrustServerDocument.clockTolerance { return .future(published) }
+        if ahead > 300 { return .future(published) }
         guard ahead > 0 else { return .newer(published) }
         throw CommandFailure(
             .notSigned,

@@ -20,7 +20,9 @@ struct PEMBlocks {
         var label: [UInt8]?
         var base64: [UInt8] = []
         func close(_ label: [UInt8], with content: [UInt8]?) {
-            blocks.append(Block(label: String(decoding: label, as: UTF8.self), content: content))
+            // Labels are compared: one that is not ASCII and short (RFC 7468 3) is none that is known.
+            let isLabel = label.count <= 64 && label.allSatisfy { $0 < 0x80 }
+            blocks.append(Block(label: isLabel ? String(decoding: label, as: UTF8.self) : "", content: content))
         }
         var bytes = Array(data)[...]
         if bytes.starts(with: byteOrderMark) { bytes = bytes.dropFirst(byteOrderMark.count) }

@@ -134,9 +134,8 @@ extension StrictJSONReader {
             switch key {
             case "update":
                 let text = try string()
-                guard let known = ChallengeResponse.VersionCheck.Update(rawValue: text) else {
-                    throw error(.invalidValue, "NOT_REQUIRED, SUGGESTED or FORCED", text.quoted)
-                }
+                let known = ChallengeResponse.VersionCheck.Update.allCases.first { $0.rawValue.hasSameOctets(as: text) }
+                guard let known else { throw error(.invalidValue, "NOT_REQUIRED, SUGGESTED or FORCED", text.quoted) }
                 update = known
             case "message":
                 if takeNull() { continue }

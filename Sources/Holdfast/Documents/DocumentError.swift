@@ -19,6 +19,8 @@ public struct DocumentError: HoldfastError {
         case tooManyMembers
         /// More entries than the limit.
         case tooManyEntries
+        /// A key, or a text with a limit of its own, that is longer.
+        case textTooLong
         /// The same key twice in one object, however it is escaped.
         case duplicateKey
         /// A field that must be there is not.
@@ -51,8 +53,6 @@ public struct DocumentError: HoldfastError {
         case untrustedSigner
         /// The document of another customer.
         case wrongCustomer
-        /// A timestamp ahead of trusted time.
-        case issuedAhead
 
         // What a store makes of a verified document
         /// The document was issued before one that is known already.
@@ -104,7 +104,7 @@ extension DocumentError.Code {
         switch self {
         case .tooLarge, .tooManyEntries: "Publish fewer entries, or raise the limits of the configuration."
         case .byteOrderMark, .notUTF8: "Write the document in UTF-8 without a byte-order mark."
-        case .notJSON, .tooDeep, .tooManyMembers, .duplicateKey, .missingField, .wrongType, .notAnInteger,
+        case .notJSON, .tooDeep, .tooManyMembers, .textTooLong, .duplicateKey, .missingField, .wrongType, .notAnInteger,
             .notCanonicalBase64, .invalidValue:
             "Have the document made anew by `holdfastctl sign`, and do not edit it by hand."
         case .invalidPublicKey: "Give the Base64 that `holdfastctl export` prints."
@@ -119,8 +119,6 @@ extension DocumentError.Code {
         case .untrustedSigner:
             "Do not use the document; if the signer's key was replaced, configure its new certificate."
         case .wrongCustomer: "Ask for the customer's own document, or correct the customer in the configuration."
-        case .issuedAhead:
-            "Check this device's clock first, then the clock of the machine that signs."
         case .issuedBeforeNewest: "Ask again; if it goes on, somebody answers with old documents."
         case .outdated:
             "Check that the signer still runs, and then this device's clock; otherwise somebody answers with old documents."

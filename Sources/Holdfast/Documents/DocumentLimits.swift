@@ -19,6 +19,8 @@ public struct DocumentLimits: Sendable, Hashable {
     static let depth = 16
     /// Members of one object. The published formats have at most five; each is compared with those before it.
     static let members = 64
+    /// Octets of a key. The longest of the published formats has 29.
+    static let keyBytes = 128
     /// Pins of one kind that a trust-server document has for one host: those of a path, of its predecessor and of backups.
     static let pinsOfHost = 256
     /// Octets of a name: 64 characters of a common name (RFC 5280 appendix A.1) at four each; a DNS name has 253.

@@ -5,18 +5,31 @@
 public struct DomainsConfiguration: Sendable, Hashable {
     /// Whether hosts that ``pinningRequired`` does not list need pins (`sslPinningRequiredForUnlisted`).
     public let pinningRequiredForUnlisted: Bool
-    /// Whether a host needs pins, by the name as it was signed (`domains`).
-    public let pinningRequired: [String: Bool]
+    /// By the octets of the name: in a static list nobody signed it.
+    private let required: [[UInt8]: Bool]
+
+    init(pinningRequiredForUnlisted: Bool, required: [[UInt8]: Bool]) {
+        self.pinningRequiredForUnlisted = pinningRequiredForUnlisted
+        self.required = required
+    }
+
+    /// Whether a host needs pins, by the name as it was signed (`domains`); made anew each time.
+    public var pinningRequired: [String: Bool] {
+        Dictionary(required.map { (String(decoding: $0, as: UTF8.self), $1) }) { $0 || $1 }
+    }
 
     /// Whether a host needs pins.
     /// - Parameter name: a host in canonical form.
-    public func requiresPinning(_ name: String) -> Bool { pinningRequired[name] ?? pinningRequiredForUnlisted }
+    public func requiresPinning(_ name: String) -> Bool { isRequired(name) ?? pinningRequiredForUnlisted }
+
+    /// Whether a name that is listed needs pins; nil for one that is not.
+    func isRequired(_ name: String) -> Bool? { required[Array(name.utf8)] }
 }
 
 extension StrictJSONReader {
     mutating func domainsConfiguration(maximumEntries: Int) throws(DocumentError) -> DomainsConfiguration {
         var forUnlisted = true
-        var domains: [String: Bool] = [:]
+        var domains: [[UInt8]: Bool] = [:]
         try beginObject()
         while let key = try nextKey() {
             switch key {
@@ -28,14 +41,14 @@ extension StrictJSONReader {
                         throw error(.tooManyEntries, "at most \(maximumEntries) entries", "more")
                     }
                     let (name, isRequired) = try domain()
-                    guard domains.updateValue(isRequired, forKey: name) == nil else {
+                    guard domains.updateValue(isRequired, forKey: Array(name.utf8)) == nil else {
                         throw error(.invalidValue, "each name once", "\(name.quoted) twice")
                     }
                 }
             default: try skipValue()
             }
         }
-        return DomainsConfiguration(pinningRequiredForUnlisted: forUnlisted, pinningRequired: domains)
+        return DomainsConfiguration(pinningRequiredForUnlisted: forUnlisted, required: domains)
     }
 
     private mutating func domain() throws(DocumentError) -> (String, Bool) {

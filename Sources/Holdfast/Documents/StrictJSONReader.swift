@@ -1,18 +1,31 @@
 /// Reads JSON (RFC 8259) of which there is one reading only: UTF-8 without byte-order mark, no key twice in an object
 /// however it is escaped, integers without fraction and exponent, bounded in size, depth and width.
 ///
-/// It builds no tree: the caller asks for what is due next, and what he skips is checked just as strictly.
+/// It builds no tree: the caller asks for what is due next, and what he skips is checked just as strictly. It is used
+/// before any signature is checked, so keys and texts are octets to it: equality of `String` normalises, and its work on
+/// one run of combining marks grows with the square of the run.
 struct StrictJSONReader {
     private struct Frame {
         let isObject: Bool
+        /// Where the keys of this object begin among those of all that are open.
+        let firstKey: Int
         var count = 0
+        /// The key whose value is due.
         var key = ""
-        var earlierKeys: [String] = []
+    }
+
+    private struct Key {
+        let octets: ArraySlice<UInt8>
+        /// Seeded anew in each process, so that nobody writes keys that share one.
+        let hash: Int
     }
 
     private let bytes: [UInt8]
     private var position = 0
     private var frames: [Frame] = []
+    private var keys: [Key] = []
+    /// How many keys, and octets of keys, were compared: at most six for each octet of any document.
+    private(set) var comparisons = 0
 
     init(_ bytes: [UInt8], maximumBytes: Int) throws(DocumentError) {
         guard bytes.count <= maximumBytes else {
@@ -40,22 +53,35 @@ struct StrictJSONReader {
     mutating func beginArray() throws(DocumentError) { try begin(isObject: false) }
 
     /// The key of the next member; nil after the last, which ends the object. Its value must be read or skipped.
+    ///
+    /// A key that is not ASCII comes out empty: no field is called that, and the caller compares it with names of fields.
     mutating func nextKey() throws(DocumentError) -> String? {
         guard try next(closing: "}") else { return nil }
         guard peek == UInt8(ascii: "\"") else { throw error(.notJSON, "a key", here) }
-        let key = try string()
+        let octets = try octets(atMost: DocumentLimits.keyBytes, of: "a key")
+        let key = octets.allSatisfy { $0 < 0x80 } ? String(decoding: octets, as: UTF8.self) : ""
         let top = frames.count - 1
         frames[top].key = key
-        guard !frames[top].earlierKeys.contains(key) else {
-            throw error(.duplicateKey, "each key once", "\(key.quoted) twice")
-        }
-        guard frames[top].earlierKeys.count < DocumentLimits.members else {
-            throw error(.tooManyMembers, "at most \(DocumentLimits.members) members", "more")
-        }
-        frames[top].earlierKeys.append(key)
+        try remember(Key(octets: octets, hash: octets.hashValue), since: frames[top].firstKey)
         skipWhitespace()
         guard take(":") else { throw error(.notJSON, "a colon", here) }
         return key
+    }
+
+    private mutating func remember(_ key: Key, since first: Int) throws(DocumentError) {
+        for earlier in keys[first...] {
+            comparisons += 1
+            guard earlier.hash == key.hash, earlier.octets.count == key.octets.count else { continue }
+            comparisons += key.octets.count
+            guard earlier.octets != key.octets else {
+                throw error(
+                    .duplicateKey, "each key once", "\(String(decoding: key.octets, as: UTF8.self).quoted) twice")
+            }
+        }
+        guard keys.count - first < DocumentLimits.members else {
+            throw error(.tooManyMembers, "at most \(DocumentLimits.members) members", "more")
+        }
+        keys.append(key)
     }
 
     /// Whether the array has another element, which must be read or skipped; false ends the array.
@@ -67,7 +93,7 @@ struct StrictJSONReader {
         guard frames.count < DocumentLimits.depth else {
             throw error(.tooDeep, "at most \(DocumentLimits.depth) levels", "more")
         }
-        frames.append(Frame(isObject: isObject))
+        frames.append(Frame(isObject: isObject, firstKey: keys.count))
     }
 
     private mutating func next(closing: Unicode.Scalar) throws(DocumentError) -> Bool {
@@ -75,7 +101,7 @@ struct StrictJSONReader {
         guard top >= 0, frames[top].isObject == (closing == "}") else { throw error(.notJSON, "a value", here) }
         skipWhitespace()
         if take(closing) {
-            frames.removeLast()
+            keys.removeSubrange(frames.removeLast().firstKey...)
             return false
         }
         if frames[top].count > 0 {
@@ -94,9 +120,12 @@ struct StrictJSONReader {
         let start = position
         guard let first = peek, first == UInt8(ascii: "-") || Self.isDigit(first) else { throw wrongType("an integer") }
         try skipNumber()
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        // As long as the longest of them, so that nothing is made of a number of a million digits.
+        let text = String(decoding: bytes[start..<min(position, start + 20)], as: UTF8.self)
         // The magnitude: the least Int64 has no absolute value.
-        guard text != "-0", let value = Int64(text), value.magnitude <= DocumentLimits.greatestInteger.magnitude else {
+        guard position - start < 20, text != "-0", let value = Int64(text),
+            value.magnitude <= DocumentLimits.greatestInteger.magnitude
+        else {
             throw error(.notAnInteger, "an integer of at most 53 bits, without fraction and exponent", text.quoted)
         }
         return value
@@ -123,19 +152,29 @@ struct StrictJSONReader {
         }
     }
 
-    /// Text, with its escapes resolved.
-    mutating func string() throws(DocumentError) -> String {
+    /// Text, with its escapes resolved. It may be printed; what is compared, or looked up, is read as octets.
+    mutating func string() throws(DocumentError) -> String { String(decoding: try octets(), as: UTF8.self) }
+
+    /// The octets of a text, in UTF-8, with its escapes resolved.
+    /// - Parameters:
+    ///   - limit: how many there may be; reading goes no further.
+    ///   - what: it is, for the error.
+    mutating func octets(atMost limit: Int = .max, of what: String = "a text") throws(DocumentError) -> ArraySlice<
+        UInt8
+    > {
         skipWhitespace()
-        guard take("\"") else { throw wrongType("a text") }
+        guard take("\"") else { throw wrongType(what) }
         var start = position
         var resolved: [UInt8] = []
         while let byte = peek {
+            guard resolved.count + (position - start) <= limit else {
+                throw error(.textTooLong, "\(what) of at most \(limit) octets", "a longer one")
+            }
             switch byte {
             case UInt8(ascii: "\""):
                 let rest = bytes[start..<position]
                 position += 1
-                return resolved.isEmpty
-                    ? String(decoding: rest, as: UTF8.self) : String(decoding: resolved + rest, as: UTF8.self)
+                return resolved.isEmpty ? rest : resolved + rest
             case UInt8(ascii: "\\"):
                 resolved += bytes[start..<position]
                 position += 1
@@ -159,7 +198,7 @@ struct StrictJSONReader {
         case UInt8(ascii: "["):
             try beginArray()
             while try nextElement() { try skipValue() }
-        case UInt8(ascii: "\""): _ = try string()
+        case UInt8(ascii: "\""): _ = try octets()
         case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): try skipNumber()
         default:
             guard takeWord("true") || takeWord("false") || takeWord("null") else {
@@ -248,7 +287,7 @@ extension StrictJSONReader {
                 value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
             }
             guard let scalar = Unicode.Scalar(value) else { throw halfPair }
-            resolved += Array(String(Character(scalar)).utf8)
+            resolved += scalar.utf8
         default: throw error(.notJSON, "an escape of JSON", "another")
         }
     }
@@ -258,8 +297,12 @@ extension StrictJSONReader {
     private mutating func fourDigits() throws(DocumentError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let peek, let digit = Character(Unicode.Scalar(peek)).hexDigitValue, peek < 0x80 else {
-                throw error(.notJSON, "four hexadecimal digits", here)
+            let digit: UInt8
+            switch peek {
+            case let peek? where Self.isDigit(peek): digit = peek - UInt8(ascii: "0")
+            case let peek? where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(peek | 0x20):
+                digit = (peek | 0x20) - UInt8(ascii: "a") + 10
+            default: throw error(.notJSON, "four hexadecimal digits", here)
             }
             value = value << 4 | UInt32(digit)
             position += 1

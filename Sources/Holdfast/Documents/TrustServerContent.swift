@@ -1,47 +1,71 @@
 /// The JSON inside a trust-server document, read and checked; who signed it is checked elsewhere.
 struct TrustServerContent {
-    let customer: String
-    /// Unix seconds.
-    let timestamp: Int64
+    /// What has to be known before a signer is judged: nothing behind it is read, and what stands in front is skipped.
+    struct Head {
+        /// As it stands there; at most ``DocumentLimits/nameBytes`` octets.
+        let customer: String
+        /// Unix seconds.
+        let timestamp: Int64
+
+        init(_ octets: [UInt8], limits: DocumentLimits) throws(DocumentError) {
+            var reader = try StrictJSONReader(octets, maximumBytes: limits.bytes)
+            var customer: String?
+            var timestamp: Int64?
+            try reader.beginObject()
+            while customer == nil || timestamp == nil, let field = try reader.nextKey() {
+                switch field {
+                case "customer": customer = try reader.customer()
+                case "timestamp": timestamp = try reader.timestamp()
+                default: try reader.skipValue()
+                }
+            }
+            guard let customer else { throw reader.missing("customer") }
+            guard let timestamp else { throw reader.missing("timestamp") }
+            self.customer = customer
+            self.timestamp = timestamp
+        }
+    }
+
     let entries: [TrustServerEntry]
 
+    /// Reads the whole of an object whose ``Head`` was read.
     init(_ octets: [UInt8], limits: DocumentLimits) throws(DocumentError) {
         var reader = try StrictJSONReader(octets, maximumBytes: limits.bytes)
-        var customer: String?
-        var timestamp: Int64?
         var entries: [TrustServerEntry]?
         try reader.beginObject()
         while let field = try reader.nextKey() {
-            switch field {
-            case "customer": customer = try reader.string()
-            case "timestamp":
-                let seconds = try reader.integer()
-                guard seconds >= 0 else { throw reader.error(.invalidValue, "Unix seconds", "\(seconds)") }
-                timestamp = seconds
-            case "hashes":
-                var list: [TrustServerEntry] = []
-                try reader.beginArray()
-                while try reader.nextElement() {
-                    guard list.count < limits.entries else {
-                        throw reader.error(.tooManyEntries, "at most \(limits.entries) entries", "more")
-                    }
-                    list.append(try reader.trustServerEntry())
-                }
-                entries = list
-            default: try reader.skipValue()
+            guard field == "hashes" else {
+                // Customer and timestamp too: no key stands there twice, so they are what they were.
+                try reader.skipValue()
+                continue
             }
+            var list: [TrustServerEntry] = []
+            try reader.beginArray()
+            while try reader.nextElement() {
+                guard list.count < limits.entries else {
+                    throw reader.error(.tooManyEntries, "at most \(limits.entries) entries", "more")
+                }
+                list.append(try reader.trustServerEntry())
+            }
+            entries = list
         }
-        guard let customer else { throw reader.missing("customer") }
-        guard let timestamp else { throw reader.missing("timestamp") }
         guard let entries else { throw reader.missing("hashes") }
         try reader.finish()
-        self.customer = customer
-        self.timestamp = timestamp
         self.entries = entries
     }
 }
 
 extension StrictJSONReader {
+    fileprivate mutating func customer() throws(DocumentError) -> String {
+        String(decoding: try octets(atMost: DocumentLimits.nameBytes), as: UTF8.self)
+    }
+
+    fileprivate mutating func timestamp() throws(DocumentError) -> Int64 {
+        let seconds = try integer()
+        guard seconds >= 0 else { throw error(.invalidValue, "Unix seconds", "\(seconds)") }
+        return seconds
+    }
+
     fileprivate mutating func trustServerEntry() throws(DocumentError) -> TrustServerEntry {
         var hostname: String?
         var port: Int?

@@ -7,8 +7,8 @@ public import struct Foundation.Date
 /// let signer = try TrustServerSigner(certificate: trustServerCertificate)
 /// let document = try TrustServerDocument(verifying: data, by: signer, customer: "gcx", at: trustedTime)
 /// ```
-/// Holding one is the proof that the signer wrote it for this customer. Whether it is fresh, and not older than one
-/// that is known already, is the store's to judge. A value; safe to use from any thread.
+/// Holding one is the proof that the signer wrote it for this customer. Whether it is fresh, not older than one that is
+/// known already, and how much of a timestamp ahead of the clock counts, is the store's to judge.
 public struct TrustServerDocument: Sendable {
     /// Whose hosts they are.
     public let customer: String
@@ -20,21 +20,19 @@ public struct TrustServerDocument: Sendable {
     /// authority is configured. It rejects nothing: the certificate is trusted by its octets. Replace it all the same.
     public let signerExpired: Date?
 
-    /// How far a signer's clock may be ahead of trusted time.
-    package static let clockTolerance: Double = 300
-
-    /// Verifies a document and reads it; nothing of its content is read before its signature is good.
+    /// Verifies a document and reads it. Nothing of its content is read before its signature is good, and nothing but
+    /// its customer and timestamp before its signer is known to be the one that counts.
     ///
     /// With a configured certificate it costs one signature. It blocks meanwhile and does no I/O.
     /// - Parameters:
     ///   - data: a CMS SignedData in DER or BER with its content attached.
     ///   - signer: whose signature counts.
     ///   - customer: whose document it must be.
-    ///   - time: trusted time.
+    ///   - time: trusted time, for which ``signerExpired`` is said.
     ///   - limits: how much is read at most.
     ///   - allowsLegacyDigests: whether SHA-1 will do, as in documents made before 2018. Whoever can make two
     ///     documents of one SHA-1 digest can then pass one off for the other.
-    /// - Throws: ``DocumentError``; `issuedAhead` for a timestamp more than five minutes ahead of trusted time.
+    /// - Throws: ``DocumentError``.
     public init(
         verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date,
         limits: DocumentLimits = DocumentLimits(), allowsLegacyDigests: Bool = false
@@ -45,26 +43,17 @@ public struct TrustServerDocument: Sendable {
         let message = try CMSSignedData([UInt8](data), allowsLegacyDigests: allowsLegacyDigests)
         let certificate = try signer.certificate(in: message)
         try message.verify(with: try TrustServerSigner.key(of: certificate, code: .untrustedSigner))
-        let content = try TrustServerContent(Array(message.bytes[message.content]), limits: limits)
-        guard content.customer == customer else {
+        let octets = Array(message.bytes[message.content])
+        let head = try TrustServerContent.Head(octets, limits: limits)
+        guard head.customer.hasSameOctets(as: customer) else {
             throw DocumentError(
-                .wrongCustomer, field: "customer", expected: customer.quoted, found: content.customer.quoted)
+                .wrongCustomer, field: "customer", expected: customer.quoted, found: head.customer.quoted)
         }
-        try signer.judge(certificate, in: message, customer: customer, at: content.timestamp)
-        // Negated, so that a time that is no number is not later than anything.
-        guard Double(content.timestamp) <= time.timeIntervalSince1970 + Self.clockTolerance else {
-            throw DocumentError(
-                .issuedAhead, field: "timestamp",
-                expected: "at most \(Int(Self.clockTolerance)) s after the time here, \(Self.seconds(time))",
-                found: "\(content.timestamp)")
-        }
-        self.customer = content.customer
-        timestamp = Date(timeIntervalSince1970: Double(content.timestamp))
+        try signer.judge(certificate, in: message, customer: customer, at: head.timestamp)
+        let content = try TrustServerContent(octets, limits: limits)
+        self.customer = customer
+        timestamp = Date(timeIntervalSince1970: Double(head.timestamp))
         entries = content.entries
         signerExpired = signer.expiry.flatMap { $0 < time ? $0 : nil }
-    }
-
-    private static func seconds(_ time: Date) -> String {
-        Int64(exactly: time.timeIntervalSince1970.rounded(.down)).map(String.init) ?? "no number"
     }
 }

@@ -43,8 +43,15 @@ public struct HostPattern: Hashable, Sendable {
     public init(
         _ text: String, allowingTopLevel: Bool = false, publicSuffixes: PublicSuffixList? = nil
     ) throws(HostPatternError) {
-        let scope: Scope = text.hasPrefix("**.") ? .subtree : text.hasPrefix("*.") ? .oneLabel : .exact
-        let name = String(text.dropFirst(scope.prefix.count))
+        let scope: Scope
+        let name: String
+        if let rest = text.after(octets: Scope.subtree.prefix) {
+            (scope, name) = (.subtree, rest)
+        } else if let rest = text.after(octets: Scope.oneLabel.prefix) {
+            (scope, name) = (.oneLabel, rest)
+        } else {
+            (scope, name) = (.exact, text)
+        }
         guard !name.isEmpty else {
             throw HostPatternError(
                 .empty, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quoted,

@@ -33,15 +33,17 @@ public struct PublicSuffixList: Hashable, Sendable {
                 found: "\(text.utf8.count)", remedy: "Give the public suffix list alone.")
         }
         var isPrivate = false
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            guard let rule = line.split(maxSplits: 1, whereSeparator: \.isWhitespace).first else { continue }
-            if rule.hasPrefix("//") {
-                if line.contains("===BEGIN PRIVATE DOMAINS===") { isPrivate = true }
-                if line.contains("===END PRIVATE DOMAINS===") { isPrivate = false }
+        for (index, octets) in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            let words = octets.split(maxSplits: 1) { $0 == 0x20 || (0x09...0x0D).contains($0) }
+            guard let rule = words.first.map({ String(Substring($0)) }) else { continue }
+            if rule.utf8.starts(with: "//".utf8) {
+                let line = String(Substring(octets))
+                if line.containsOctets(of: "===BEGIN PRIVATE DOMAINS===") { isPrivate = true }
+                if line.containsOctets(of: "===END PRIVATE DOMAINS===") { isPrivate = false }
                 continue
             }
             if isPrivate, !includingPrivateDomains { continue }
-            try add(String(rule), line: index + 1)
+            try add(rule, line: index + 1)
         }
         var hash = SHA256()
         for (mark, names) in [("", rules), ("*.", wildcards), ("!", exceptions)] {
@@ -51,20 +53,19 @@ public struct PublicSuffixList: Hashable, Sendable {
     }
 
     private mutating func add(_ rule: String, line: Int) throws(HostPatternError) {
-        let isException = rule.hasPrefix("!")
-        let isWildcard = rule.hasPrefix("*.")
+        let (exception, wildcard) = (rule.after(octets: "!"), rule.after(octets: "*."))
         let name: String
         do throws(HostError) {
-            name = try DialledHost.canonicalName(String(rule.dropFirst(isException ? 1 : isWildcard ? 2 : 0)))
+            name = try DialledHost.canonicalName(exception ?? wildcard ?? rule)
         } catch {
             throw HostPatternError(
                 .invalidSuffixRule, expected: "a domain, *.DOMAIN or !DOMAIN",
                 found: "\(rule.quoted) in line \(line): \(error.code.rawValue)",
                 remedy: "Give the list of publicsuffix.org unchanged.")
         }
-        if isException {
+        if exception != nil {
             exceptions.insert(name)
-        } else if isWildcard {
+        } else if wildcard != nil {
             wildcards.insert(name)
         } else {
             rules.insert(name)

@@ -139,6 +139,6 @@ public struct CertificateSource: CustomStringConvertible {
                     .unreadable, file: file.path, expected: "a file that can be read", found: "none, or no file")
             }
         }
-        return files.sorted { $0.path < $1.path }
+        return files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     }
 }

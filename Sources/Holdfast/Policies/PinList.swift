@@ -9,6 +9,8 @@ struct PinList {
     /// Octets of all certificates together, and some for each: more than any file holds that shares nothing.
     static let maximumDecodedBytes = 2 * CertificateFile.maximumBytes
     private static let overhead = 64
+    /// Octets of a domain in its canonical form, which is ASCII; nobody asks for another.
+    private static let maximumKeyBytes = 1_024
 
     private let bytes: [UInt8]
     private var spent = 0
@@ -100,13 +102,14 @@ extension PinList {
     }
 
     private func text(of object: Object) throws -> String {
+        guard object.count <= Self.maximumKeyBytes else { throw Self.corrupt }
         let text: String? =
             switch object.kind {
             case 0x50: String(strictUTF8: try content(at: object.start, count: object.count))
             case 0x60: String(strictUTF16: try units(of: object))
             default: nil
             }
-        guard let text else { throw Self.corrupt }
+        guard let text, text.isASCII(atMost: Self.maximumKeyBytes) else { throw Self.corrupt }
         return text
     }
 
@@ -232,9 +235,8 @@ extension PinList {
         }
 
         mutating func text(before mark: StaticString) throws -> String {
-            guard var text = String(strictUTF8: try octets(before: mark)), !text.contains("<") else {
-                throw PinList.corrupt
-            }
+            var text = String(decoding: try octets(before: mark), as: UTF8.self)
+            guard text.isASCII(atMost: PinList.maximumKeyBytes), !text.contains("<") else { throw PinList.corrupt }
             try skip()
             for (entity, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'")] {
                 text = text.replacingOccurrences(of: entity, with: character)

@@ -36,7 +36,8 @@ struct PolicyTable: Sendable {
     }
 
     private var index = HostPatternIndex<any TrustPolicy>()
-    private var others: [String: any TrustPolicy] = [:]
+    /// By the octets of the name: one that is looked for may be of any length.
+    private var others: [[UInt8]: (name: String, policy: any TrustPolicy)] = [:]
     /// Differs after every change, so that what was decided before can be told from what was decided after it.
     private(set) var generation: UInt64 = 0
 
@@ -44,14 +45,14 @@ struct PolicyTable: Sendable {
         get {
             switch key {
             case .pattern(let pattern): index[pattern]
-            case .other(let name): others[name]
+            case .other(let name): others[Array(name.utf8)]?.policy
             }
         }
         set {
             generation &+= 1
             switch key {
             case .pattern(let pattern): index[pattern] = newValue
-            case .other(let name): others[name] = newValue
+            case .other(let name): others[Array(name.utf8)] = newValue.map { (name, $0) }
             }
         }
     }
@@ -65,12 +66,14 @@ struct PolicyTable: Sendable {
     /// The policy that decides for the host of this name; for any other name the one that bears it.
     func policy(named name: String) -> (any TrustPolicy)? {
         if let host = try? DialledHost(publishedHostName: name), let policy = policy(for: host) { return policy }
-        return self[Key(name: name, allowingTopLevel: true)] ?? others[name]
+        return self[Key(name: name, allowingTopLevel: true)] ?? self[.other(name)]
     }
 
     /// Every policy with its key: in the order of precedence, then other names in theirs.
     var entries: [(key: Key, policy: any TrustPolicy)] {
         index.entries.map { (.pattern($0.pattern), $0.value) }
-            + others.sorted { $0.key < $1.key }.map { (.other($0.key), $0.value) }
+            + others.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {
+                (.other($0.value.name), $0.value.policy)
+            }
     }
 }

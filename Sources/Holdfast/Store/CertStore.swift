@@ -99,7 +99,7 @@ public final class CertStore: Sendable {
             configurationError = error
         }
         self.fallback = fallback
-        let reporter = CertStoreReporter(clock: clock, storeName: configuration.instanceIdentifier)
+        let reporter = CertStoreReporter(storeName: configuration.instanceIdentifier)
         self.reporter = reporter
         let format = CertStoreFormat(
             configuration: configuration, key: key, configurationError: configurationError, crypto: cryptoProvider)
@@ -141,14 +141,15 @@ public final class CertStore: Sendable {
         return store
     }
 
-    /// What the store's data is kept under.
+    /// Tells the store from others of the application; see ``CertStoreConfiguration/instanceIdentifier``.
     public var identifier: String { configuration.instanceIdentifier }
 
     var snapshot: StoreSnapshot { StoreSnapshot(document: documents.snapshot, fallback: fallback) }
 
     // MARK: What the store knows
 
-    /// The latest of the clock, the date of the build, and the newest issue time that was verified.
+    /// The latest of the clock, the date of the build, and the newest issue time that was verified, which moves it no
+    /// further than a day past the others.
     public var trustedTime: Date { documents.trustedTime }
 
     /// Entries that count now or did until they expired: those of the verified document, else the fallback entries.
@@ -182,7 +183,7 @@ public final class CertStore: Sendable {
     }
 
     private func judge(commonName: String, fingerprint: Data) -> ValidationResult {
-        if let expected = configuration.expectedCommonNames, !expected.contains(commonName) { return .untrusted }
+        guard configuration.expects(commonName) else { return .untrusted }
         let snapshot = snapshot
         let time = PathValidator.wholeSeconds(snapshot.trustedTime.time(clock: clock.now))
         return snapshot.result(name: commonName, fingerprint: fingerprint, at: time)

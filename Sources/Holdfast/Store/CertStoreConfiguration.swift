@@ -16,7 +16,9 @@ public struct CertStoreConfiguration: Sendable {
     public var useChallenge: Bool
     /// The common names that may be validated; nil for any.
     public var expectedCommonNames: [String]?
-    /// Tells several stores of one application apart; nil means `default`.
+    /// Names what the store keeps, for stores that an application wants to tell apart itself; nil for a name that comes
+    /// from the service's URL, the public key and the mode. What another URL, key or mode has kept under the same name
+    /// does not count.
     public var identifier: String?
     /// JSON of an entry, or of a list, that counts until the first verified document; its signature is not checked.
     public var fallbackCertificateData: Data?
@@ -68,8 +70,13 @@ public struct CertStoreConfiguration: Sendable {
         set { expirationUpdateThreshold = newValue }
     }
 
-    /// What the store's data is kept under: the identifier, or `default`.
+    /// The identifier, or `default` where none is given. Two stores with none share it and nothing else.
     public var instanceIdentifier: String { identifier ?? "default" }
+
+    /// Whether a name may be validated. It may be a peer's, and of any length.
+    func expects(_ name: String) -> Bool {
+        expectedCommonNames.map { $0.contains { $0.hasSameOctets(as: name) } } ?? true
+    }
 
     /// When documents are renewed.
     var schedule: UpdateSchedule {

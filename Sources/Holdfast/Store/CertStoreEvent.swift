@@ -35,9 +35,8 @@ public enum CertStoreEvent: Sendable {
     case updateFinished(CertStoreUpdateReport)
     /// The pins were replaced; so many entries count now.
     case pinsReplaced(entries: Int)
-    /// A document was made so many seconds after what the clock says; its time counts from now on, also after a restart.
-    /// A server whose clock was far ahead when it signed is believed: its later answers, by the right time, are refused
-    /// as older ones. ``CertStore/reset()`` forgets the time with the pins.
+    /// A document was made so many seconds after what the clock says. It counts all the same, and moves
+    /// ``CertStore/trustedTime``, but by a day at most: look at the device's clock and at the signer's.
     case issuedAheadOfClock(TimeInterval)
     /// A static list says which hosts need no pins; nobody signed that, and it is not followed.
     case unsignedDomainsConfigurationIgnored

@@ -14,7 +14,16 @@ struct CertStoreFormat: DocumentFormat {
     /// Octets of a challenge; servers take 16 to 32.
     private static let challengeLength = 16
 
-    var storageKey: String { configuration.instanceIdentifier }
+    var storageKey: String {
+        configuration.identifier ?? "cert-store-\(PinText.hexadecimal(origin))"
+    }
+    var origin: [UInt8] {
+        let parts = [
+            "cert-store", configuration.useChallenge ? "challenge" : "list", configuration.serviceUrl.absoluteString,
+            configuration.publicKey,
+        ]
+        return StoredRecord.origin(of: parts.map { Array($0.utf8) })
+    }
     var logName: String { configuration.instanceIdentifier }
     var canVerify: Bool { key != nil }
     var buildDate: Date? { configuration.buildDate }
@@ -23,7 +32,6 @@ struct CertStoreFormat: DocumentFormat {
     }
     var longestBackOff: TimeInterval { BackOff.longest }
     var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
-    var acceptedDelay: TimeInterval { StoreContent.acceptedDelay }
 
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<StoreContent>
@@ -80,7 +88,7 @@ struct CertStoreFormat: DocumentFormat {
     ) throws(CertStoreError) -> StoredRecord {
         var record = StoredRecord(format: configuration.useChallenge ? .challenge : .list, body: body)
         guard configuration.useChallenge else {
-            record.entityTag = response.header("ETag") ?? ""
+            record.entityTag = Self.entityTag(response)
             return record
         }
         guard let signature = response.header(Self.signatureHeader) else {
@@ -93,11 +101,21 @@ struct CertStoreFormat: DocumentFormat {
         return record
     }
 
+    /// A tag is sent again and kept; one that is none (RFC 9110 8.8.3) counts as not given.
+    private static func entityTag(_ response: RemoteDataResponse) -> String {
+        guard let tag = response.header("ETag"), tag.isASCII(atMost: 256),
+            tag.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return "" }
+        return tag
+    }
+
     func isOwn(_ format: StoredRecord.Format) -> Bool {
         format == (configuration.useChallenge ? .challenge : .list)
     }
 
-    func content(of record: StoredRecord, at time: Date) throws(DocumentError) -> StoreContent {
+    func content(
+        of record: StoredRecord, issuedUpTo latest: Date, at time: Date
+    ) throws(DocumentError) -> StoreContent {
         guard let key else {
             throw DocumentError(.invalidPublicKey, expected: "a public key", found: "none")
         }
@@ -122,8 +140,7 @@ struct CertStoreFormat: DocumentFormat {
         _ new: StoreContent, _ old: StoreContent?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
         try new.checkReplaces(
-            old, newestIssue: newestIssue, at: PathValidator.wholeSeconds(time),
-            acceptingLoss: configuration.acceptsLossOfPins)
+            old, at: PathValidator.wholeSeconds(time), acceptingLoss: configuration.acceptsLossOfPins)
     }
 
     func obstacle(to content: StoreContent?, at time: Date) -> CertStoreError? {

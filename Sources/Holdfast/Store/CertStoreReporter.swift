@@ -4,14 +4,12 @@ import Logging
 /// Tells a ``CertStore``'s observers, and the log, what happens in it.
 final class CertStoreReporter: Sendable {
     let observers = Subscribers<@Sendable (CertStoreEvent) -> Void>()
-    private let clock: any WallClock
     private let storeName: String
     private let logger = Logger(label: "holdfast.store")
     /// Said once.
     private let hasWarnedOfReplay = Lock(false)
 
-    init(clock: any WallClock, storeName: String) {
-        self.clock = clock
+    init(storeName: String) {
         self.storeName = storeName
     }
 
@@ -24,23 +22,17 @@ final class CertStoreReporter: Sendable {
         case .updateStarted(let kind): tell(.updateStarted(kind))
         case .updateFinished(let report): tell(.updateFinished(report))
         case .replaced(let content): say(about: content)
+        case .issuedAhead(let seconds): tell(.issuedAheadOfClock(seconds))
         case .reset: tell(.reset)
         }
     }
 
     private func say(about content: StoreContent) {
-        let now = clock.now
         let warningOfReplay = hasWarnedOfReplay.withLock { hasWarned in
             defer { if !content.isSignedAsAWhole { hasWarned = true } }
             return !content.isSignedAsAWhole && !hasWarned
         }
         tell(.pinsReplaced(entries: content.table.count))
-        if let issued = content.issuedAt, issued > now {
-            tell(.issuedAheadOfClock(issued.timeIntervalSince(now)))
-            logger.warning(
-                "a pin document was issued after what the clock says; its time counts from now on",
-                metadata: ["store": "\(storeName)", "seconds": "\(issued.timeIntervalSince(now))"])
-        }
         if content.hasUnsignedDomains {
             tell(.unsignedDomainsConfigurationIgnored)
             logger.warning(

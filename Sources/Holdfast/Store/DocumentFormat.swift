@@ -12,6 +12,9 @@ protocol DocumentFormat: Sendable {
 
     /// What the data is kept under.
     var storageKey: String { get }
+    /// A digest of what the documents come from and are verified by: two formats with different ones have nothing in
+    /// common, and neither counts what the other kept.
+    var origin: [UInt8] { get }
     /// What the documents are called in the log.
     var logName: String { get }
     /// Whether there is anything to verify with; without it nothing is loaded.
@@ -24,8 +27,6 @@ protocol DocumentFormat: Sendable {
     var longestBackOff: TimeInterval { get }
     /// No two updates that mismatches ask for are closer, in seconds.
     var mismatchInterval: TimeInterval { get }
-    /// Behind the newest issue time by so many seconds a document is still accepted.
-    var acceptedDelay: TimeInterval { get }
 
     /// Downloads and verifies a document; nil when the server has no other than the one that is there.
     func fetch(
@@ -34,10 +35,16 @@ protocol DocumentFormat: Sendable {
     /// Whether a record is one of this format.
     func isOwn(_ format: StoredRecord.Format) -> Bool
     /// Verifies what was stored.
-    func content(of record: StoredRecord, at time: Date) throws(DocumentError) -> Content
+    /// - Parameters:
+    ///   - record: what was stored.
+    ///   - latest: no document counts from a later time, whatever its signer states.
+    ///   - time: the trusted time.
+    func content(
+        of record: StoredRecord, issuedUpTo latest: Date, at time: Date
+    ) throws(DocumentError) -> Content
     /// When a document was made, in its signer's words; nil where nobody signed that.
     func issueTime(of content: Content) -> Date?
-    /// Whether a document may take the place of what is there.
+    /// Whether a document may take the place of what is there. Its issue time will be the newest.
     func checkReplaces(
         _ new: Content, _ old: Content?, newestIssue: Date?, at time: Date
     ) throws(DocumentError)
@@ -59,6 +66,8 @@ struct CurrentDocument<Content: Sendable>: Sendable {
     let entityTag: String
     /// Tells the trusted time of the moment: the answer may take a while to come.
     let time: @Sendable () -> Date
+    /// Tells up to which issue time a document counts at the moment.
+    let latestIssue: @Sendable () -> Date
 }
 
 /// A document that was verified, and what is kept of it.
@@ -84,5 +93,7 @@ enum DocumentStoreEvent<Content: Sendable>: Sendable {
     case updateStarted(CertStoreUpdateKind)
     case updateFinished(CertStoreUpdateReport)
     case replaced(Content)
+    /// A document was made so many seconds after what the clock says.
+    case issuedAhead(TimeInterval)
     case reset
 }

@@ -26,7 +26,9 @@ extension DocumentStore {
 
     private func current() -> CurrentDocument<Content> {
         let (content, tag) = state.withLock { ($0.snapshot.content, $0.entityTag) }
-        return CurrentDocument(content: content, entityTag: tag) { self.trustedTime }
+        return CurrentDocument(
+            content: content, entityTag: tag, time: { self.trustedTime },
+            latestIssue: { self.snapshot.trustedTime.counted(.distantFuture, clock: self.clock.now) })
     }
 
     /// Puts a document in the place of the one that is there, first in the storage, then in the snapshot.
@@ -46,9 +48,25 @@ extension DocumentStore {
         }
         let failure = try result.get()
         // Not on the storage queue: an observer may reset the store.
-        if let content = fetched?.content { tell(.replaced(content)) }
+        if let content = fetched?.content {
+            tell(.replaced(content))
+            sayIfAhead(content)
+        }
         return failure
     }
+
+    private func sayIfAhead(_ content: Content) {
+        guard let seconds = format.issueTime(of: content)?.timeIntervalSince(clock.now), seconds > 0 else { return }
+        tell(.issuedAhead(seconds))
+        // The clocks of two machines are seldom the same: that alone is no reason to look at either.
+        logger.log(
+            level: seconds > Self.ordinaryDifference ? .warning : .info,
+            "a document was issued after what the clock says; at most a day of that counts",
+            metadata: ["store": "\(format.logName)", "seconds": "\(seconds)"])
+    }
+
+    /// Between two clocks, in seconds.
+    private static var ordinaryDifference: TimeInterval { 300 }
 
     /// On the storage queue, where resets happen as well: nothing changes the snapshot meanwhile.
     private func store(
@@ -72,12 +90,11 @@ extension DocumentStore {
         } catch {
             throw CertStoreError(error)
         }
-        if let issued = format.issueTime(of: content) {
-            trusted.newestIssue = max(issued, trusted.newestIssue ?? issued)
-        }
+        if let issued = format.issueTime(of: content) { trusted = trusted.remembering(issued, clock: now) }
         let next = nextUpdate(for: content, trusted: trusted, now: now)
         record.nextUpdate = PathValidator.wholeSeconds(next)
         record.newestIssue = trusted.newestIssue.map(PathValidator.wholeSeconds) ?? 0
+        record.origin = format.origin
         let storageFailure = save(record)
         let snapshot = DocumentSnapshot(content: content, trustedTime: trusted)
         let emptiness = obstacle(to: content, trusted: trusted, now: now)

@@ -74,7 +74,6 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
 
     var snapshot: DocumentSnapshot<Content> { state.withLock { $0.snapshot } }
 
-    /// The latest of the clock, the date of the build, and the newest issue time that was verified.
     var trustedTime: Date { snapshot.trustedTime.time(clock: clock.now) }
 
     /// When the next update is due, or after a failure the next attempt.

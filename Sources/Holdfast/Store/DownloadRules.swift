@@ -25,7 +25,7 @@ package struct DownloadRules: Sendable {
         to url: URL?, from origin: URL, number: Int, status: Int
     ) throws(RemoteDataError) -> URL {
         guard number <= Self.maximumRedirects, let url, isAllowed(url),
-            url.scheme?.lowercased() == "https" || origin.scheme?.lowercased() == "http"
+            Self.scheme(of: url) == "https" || Self.scheme(of: origin) == "http"
         else {
             throw RemoteDataError(
                 .redirectRefused, status: status,
@@ -36,10 +36,19 @@ package struct DownloadRules: Sendable {
     }
 
     private func isAllowed(_ url: URL) -> Bool {
-        switch url.scheme?.lowercased() {
+        switch Self.scheme(of: url) {
         case "https": true
-        case "http": allowsPlainHTTPToLoopback && ["127.0.0.1", "::1", "[::1]", "localhost"].contains(url.host ?? "")
+        case "http": allowsPlainHTTPToLoopback && Self.isLoopback(url.host(percentEncoded: true) ?? "")
         default: false
         }
+    }
+
+    /// A redirect leads where the server says.
+    private static func scheme(of url: URL) -> String? {
+        url.scheme.flatMap { $0.isASCII(atMost: 5) ? $0.lowercased() : nil }
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        ["127.0.0.1", "::1", "[::1]", "localhost"].contains { $0.hasSameOctets(as: host) }
     }
 }

@@ -27,10 +27,12 @@ public struct FileDataStore: ReportingDataStore {
     ///   - maximumBytes: the most that is read from a file.
     public init(folder: URL = Self.defaultFolder, maximumBytes: Int = 64 << 20) {
         self.folder = folder
-        self.maximumBytes = max(0, maximumBytes)
+        // One more is asked for, to notice that there is more.
+        self.maximumBytes = max(0, min(maximumBytes, .max - 1))
     }
 
-    /// The file of a key: its letters and digits, everything else as the hexadecimal of its UTF-8 octets.
+    /// The file of a key: its small letters and digits, everything else as the hexadecimal of its UTF-8 octets, since
+    /// some file systems take capital and small letters for the same.
     public func file(forKey key: String) -> URL { folder.appending(path: Self.name(of: key)) }
 
     /// What is kept under a key; nil when there is nothing.
@@ -98,9 +100,8 @@ public struct FileDataStore: ReportingDataStore {
     private static func name(of key: String) -> String {
         var name = ""
         for octet in key.utf8 {
-            let scalar = Unicode.Scalar(octet)
-            if scalar.properties.isAlphabetic && octet < 0x80 || (0x30...0x39).contains(octet) {
-                name.unicodeScalars.append(scalar)
+            if (0x61...0x7A).contains(octet) || (0x30...0x39).contains(octet) {
+                name.unicodeScalars.append(Unicode.Scalar(octet))
             } else {
                 name += "_" + PinText.hexadecimal([octet])
             }

@@ -1,7 +1,7 @@
 /// The entries of a document by name: one probe of a hash table, some 80 bytes an entry with its name.
 ///
-/// Names are found without regard to the case of ASCII letters. Of one name the entries stand together, the latest
-/// expiry first. A value that does not change; safe to use from any thread.
+/// Names are octets here, whatever Unicode holds for equivalent, and are found without regard to the case of ASCII
+/// letters. Of one name the entries stand together, the latest expiry first.
 struct PinTable: Sendable {
     struct Entry: Sendable {
         let pin: Pin
@@ -26,10 +26,11 @@ struct PinTable: Sendable {
         // A position is 32 bits wide, which the limits of documents are far below.
         let folded = unsorted.prefix(Int(Int32.max)).map { (name: Self.folded($0.name), entry: $0) }
         let sorted = folded.sorted { left, right in
-            guard left.name == right.name else { return left.name < right.name }
-            // Names are octets here; of texts that are canonically equivalent, which `==` takes for one, each is a name.
-            guard !Self.isSame(left.name, right.name) else { return left.entry.expires > right.entry.expires }
-            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+            switch Self.order(left.name, right.name) {
+            case ..<0: true
+            case 0: left.entry.expires > right.entry.expires
+            default: false
+            }
         }
         var entries: [Entry] = []
         var names: [UInt8] = []
@@ -37,9 +38,9 @@ struct PinTable: Sendable {
         var firsts: [(name: String, position: Int)] = []
         var literal: (text: String, start: Int)?
         for (position, (name, entry)) in sorted.enumerated() {
-            if !(firsts.last.map { Self.isSame($0.name, name) } ?? false) { firsts.append((name, position)) }
+            if !(firsts.last.map { $0.name.hasSameOctets(as: name) } ?? false) { firsts.append((name, position)) }
             let start: Int
-            if let literal, Self.isSame(literal.text, entry.name) {
+            if let literal, literal.text.hasSameOctets(as: entry.name) {
                 start = literal.start
             } else {
                 start = names.count
@@ -146,7 +147,15 @@ struct PinTable: Sendable {
         return names[start..<(start + Int(entry.nameLength))]
     }
 
-    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+    /// Below, at or above zero, by the octets.
+    private static func order(_ left: String, _ right: String) -> Int {
+        var (left, right) = (left.utf8.makeIterator(), right.utf8.makeIterator())
+        while let one = left.next() {
+            guard let other = right.next() else { return 1 }
+            if one != other { return Int(one) - Int(other) }
+        }
+        return right.next() == nil ? 0 : -1
+    }
 
     private static func lowered(_ octet: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
@@ -157,5 +166,9 @@ struct PinTable: Sendable {
         return String(decoding: name.utf8.map(lowered), as: UTF8.self)
     }
 
-    private static func hash(_ name: String) -> Int { name.hashValue }
+    private static func hash(_ name: String) -> Int {
+        var hasher = Hasher()
+        for octet in name.utf8 { hasher.combine(octet) }
+        return hasher.finalize()
+    }
 }

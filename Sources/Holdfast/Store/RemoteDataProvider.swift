@@ -51,7 +51,9 @@ public struct RemoteDataResponse: Sendable {
     ///   - headers: by name, in any case.
     public init(_ content: Content, headers: [String: String] = [:]) {
         self.content = content
-        self.headers = Dictionary(headers.map { ($0.lowercased(), $1) }) { first, _ in first }
+        // The name of a header is ASCII (RFC 9110 5.1); another is none that is asked for.
+        let named = headers.filter { $0.key.isASCII(atMost: 128) }
+        self.headers = Dictionary(named.map { ($0.lowercased(), $1) }) { first, _ in first }
     }
 
     /// A header, whatever the case of its name.

@@ -14,10 +14,6 @@ struct StoreContent: Sendable {
     let issuedAt: Date?
     let versionCheck: ChallengeResponse.VersionCheck?
 
-    /// Behind the newest issue time by this many seconds a document is still accepted: a server may have several
-    /// machines, whose clocks differ.
-    static let acceptedDelay: Double = 10 * 60
-
     init(_ list: FingerprintList) {
         table = PinTable(list.entries)
         isSignedAsAWhole = false
@@ -36,21 +32,13 @@ struct StoreContent: Sendable {
         versionCheck = response.versionCheck
     }
 
-    /// Whether this may take the place of what a store has.
+    /// Whether this may take the place of what a store has. An answer to the store's own challenge is fresh, whatever
+    /// its timestamp says: it may.
     /// - Parameters:
     ///   - old: the content it would replace; nil where nothing verified is stored.
-    ///   - newestIssue: the newest issue time of any verified document.
     ///   - time: the trusted time, in Unix seconds.
     ///   - acceptingLoss: whether the application lets a static list drop names.
-    func checkReplaces(
-        _ old: StoreContent?, newestIssue: Date?, at time: Int64, acceptingLoss: Bool
-    ) throws(DocumentError) {
-        if let issuedAt, let newestIssue, issuedAt < newestIssue.addingTimeInterval(-Self.acceptedDelay) {
-            throw DocumentError(
-                .issuedBeforeNewest, field: "timestamp",
-                expected: "an answer made after \(newestIssue.formatted(.iso8601)) or at most 10 minutes before",
-                found: "one made at \(issuedAt.formatted(.iso8601))")
-        }
+    func checkReplaces(_ old: StoreContent?, at time: Int64, acceptingLoss: Bool) throws(DocumentError) {
         guard !isSignedAsAWhole, !acceptingLoss else { return }
         guard table.count > 0 else {
             throw DocumentError(.emptyList, field: "fingerprints", expected: "at least one entry", found: "none")
@@ -111,7 +99,7 @@ struct StoreSnapshot: Sendable {
     func isExempt(_ host: DialledHost) -> Bool {
         guard let domains = content?.domains else { return false }
         for name in Self.names(of: host) {
-            if let isRequired = domains.pinningRequired[name] { return !isRequired }
+            if let isRequired = domains.isRequired(name) { return !isRequired }
         }
         return !domains.pinningRequiredForUnlisted && entriesEver(for: host).isEmpty
     }

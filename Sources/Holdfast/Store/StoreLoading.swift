@@ -34,22 +34,24 @@ struct StoreLoading<Format: DocumentFormat> {
         guard format.isOwn(record.format) else {
             return Result(error: damaged("one of the other kind (\(record.format.rawValue))", nil))
         }
+        guard record.origin == format.origin else {
+            return Result(error: damaged("one of another server, key or mode", nil))
+        }
+        let newest = Self.date(record.newestIssue)
         do throws(DocumentError) {
-            // What was not ahead of trusted time when it came is not ahead now, whatever was done to the clock since.
-            let time = TrustedTime(buildDate: format.buildDate, newestIssue: Self.date(record.newestIssue))
-            return result(of: record, try format.content(of: record, at: time.time(clock: now)))
+            let time = TrustedTime(buildDate: format.buildDate, newestIssue: newest)
+            let content = try format.content(of: record, issuedUpTo: newest, at: time.time(clock: now))
+            return result(of: record, content, newest: newest)
         } catch {
             return Result(error: damaged("one that does not verify: \(error)", error))
         }
     }
 
-    /// The dates of a record are unsigned: neither may do more than the signed ones and the schedule allow.
-    private func result(of record: StoredRecord, _ content: Format.Content) -> Result {
+    /// The dates of a record are unsigned: neither may do more than the signed ones and the schedule allow. Whoever can
+    /// lower the newest issue time can put an older record in the place of this one as well.
+    private func result(of record: StoredRecord, _ content: Format.Content, newest: Date) -> Result {
         var result = Result(content: content, entityTag: record.entityTag)
-        if let issued = format.issueTime(of: content) {
-            let newest = Self.date(record.newestIssue)
-            result.newestIssue = max(issued, min(newest, issued.addingTimeInterval(format.acceptedDelay)))
-        }
+        result.newestIssue = format.issueTime(of: content).map { min($0, newest) }
         let latest = now.addingTimeInterval(format.longestInterval)
         result.nextUpdate = min(Self.date(record.nextUpdate), latest)
         return result

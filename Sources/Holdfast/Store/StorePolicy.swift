@@ -21,7 +21,7 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
     /// Judges a trust at a time, or at the store's trusted time if that is later; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         let snapshot = store.snapshot
-        let time = snapshot.trustedTime.time(clock: time)
+        let time = snapshot.trustedTime.time(asked: time, clock: store.clock.now)
         var draft = DecisionDraft(hostName, nil, trust, time)
         let host: DialledHost
         do throws(TrustFailure) {
@@ -60,9 +60,7 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
             }
         }
         if let first = entries.first { name = snapshot.table.name(of: first) }
-        if let expected = store.configuration.expectedCommonNames, !expected.contains(name),
-            !expected.contains(host.name)
-        {
+        guard store.configuration.expects(name) || store.configuration.expects(host.name) else {
             return draft.rejected(
                 TrustFailure(
                     .hostNotCovered, expected: "one of the store's expected names", found: name.quoted,

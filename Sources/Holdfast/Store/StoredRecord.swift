@@ -14,6 +14,8 @@ struct StoredRecord: Sendable, Equatable {
     }
 
     var format: Format
+    /// Of the store that it belongs to, see ``origin(of:)``.
+    var origin: [UInt8] = []
     /// The body of the document.
     var body: Data
     /// The header texts of an answer to a challenge.
@@ -27,14 +29,25 @@ struct StoredRecord: Sendable, Equatable {
 
     /// No part is longer; what a storage returns is read within this.
     static let maximumPart = 1 << 30
-    private static let tag = Data("holdfast pin store 1\n".utf8)
+    private static let tag = Data("holdfast pin store 2\n".utf8)
+
+    /// A digest of what tells two stores apart: kinds, addresses, keys.
+    static func origin(of parts: [[UInt8]]) -> [UInt8] {
+        var hash = SHA256()
+        for part in parts {
+            // Its length first, so that no two lists of parts are the same octets.
+            hash.update(data: Data("\(part.count) ".utf8))
+            hash.update(data: part)
+        }
+        return Array(hash.finalize())
+    }
 
     var data: Data {
         var data = Self.tag
         let parts = [
-            ("format", Data(format.rawValue.utf8)), ("body", body), ("challenge", Data(challenge.utf8)),
-            ("signature", Data(signature.utf8)), ("tag", Data(entityTag.utf8)), ("next", Data(String(nextUpdate).utf8)),
-            ("issue", Data(String(newestIssue).utf8)),
+            ("format", Data(format.rawValue.utf8)), ("origin", Data(origin)), ("body", body),
+            ("challenge", Data(challenge.utf8)), ("signature", Data(signature.utf8)), ("tag", Data(entityTag.utf8)),
+            ("next", Data(String(nextUpdate).utf8)), ("issue", Data(String(newestIssue).utf8)),
         ]
         for (name, part) in parts {
             data += Data("\(name) \(part.count)\n".utf8) + part + Data("\n".utf8)
@@ -47,31 +60,49 @@ struct StoredRecord: Sendable, Equatable {
         self.body = body
     }
 
-    /// Reads a record; nil for one that is damaged.
+    /// Reads a record; nil for one that is damaged, or that another version of Holdfast wrote.
     init?(_ data: Data) {
         let octets = [UInt8](data)
         guard octets.count > SHA256.byteCount, octets.starts(with: Self.tag) else { return nil }
         let end = octets.count - SHA256.byteCount
         guard SHA256.hash(data: octets[..<end]).elementsEqual(octets[end...]) else { return nil }
-        var parts: [String: Data] = [:]
-        var position = Self.tag.count
-        while position < end {
-            guard let lineEnd = octets[position..<min(end, position + 64)].firstIndex(of: 0x0A) else { return nil }
-            let words = String(decoding: octets[position..<lineEnd], as: UTF8.self).split(separator: " ")
-            guard words.count == 2, let length = Int(words[1]), (0...Self.maximumPart).contains(length),
-                length < end - lineEnd - 1
-            else { return nil }
-            parts[String(words[0])] = Data(octets[(lineEnd + 1)..<(lineEnd + 1 + length)])
-            position = lineEnd + 1 + length + 1
-        }
-        func text(_ name: String) -> String { String(decoding: parts[name] ?? Data(), as: UTF8.self) }
-        guard let format = Format(rawValue: text("format")), let body = parts["body"] else { return nil }
+        var rest = octets[Self.tag.count..<end]
+        guard let format = Self.next("format", of: &rest).flatMap(Self.format),
+            let origin = Self.next("origin", of: &rest),
+            let body = Self.next("body", of: &rest), let challenge = Self.next("challenge", of: &rest),
+            let signature = Self.next("signature", of: &rest), let entityTag = Self.next("tag", of: &rest),
+            let nextUpdate = Self.next("next", of: &rest).flatMap(Self.number),
+            let newestIssue = Self.next("issue", of: &rest).flatMap(Self.number), rest.isEmpty
+        else { return nil }
         self.format = format
-        self.body = body
-        challenge = text("challenge")
-        signature = text("signature")
-        entityTag = text("tag")
-        nextUpdate = Int64(text("next")) ?? 0
-        newestIssue = Int64(text("issue")) ?? 0
+        self.origin = Array(origin)
+        self.body = Data(body)
+        self.challenge = String(decoding: challenge, as: UTF8.self)
+        self.signature = String(decoding: signature, as: UTF8.self)
+        self.entityTag = String(decoding: entityTag, as: UTF8.self)
+        self.nextUpdate = nextUpdate
+        self.newestIssue = newestIssue
+    }
+
+    /// Takes the part that is due, `name length LF octets LF`.
+    private static func next(_ name: String, of rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard let lineEnd = rest.prefix(64).firstIndex(of: 0x0A) else { return nil }
+        let start = Array("\(name) ".utf8)
+        let line = rest[..<lineEnd]
+        guard line.starts(with: start), let length = number(line.dropFirst(start.count)),
+            (0...Int64(maximumPart)).contains(length), length < rest.endIndex - lineEnd - 1
+        else { return nil }
+        let part = rest[(lineEnd + 1)...].prefix(Int(length))
+        guard rest[part.endIndex] == 0x0A else { return nil }
+        rest = rest[(part.endIndex + 1)...]
+        return part
+    }
+
+    private static func format(_ octets: ArraySlice<UInt8>) -> Format? {
+        [.list, .challenge, .trustServer].first { $0.rawValue.utf8.elementsEqual(octets) }
+    }
+
+    private static func number(_ octets: ArraySlice<UInt8>) -> Int64? {
+        octets.count <= 20 ? Int64(String(decoding: octets, as: UTF8.self)) : nil
     }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// The format of a ``TrustServerStore``: one CMS message, signed as a whole.
@@ -12,14 +11,12 @@ struct TrustServerFormat: DocumentFormat {
     static let greatestAgeOfDownload: TimeInterval = 10 * 60
 
     /// Different for every customer, server and signer: what one has is nothing to another.
-    var storageKey: String {
-        var hash = SHA256()
-        for part in [Array(url.absoluteString.utf8), signer.identity, Array(customer.utf8)] {
-            hash.update(data: Data("\(part.count) ".utf8))
-            hash.update(data: part)
-        }
-        return "trust-server-\(PinText.hexadecimal(Array(hash.finalize())))"
+    var origin: [UInt8] {
+        StoredRecord.origin(of: [
+            Array("trust-server".utf8), Array(url.absoluteString.utf8), signer.identity, Array(customer.utf8),
+        ])
     }
+    var storageKey: String { "trust-server-\(PinText.hexadecimal(origin))" }
 
     /// Without what may be secret in a URL: its user, password and query.
     var logName: String { "\(customer) at \(url.host() ?? "")\(url.path())" }
@@ -28,7 +25,6 @@ struct TrustServerFormat: DocumentFormat {
     var longestInterval: TimeInterval { max(settings.maxAge, UpdateSchedule.longestOfShortIntervals) }
     var longestBackOff: TimeInterval { 60 }
     var mismatchInterval: TimeInterval { 60 }
-    var acceptedDelay: TimeInterval { 0 }
 
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<TrustServerTable>
@@ -46,7 +42,7 @@ struct TrustServerFormat: DocumentFormat {
         let record = StoredRecord(format: .trustServer, body: body)
         let time = current.time()
         do throws(DocumentError) {
-            let content = try content(of: record, at: time)
+            let content = try content(of: record, issuedUpTo: current.latestIssue(), at: time)
             try checkIsRecent(content, at: time)
             return FetchedDocument(record: record, content: content)
         } catch {
@@ -65,23 +61,25 @@ struct TrustServerFormat: DocumentFormat {
 
     func isOwn(_ format: StoredRecord.Format) -> Bool { format == .trustServer }
 
-    func content(of record: StoredRecord, at time: Date) throws(DocumentError) -> TrustServerTable {
+    func content(
+        of record: StoredRecord, issuedUpTo latest: Date, at time: Date
+    ) throws(DocumentError) -> TrustServerTable {
         try TrustServerTable(
             TrustServerDocument(
                 verifying: record.body, by: signer, customer: customer, at: time, limits: settings.limits,
-                allowsLegacyDigests: settings.allowsLegacyDigests))
+                allowsLegacyDigests: settings.allowsLegacyDigests), issuedUpTo: latest)
     }
 
-    func issueTime(of content: TrustServerTable) -> Date? { content.timestamp }
+    func issueTime(of content: TrustServerTable) -> Date? { content.signedTimestamp }
 
     func checkReplaces(
         _ new: TrustServerTable, _ old: TrustServerTable?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
-        guard let newestIssue, new.timestamp < newestIssue else { return }
+        guard let newestIssue, new.signedTimestamp < newestIssue else { return }
         throw DocumentError(
             .issuedBeforeNewest, field: "timestamp",
             expected: "a document of \(newestIssue.formatted(.iso8601)) or later",
-            found: "one of \(new.timestamp.formatted(.iso8601))")
+            found: "one of \(new.signedTimestamp.formatted(.iso8601))")
     }
 
     func obstacle(to content: TrustServerTable?, at time: Date) -> CertStoreError? {

@@ -41,7 +41,8 @@ public struct TrustServerPolicy: PreparableTrustPolicy, ScopedPolicy {
     /// Judges a trust at a time, or at the store's trusted time if that is later; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         let snapshot = store.documents.snapshot
-        var draft = DecisionDraft(hostName, validationType, trust, snapshot.trustedTime.time(clock: time))
+        var draft = DecisionDraft(
+            hostName, validationType, trust, snapshot.trustedTime.time(asked: time, clock: store.clock.now))
         let host: DialledHost
         do throws(TrustFailure) {
             guard let dialled = try scope.subject(of: trust).host else {

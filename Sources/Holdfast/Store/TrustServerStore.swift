@@ -22,6 +22,9 @@ public final class TrustServerStore: Sendable {
         case updateFinished(CertStoreUpdateReport)
         /// A new document counts: when it was made, and how many hosts it is for.
         case documentReplaced(timestamp: Date, hosts: Int)
+        /// A document was made so many seconds after what the clock says. It counts all the same, and moves
+        /// ``TrustServerStore/trustedTime``, but by a day at most: look at the device's clock and at the signer's.
+        case issuedAheadOfClock(TimeInterval)
         /// The signer's certificate has ended; documents are verified all the same. Configure its successor.
         case signerExpired(Date)
         /// A host was judged by a document past its time, so many seconds old.
@@ -74,8 +77,10 @@ public final class TrustServerStore: Sendable {
         clock: any WallClock = SystemWallClock()
     ) throws(CertStoreError) {
         if let error = settings.error { throw error }
-        guard !customer.isEmpty else {
-            throw CertStoreError(.invalidConfiguration, expected: "the name of a customer", found: "an empty one")
+        guard (1...DocumentLimits.nameBytes).contains(customer.utf8.count) else {
+            throw CertStoreError(
+                .invalidConfiguration, expected: "the name of a customer, 1 to \(DocumentLimits.nameBytes) octets",
+                found: "\(customer.utf8.count) octets")
         }
         self.url = url
         self.customer = customer
@@ -100,11 +105,12 @@ public final class TrustServerStore: Sendable {
 
     // MARK: What the store knows
 
-    /// The latest of the clock, the date of the build, and the newest document's timestamp.
+    /// The latest of the clock, the date of the build, and the newest document's timestamp, which moves it no further
+    /// than a day past the others.
     public var trustedTime: Date { documents.trustedTime }
 
-    /// When the document that is there was made; nil while there is none.
-    public var timestamp: Date? { documents.snapshot.content?.timestamp }
+    /// When the document that is there was made, in its signer's words; nil while there is none.
+    public var timestamp: Date? { documents.snapshot.content?.signedTimestamp }
 
     /// What the document is worth now.
     public var freshness: Freshness { freshness(at: clock.now) }
@@ -189,9 +195,10 @@ public final class TrustServerStore: Sendable {
         switch event {
         case .updateStarted(let kind): [.updateStarted(kind)]
         case .updateFinished(let report): [.updateFinished(report)]
+        case .issuedAhead(let seconds): [.issuedAheadOfClock(seconds)]
         case .reset: [.reset]
         case .replaced(let content):
-            [.documentReplaced(timestamp: content.timestamp, hosts: content.hostCount)]
+            [.documentReplaced(timestamp: content.signedTimestamp, hosts: content.hostCount)]
                 + [content.signerExpired.map(Event.signerExpired)].compactMap(\.self)
         }
     }

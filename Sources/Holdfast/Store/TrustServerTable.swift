@@ -32,15 +32,22 @@ struct TrustServerTable: Sendable {
     /// Of one host by port; nil stands for a port that the document does not name.
     private typealias Services = [Int?: Service]
 
-    /// When the document was made.
+    /// When the document was made, as far as that counts: a signer whose clock is years ahead makes no document that
+    /// is fresh for years.
     let timestamp: Date
+    /// When the document was made, in its signer's words.
+    let signedTimestamp: Date
     /// The notAfter of the signer's certificate, where it has passed.
     let signerExpired: Date?
     private let services: [DialledHost.Kind: Services]
 
+    /// - Parameters:
+    ///   - document: the verified document.
+    ///   - latest: it counts from no later time.
     /// - Throws: ``DocumentError`` `invalidValue` for a hostname that is none: nobody could dial it.
-    init(_ document: TrustServerDocument) throws(DocumentError) {
-        timestamp = document.timestamp
+    init(_ document: TrustServerDocument, issuedUpTo latest: Date) throws(DocumentError) {
+        timestamp = min(document.timestamp, latest)
+        signedTimestamp = document.timestamp
         signerExpired = document.signerExpired
         var services: [DialledHost.Kind: Services] = [:]
         for (position, entry) in document.entries.enumerated() {

@@ -72,12 +72,3 @@ extension RandomNumberGenerator {
     /// hangs on an application's generator that always says the same.
     fileprivate mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }
-
-/// The latest of what is known about the time: the device's clock can be set back, what was verified cannot be undone.
-struct TrustedTime: Sendable, Hashable {
-    var buildDate: Date?
-    /// The newest issue time that a verified document stated.
-    var newestIssue: Date?
-
-    func time(clock: Date) -> Date { max(clock, buildDate ?? clock, newestIssue ?? clock) }
-}

@@ -59,7 +59,7 @@ public struct DialledHost: Hashable, Sendable {
     ///
     /// - Throws: ``HostError``.
     init(publishedHostName text: String) throws(HostError) {
-        guard text.utf8.count <= HostText.maximumURLBytes, text.contains("://") else {
+        guard text.utf8.count <= HostText.maximumURLBytes, text.containsOctets(of: "://") else {
             try self.init(text)
             return
         }

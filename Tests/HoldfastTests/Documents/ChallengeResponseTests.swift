@@ -106,4 +106,20 @@ struct ChallengeResponseTests {
         #expect(throws: DocumentError.self) { try read(body, limits: DocumentLimits(bytes: body.count - 1)).get() }
         #expect(try read(body, limits: DocumentLimits(bytes: body.count, entries: 2)).get().entries.count == 2)
     }
+
+    @Test("Names that Unicode calls equivalent are two names, and the same octets are one")
+    func domainNames() throws {
+        func domains(_ names: [String]) throws -> DomainsConfiguration? {
+            let signer = DocumentSigner()
+            let list = names.map { #"{"name":"\#($0)","sslPinningRequired":false}"# }.joined(separator: ",")
+            let body = DocumentSigner.body([], at: 1, more: #","domainsConfig":{"domains":[\#(list)]}"#)
+            return try ChallengeResponse(
+                verifying: body, signature: signer.answer(to: "AAAA", body), challenge: "AAAA", with: signer.publicKey
+            ).domainsConfiguration
+        }
+        let read = try #require(try domains(["\u{E9}", "e\u{301}", "a"]))
+        #expect(read.isRequired("\u{E9}") == false && read.isRequired("e\u{301}") == false)
+        #expect(read.requiresPinning("b") && !read.requiresPinning("a") && read.pinningRequired["a"] == false)
+        #expect(throws: DocumentError(.invalidValue, expected: "", found: "")) { try domains(["a", "a"]) }
+    }
 }

@@ -88,6 +88,42 @@ struct SignerAuthorityTests {
         #expect(try refusal(of: try certificate { $0.subject = two })?.field == "subject")
     }
 
+    @Test("A common name is the customer's octet by octet, not by what Unicode calls equivalent")
+    func nameOctets() throws {
+        func refusal(_ name: String) throws -> DocumentError? {
+            let certificate = try certificate { $0.subject = TestName([.init(.commonName, name)]) }
+            var message = HandMadeMessage(fixture.text(customer: "\u{E9}"), signer: certificate)
+            message.certificates = certificate.chain
+            let data = try message.der()
+            do {
+                _ = try TrustServerDocument(verifying: data, by: signer(), customer: "\u{E9}", at: fixture.now)
+                return nil
+            } catch {
+                return error as? DocumentError
+            }
+        }
+        #expect(try refusal("\u{E9}") == nil)
+        #expect(try refusal("e\u{301}")?.field == "subject")
+    }
+
+    @Test("A signer who does not count is refused before anything but customer and timestamp is read")
+    func signerFirst() throws {
+        let stranger = try certificate(by: TestAuthority.root(name: "Other Root").intermediate())
+        for (signer, code) in [(stranger, .untrustedSigner), (try certificate(), .notJSON)]
+            as [(TestCertificate, DocumentError.Code)]
+        {
+            for content in [
+                #"{"customer":"gcx","timestamp":\#(fixture.timestamp),"hashes":[];"#,
+                #"{"timestamp":\#(fixture.timestamp),"customer":"gcx",;"#,
+                #"{"x":{},"customer":"gcx","hashes":[],"timestamp":\#(fixture.timestamp);"#,
+            ] {
+                var message = HandMadeMessage(content, signer: signer)
+                message.certificates = signer.chain
+                #expect(try fixture.refusal(of: message, by: self.signer())?.code == code)
+            }
+        }
+    }
+
     @Test("The certificate must be valid at the document's timestamp, not at the time of reading")
     func validity() throws {
         let now = fixture.timestamp

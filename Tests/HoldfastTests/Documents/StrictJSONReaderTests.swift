@@ -85,6 +85,101 @@ struct StrictJSONReaderTests {
     @Test("The same key in two objects is no duplicate")
     func keysOfTwoObjects() { #expect(refusal(of: #"[{"a":1},{"a":{"a":2}}]"#) == nil) }
 
+    private static let mark = "\u{301}"
+
+    @Test("Keys are octets: what Unicode calls equivalent are two keys, and neither is a field's name")
+    func keysAreOctets() throws {
+        #expect(refusal(of: "{\"\u{E9}\":1,\"e\u{301}\":2}") == nil)
+        // KELVIN SIGN, which `==` takes for the letter K.
+        var reader = try StrictJSONReader(Array("{\"\u{212A}\":1,\"K\":2}".utf8), maximumBytes: 100)
+        try reader.beginObject()
+        #expect(try reader.nextKey() == "")
+        try reader.skipValue()
+        #expect(try reader.nextKey() == "K")
+        try reader.skipValue()
+        #expect(try reader.nextKey() == nil)
+    }
+
+    @Test("A key has at most 128 octets, escapes resolved, and is read no further")
+    func longKeys() {
+        for character in ["a", "\\u0061", "\u{301}", "\\u0301"] {
+            let octets =
+                character.utf8.first == UInt8(ascii: "\\") ? (character == "\\u0061" ? 1 : 2) : character.utf8.count
+            let fitting = String(repeating: character, count: 128 / octets)
+            #expect(refusal(of: "{\"\(fitting)\":1}") == nil)
+            #expect(refusal(of: "{\"\(fitting)\(character)\":1}") == .textTooLong)
+            // Not even its end is looked for.
+            #expect(refusal(of: "{\"\(fitting)\(character)\u{1}") == .textTooLong)
+        }
+    }
+
+    /// The code of the error, and what was compared for each octet.
+    private func comparisons(in text: String) -> (code: DocumentError.Code?, share: Double) {
+        var compared = 0
+        do throws(DocumentError) {
+            let octets = Array(text.utf8)
+            var reader = try StrictJSONReader(octets, maximumBytes: 8 << 20)
+            defer { compared = reader.comparisons }
+            try reader.skipValue()
+            try reader.finish()
+        } catch {
+            return (error.code, Double(compared) / Double(text.utf8.count))
+        }
+        return (nil, Double(compared) / Double(text.utf8.count))
+    }
+
+    @Test("A key of 960 kB of combining marks costs no comparison, alone or twice")
+    func combiningMarks() {
+        // In an order that is not canonical: putting that right is what takes the square of the length.
+        let key = "\"" + String(repeating: "\u{301}\u{327}", count: 240_000) + "\""
+        let other = "\"" + String(repeating: "\u{327}\u{301}", count: 240_000) + "x\""
+        for (text, expected) in [
+            ("{\(key):1}", .textTooLong), ("{\"a\":0,\(key):1,\(other):2}", .textTooLong),
+            ("{\"a\":\(key),\"b\":[\(key),\(other)]}", nil),
+        ] as [(String, DocumentError.Code?)] {
+            let (code, share) = comparisons(in: text)
+            #expect(code == expected && share < 0.001)
+        }
+    }
+
+    @Test("Whatever a document is, at most six keys or octets are compared for each of its octets")
+    func dearestDocuments() {
+        var generator = SplitMix64(seed: 12)
+        var dearest = 0.0
+        func object(_ keys: [String], _ value: String) -> String {
+            "{\(keys.map { "\"\($0)\":\(value)" }.joined(separator: ","))}"
+        }
+        // As short as 64 keys can be, and as long, with a prefix or an ending in common, with marks, and escaped.
+        let letters = (0x23...0x7E).filter { $0 != 0x5C }.prefix(64).map { String(UnicodeScalar(UInt8($0))) }
+        let shapes: [[String]] = [
+            letters, letters.map { String(repeating: "x", count: 127) + $0 },
+            letters.map { $0 + String(repeating: "x", count: 127) },
+            letters.map { $0 + String(repeating: Self.mark, count: 63) },
+            (1...64).map { String(repeating: Self.mark, count: $0) }, letters.map { "\\u0301" + $0 },
+            letters + [letters[63]],
+            letters.dropLast() + [String(repeating: "y", count: 128), String(repeating: "y", count: 128)],
+        ]
+        for shape in shapes {
+            dearest = max(dearest, comparisons(in: object(shape, "0")).share)
+            let inner = object(shape, "{}")
+            dearest = max(
+                dearest, comparisons(in: "[\([String](repeating: inner, count: 50).joined(separator: ","))]").share)
+            dearest = max(dearest, comparisons(in: object(Array(shape.prefix(64)), object(shape, "[]"))).share)
+        }
+        for _ in 0..<2_000 {
+            let keys = (0..<Int.random(in: 1...70, using: &generator)).map { _ in
+                String(
+                    repeating: ["a", "\u{301}", "\\u0327", "\u{FDFA}"].randomElement(using: &generator) ?? "",
+                    count: .random(in: 0...40, using: &generator))
+                    + "\(Int.random(in: 0...99, using: &generator))"
+            }
+            dearest = max(
+                dearest,
+                comparisons(in: object(keys, ["0", "\"\"", "[[]]"].randomElement(using: &generator) ?? "")).share)
+        }
+        #expect(dearest > 5 && dearest < 6)
+    }
+
     @Test("An integer has no fraction, no exponent and no sign of zero, and at most 53 bits")
     func integers() {
         #expect(integer("0") == 0 && integer("-7") == -7 && integer(" 1540280280000 ") == 1_540_280_280_000)

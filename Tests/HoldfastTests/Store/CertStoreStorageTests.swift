@@ -91,11 +91,11 @@ struct CertStoreStorageTests {
             try fixture.publish([("www.example.com", 1, 100)])
         }
         try await fixture.store().update()
-        var record = try #require(fixture.storage.loadData(forKey: "default").flatMap { StoredRecord($0) })
+        var record = try #require(fixture.storage.loadData(forKey: fixture.storageKey).flatMap { StoredRecord($0) })
         let text = String(decoding: record.body, as: UTF8.self)
         record.body = Data(text.replacingOccurrences(of: "www.example.com", with: "www.example.org").utf8)
         // Whoever changes the record can make its checksum fit; the signature he cannot.
-        _ = fixture.storage.save(data: record.data, forKey: "default")
+        _ = fixture.storage.save(data: record.data, forKey: fixture.storageKey)
         let store = fixture.store()
         #expect(store.storageError?.code == .damagedStorage)
         #expect((store.storageError?.underlying as? DocumentError)?.code == .invalidSignature)
@@ -105,15 +105,86 @@ struct CertStoreStorageTests {
     @Test("What was signed with another key than the configured one counts as nothing")
     func otherKey() async throws {
         var fixture = try StoreFixture()
+        fixture.configuration.identifier = "shared"
         try fixture.publish([("www.example.com", 1, 100)])
         try await fixture.store().update()
         fixture.configuration.publicKey = try DocumentSigner().publicKey.base64
         #expect(fixture.store().judge(1) == .empty && fixture.store().storageError?.code == .damagedStorage)
     }
 
+    /// Stores that differ in what they are set up with, each with a server of its own.
+    private func stores(identifier: String?) throws -> [(StoreFixture, CertStore)] {
+        let storage = InMemoryDataStore()
+        var fixtures = [try StoreFixture(), try StoreFixture(), try StoreFixture(useChallenge: true)]
+        // One signer for all: what tells them apart is not that a signature does not verify.
+        for index in fixtures.indices {
+            fixtures[index].configuration.publicKey = try fixtures[0].signer.publicKey.base64
+            fixtures[index].configuration.identifier = identifier
+        }
+        fixtures[1].configuration.serviceUrl = try #require(URL(string: "https://pins.example.com/other"))
+        return fixtures.map { ($0, $0.store(storage)) }
+    }
+
+    @Test("Stores with default settings have a file each, whatever URL, key or mode they differ in")
+    func defaults() async throws {
+        let stores = try stores(identifier: nil)
+        let (first, _) = stores[0]
+        #expect(Set(stores.map(\.1.documents.format.storageKey)).count == 3)
+        #expect(stores.allSatisfy { $0.1.identifier == "default" })
+        try first.publish([("www.example.com", 1, 100)])
+        try await stores[0].1.update()
+        for (fixture, store) in stores.dropFirst() {
+            let again = CertStore(
+                configuration: fixture.configuration, secureDataStore: store.documents.dataStore,
+                remoteDataProvider: fixture.provider, clock: fixture.clock)
+            #expect(again.judge(1) == .empty && again.storageError == nil)
+        }
+        #expect(first.store(stores[0].1.documents.dataStore).judge(1) == .trusted)
+    }
+
+    @Test("Under one identifier, what another URL, key or mode has kept counts as nothing, and that is said")
+    func sharedIdentifier() async throws {
+        let stores = try stores(identifier: "shared")
+        let (first, _) = stores[0]
+        try first.publish([("www.example.com", 1, 100)])
+        try await stores[0].1.update()
+        for (fixture, store) in stores.dropFirst() {
+            let again = CertStore(
+                configuration: fixture.configuration, secureDataStore: store.documents.dataStore,
+                remoteDataProvider: fixture.provider, clock: fixture.clock)
+            #expect(again.judge(1) == .empty && again.storageError?.code == .damagedStorage)
+        }
+    }
+
+    @Test("The newest issue time of a record is unsigned: it is no later than the signed one")
+    func newestIssue() async throws {
+        let fixture = try StoreFixture(useChallenge: true)
+        fixture.publishSigned([("www.example.com", 1, 100)])
+        try await fixture.store().update()
+        var record = try #require(fixture.storage.loadData(forKey: fixture.storageKey).flatMap { StoredRecord($0) })
+        record.newestIssue = .max
+        _ = fixture.storage.save(data: record.data, forKey: fixture.storageKey)
+        let store = fixture.store()
+        #expect(store.judge(1) == .trusted && store.trustedTime == fixture.clock.now)
+    }
+
+    @Test(
+        "A tag that is none is not sent again",
+        arguments: ["\"a\u{301}\"", "\"a b\"", String(repeating: "x", count: 257)])
+    func entityTag(text: String) async throws {
+        let fixture = try StoreFixture()
+        try fixture.publish([("www.example.com", 1, 100)], headers: ["ETag": text])
+        let store = fixture.store()
+        try await store.update()
+        try await store.update(mode: .forced)
+        #expect(fixture.provider.requests.count == 2)
+        #expect(fixture.provider.requests.allSatisfy { $0.headers["If-None-Match"] == nil })
+    }
+
     @Test("A record of the other kind counts as nothing")
     func otherKind() async throws {
         var fixture = try StoreFixture()
+        fixture.configuration.identifier = "shared"
         try fixture.publish([("www.example.com", 1, 100)])
         try await fixture.store().update()
         fixture.configuration.useChallenge = true
@@ -128,6 +199,7 @@ struct CertStoreStorageTests {
         record.nextUpdate = 17
         record.newestIssue = -4
         record.entityTag = "\"v 1\"\n"
+        record.origin = StoredRecord.origin(of: [[1], [2]])
         let data = record.data
         #expect(StoredRecord(data) == record)
         for index in data.indices {
@@ -144,9 +216,9 @@ struct CertStoreStorageTests {
         let fixture = try StoreFixture()
         try fixture.publish([("www.example.com", 1, 100)])
         try await fixture.store().update()
-        var record = try #require(fixture.storage.loadData(forKey: "default").flatMap { StoredRecord($0) })
+        var record = try #require(fixture.storage.loadData(forKey: fixture.storageKey).flatMap { StoredRecord($0) })
         record.nextUpdate = .max
-        _ = fixture.storage.save(data: record.data, forKey: "default")
+        _ = fixture.storage.save(data: record.data, forKey: fixture.storageKey)
         #expect(fixture.store().nextUpdate == fixture.clock.now.addingTimeInterval(7 * 86_400))
     }
 
@@ -170,6 +242,6 @@ struct CertStoreStorageTests {
         fixture.configuration.fallbackCertificateData = Data(
             #"{"name":"a","fingerprint":"\#(Data.fingerprint(7).base64EncodedString())","expires":9000000000}"#.utf8)
         let store = fixture.store()
-        #expect(store.judge("a", 7) == .trusted && fixture.storage.loadData(forKey: "default") == nil)
+        #expect(store.judge("a", 7) == .trusted && fixture.storage.loadData(forKey: fixture.storageKey) == nil)
     }
 }

@@ -45,9 +45,11 @@ struct FileDataStoreTests {
     func keys() async throws {
         try await withStore { store in
             let keys = [
-                "a", "A b", "../a", "a/b", "a_b", "a_2fb", ".", "", "é", "e\u{301}", "a\u{0}b",
+                "a", "A", "A b", "a b", "../a", "a/b", "a_b", "a_2fb", ".", "", "é", "e\u{301}", "a\u{0}b",
                 String(repeating: "x", count: 300),
             ]
+            // Also where the file system takes capital and small letters for the same.
+            #expect(Set(keys.map { store.file(forKey: $0).lastPathComponent.lowercased() }).count == keys.count)
             for (index, key) in keys.enumerated() { #expect(store.save(data: Data([UInt8(index)]), forKey: key)) }
             for (index, key) in keys.enumerated() { #expect(store.loadData(forKey: key) == Data([UInt8(index)])) }
             let outside = try FileManager.default.contentsOfDirectory(
@@ -86,7 +88,7 @@ struct FileDataStoreTests {
             let files = FileDataStore(folder: folder)
             try fixture.publish([("www.example.com", 1, 100)])
             try await fixture.store(files).update()
-            let file = files.file(forKey: "default")
+            let file = files.file(forKey: fixture.storageKey)
             let data = try Data(contentsOf: file)
             for damaged in [Data(), data.prefix(data.count / 2), Data("junk".utf8), data + data] {
                 try damaged.write(to: file)

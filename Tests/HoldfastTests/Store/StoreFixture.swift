@@ -73,6 +73,9 @@ struct StoreFixture {
         configuration = CertStoreConfiguration(serviceUrl: url, publicKey: key, useChallenge: useChallenge)
     }
 
+    /// What a store of these settings keeps its document under.
+    var storageKey: String { store(InMemoryDataStore()).documents.format.storageKey }
+
     var now: Int64 { Int64(clock.now.timeIntervalSince1970) }
 
     func store(_ storage: (any SecureDataStore)? = nil, crypto: any CryptoProvider = SwiftCryptoProvider()) -> CertStore

@@ -54,31 +54,101 @@ struct TrustServerStoreTests {
         #expect(store.timestamp == timestamp && store.freshness == .fresh)
     }
 
-    @Test("A timestamp more than five minutes ahead of trusted time is refused; up to that it raises trusted time")
-    func futureTimestamp() async throws {
+    @Test(
+        "A timestamp ahead of the clock counts, is reported, and raises the trusted time by a day at most",
+        arguments: [60, 86_400, 400 * 86_400, 1_900_000_000 * 999] as [TimeInterval])
+    func futureTimestamp(lead: TimeInterval) async throws {
         let fixture = try TrustServerStoreFixture()
         let store = try fixture.store()
         let now = fixture.clock.now
-        try fixture.publish(age: -301)
-        let error = await store.updateError()
-        #expect(error?.documentCode == .issuedAhead && error?.remedy.contains("clock") == true)
-        #expect(store.freshness == .absent && store.trustedTime == now)
-        try fixture.publish(age: -300)
+        let events = store.events()
+        try fixture.publish(age: -lead)
         #expect(await store.updateError() == nil)
-        #expect(store.trustedTime == now.addingTimeInterval(300))
+        store.reset()
+        var reported: TimeInterval?
+        for await event in events {
+            if case .issuedAheadOfClock(let seconds) = event { reported = seconds }
+            if case .reset = event { break }
+        }
+        #expect(reported == lead)
+        #expect(await store.updateError() == nil)
+        let counted = now.addingTimeInterval(min(lead, 86_400))
+        for store in [store, try fixture.store()] {
+            #expect(store.freshness == .fresh && store.trustedTime == counted)
+            #expect(store.timestamp == now.addingTimeInterval(lead))
+        }
     }
 
-    @Test("A clock that is set back neither drops the stored document nor makes it older than it is")
+    @Test(
+        "A wrong timestamp heals within a day: the mended server's document is taken, and nobody is locked out before")
+    func healing() async throws {
+        let fixture = try TrustServerStoreFixture()
+        let store = try fixture.store()
+        try fixture.publish(age: -30 * 365 * 86_400)
+        #expect(await store.updateError() == nil)
+        for hours in 1..<24 {
+            fixture.clock.advance(by: 3_600)
+            try fixture.publish()
+            #expect(await store.updateError()?.documentCode == .outdated, "\(hours) h")
+            #expect(store.freshness == .fresh)
+        }
+        fixture.clock.advance(by: 3_600)
+        try fixture.publish()
+        for store in [try fixture.store(), store] {
+            #expect(await store.updateError() == nil)
+            #expect(store.trustedTime == fixture.clock.now && store.timestamp == fixture.clock.now)
+        }
+    }
+
+    @Test("A document with a wrong timestamp ends like any other: it is not fresh for years")
+    func wrongTimestampEnds() async throws {
+        let fixture = try TrustServerStoreFixture()
+        let store = try fixture.store()
+        try fixture.publish(age: -30 * 365 * 86_400)
+        #expect(await store.updateError() == nil)
+        for (seconds, expected) in [
+            (86_400 + 3_600, .fresh), (1, .inGrace), (86_399, .inGrace), (1, .unusable),
+        ] as [(TimeInterval, TrustServerStore.Freshness)] {
+            fixture.clock.advance(by: seconds)
+            #expect(store.freshness == expected)
+            #expect(try fixture.store().freshness == expected)
+        }
+    }
+
+    @Test("A device whose clock is behind takes the documents of today, one after the other", arguments: [true, false])
+    func slowClock(hasBuildDate: Bool) async throws {
+        var fixture = try TrustServerStoreFixture()
+        let today = fixture.clock.now
+        let past = today.addingTimeInterval(-5 * 365 * 86_400)
+        if hasBuildDate { fixture.settings.buildDate = today.addingTimeInterval(-30 * 86_400) }
+        fixture.clock.set(past)
+        let store = try fixture.store()
+        for hour in 0..<50 {
+            fixture.clock.set(past.addingTimeInterval(Double(hour) * 3_600))
+            try fixture.publish(age: past.timeIntervalSince(today))
+            #expect(await store.updateError() == nil)
+            #expect(store.freshness == .fresh)
+            #expect(try fixture.store().freshness == .fresh)
+        }
+        let known = hasBuildDate ? try #require(fixture.settings.buildDate) : fixture.clock.now
+        #expect(store.trustedTime == known.addingTimeInterval(86_400))
+    }
+
+    @Test("A clock that is set back drops no document, makes it no older, and lets no older one take its place")
     func clockSetBack() async throws {
         let fixture = try TrustServerStoreFixture()
         try fixture.publish()
         let store = try fixture.store()
         try await store.update()
+        let issued = store.timestamp
         fixture.clock.advance(by: -30 * 86_400)
-        #expect(store.freshness == .fresh)
-        let restarted = try fixture.store()
-        #expect(restarted.storageError == nil && restarted.freshness == .fresh)
-        #expect(restarted.trustedTime == store.timestamp)
+        for store in [store, try fixture.store()] {
+            #expect(store.storageError == nil && store.freshness == .fresh)
+            #expect(store.trustedTime == fixture.clock.now.addingTimeInterval(86_400))
+            try fixture.publish(age: -2 * 86_400)
+            #expect(await store.updateError()?.documentCode == .issuedBeforeNewest)
+            #expect(store.timestamp == issued)
+        }
     }
 
     @Test("A document older than the newest one verified is refused, also after a restart; the same one is not")
@@ -293,6 +363,7 @@ struct TrustServerStoreTests {
                 seen.append("signer")
                 #expect(end < fixture.clock.now)
             case .updateFinished(let report): seen.append("finished \(report.result)")
+            case .issuedAheadOfClock: seen.append("ahead")
             case .usedInGrace: seen.append("grace")
             case .reset: seen.append("reset")
             }

@@ -70,13 +70,4 @@ struct UpdateScheduleTests {
         #expect(BackOff.delay(afterFailures: .max, using: &least) == 1_800)
         #expect(BackOff.delay(afterFailures: .min, using: &least) == 15)
     }
-
-    @Test("Trusted time is the latest of the clock, the build's date and the newest issue time")
-    func trustedTime() {
-        let (early, late) = (now.addingTimeInterval(-10), now.addingTimeInterval(10))
-        #expect(TrustedTime().time(clock: now) == now)
-        #expect(TrustedTime(buildDate: early, newestIssue: early).time(clock: now) == now)
-        #expect(TrustedTime(buildDate: late, newestIssue: early).time(clock: now) == late)
-        #expect(TrustedTime(buildDate: early, newestIssue: late).time(clock: now) == late)
-    }
 }

@@ -1,0 +1,25 @@
+/// What is done with a text from outside: equality, hashing and folding of `String` normalise, and their work on one run
+/// of combining marks grows with the square of the run. Octets cost what they are.
+extension String {
+    /// Whether both are the same octets in UTF-8; texts that Unicode calls equivalent are two.
+    package func hasSameOctets(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
+    /// Whether these octets stand in it.
+    package func containsOctets(of part: StaticString) -> Bool {
+        var rest = utf8[...]
+        let part = part.description.utf8
+        while rest.count >= part.count {
+            if rest.starts(with: part) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
+
+    /// What follows these octets; nil where it does not begin with them.
+    package func after(octets prefix: String) -> String? {
+        utf8.starts(with: prefix.utf8) ? String(Substring(utf8.dropFirst(prefix.utf8.count))) : nil
+    }
+
+    /// Whether it is ASCII and short: then it may be compared, hashed, sorted and folded.
+    package func isASCII(atMost limit: Int) -> Bool { utf8.count <= limit && utf8.allSatisfy { $0 < 0x80 } }
+}
