@@ -21,7 +21,7 @@ struct DocumentMutationTests {
         func isValid(signature: [UInt8], for message: [UInt8]) -> Bool { good.contains(message + [0] + signature) }
     }
 
-    @Test("100,000 damaged lists are refused, or say what was signed")
+    @Test("Damaged lists are refused, or say what was signed")
     func lists() async throws {
         let signer = DocumentSigner()
         let data = signer.list(
@@ -57,7 +57,7 @@ struct DocumentMutationTests {
         #expect(accepted < Self.rounds / 10)
     }
 
-    @Test("100,000 damaged answers are all refused: they are signed as a whole")
+    @Test("Damaged answers are all refused: they are signed as a whole")
     func responses() async throws {
         struct OnlyThis: SignatureVerifying {
             let message: [UInt8]
@@ -75,7 +75,7 @@ struct DocumentMutationTests {
         }
     }
 
-    @Test("100,000 damaged texts with a signature for each are read or refused, in bounded depth")
+    @Test("Damaged texts with a signature for each are read or refused, in bounded depth")
     func bodies() async throws {
         struct Anything: SignatureVerifying {
             func isValid(signature: [UInt8], for message: [UInt8]) -> Bool { true }
