@@ -24,11 +24,15 @@ public import NIOSSL
 /// AsyncHTTPClient asks nobody during a handshake. It lets an initialiser look at a connection after it, which sees
 /// the server's own certificate only and is not told the host. So there is one inner client for each scheme, host and
 /// port, and a policy that needs the whole chain is given one from a handshake of Holdfast's own with the same
-/// server, which sends nothing. It is remembered for the certificate: the first connection to a server costs two
-/// handshakes, later ones one. Each connection is judged by the policy of its moment. When policies or anchors
-/// change, connections that would be refused now are closed, with the requests on them; when the evidence about one
-/// comes to its end, after ten minutes or with the earliest end of a certificate's validity, its origin's connections
-/// are used for no further request.
+/// server. It begins together with the first connection, shows no client certificate, and ends when the server's
+/// certificates are there, so that the first request to a server waits no longer for it than for its own connection. The
+/// chain is remembered for the certificate: later connections go without. Each connection is judged by the policy of its
+/// moment. When policies or anchors change, connections that would be refused now are closed, with the requests on them;
+/// when what a decision rests on comes to its end, or after ten minutes, it is made anew, and connections that it no
+/// longer holds for are used for no further request.
+///
+/// A client certificate in the configuration is shown by AsyncHTTPClient's handshake, to a server that TLS has accepted
+/// and whose pins are looked at afterwards; see docs/threat-model.md.
 ///
 /// ## What differs from HTTPClient
 /// - A host without a policy is refused unless `unknownHosts` says otherwise, and so is `http` for every host whose
@@ -51,7 +55,7 @@ public final class PinnedHTTPClient: Sendable {
         public var origins = 256
         /// Certificates that chains are remembered for; 1 or more, the oldest makes room.
         public var evidence = 1_024
-        /// How long a chain is remembered and the decision made on it is used; more than zero.
+        /// How long a chain is remembered, and the decision made on it is used before it is made anew; more than zero.
         public var evidenceLifetime = TimeAmount.minutes(10)
         /// Handshakes that are tried until the server shows the certificate of the connection; 1 or more. Servers with
         /// several certificates for one name need several.

@@ -62,7 +62,7 @@ package struct OpenSSLClient: Sendable {
         // The guard gives its program no input of its own; the shell becomes the program.
         let process = try GuardedProcess(
             URL(filePath: "/bin/sh"), ["-c", #"exec "$@" <input"#, "s_client"] + arguments, in: folder,
-            limit: .seconds(600))
+            limit: .seconds(100))
         _ = await process.waitForEnd()
         return Output(text: process.output)
     }

@@ -87,7 +87,7 @@ struct ConnectionEndTests {
     @Test("makes way for one that is verified more when a policy that validated nothing is replaced")
     func moreVerification() async throws {
         let setting = try HTTPSetting()
-        setting.manager.add(policy: DisabledPolicy(host: try HostPattern("www.example.com")))
+        setting.manager.add(policy: CustomPolicy(host: try HostPattern("www.example.com")) { _ in true })
         try await withOrigin(try setting.leaf()) { origin in
             try await setting.withClient { client in
                 try await client.expectAnswer(origin.url())

@@ -105,7 +105,7 @@ struct DecisionTests {
     func plaintext() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
-        setting.manager.add(policy: DisabledPolicy(host: try HostPattern("api.example.com")))
+        setting.manager.add(policy: CustomPolicy(host: try HostPattern("api.example.com")) { _ in true })
         var options = TestOrigin.Options()
         options.isPlain = true
         try await withOrigin(nil, options: options) { origin in

@@ -68,7 +68,7 @@ struct RedirectTests {
     func unknownTarget() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
-        setting.manager.add(policy: DisabledPolicy(host: try HostPattern("api.example.com")))
+        setting.manager.add(policy: CustomPolicy(host: try HostPattern("api.example.com")) { _ in true })
         let target = AnswerBox()
         try await withOrigin(try setting.leaf()) { second in
             try await withOrigin(try setting.leaf(), answer: answer(target)) { first in

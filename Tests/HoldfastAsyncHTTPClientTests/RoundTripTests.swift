@@ -99,7 +99,9 @@ struct RoundTripTests {
     }
 
     private func line(_ name: String, _ milliseconds: Int64, _ version: TLSVersion, _ times: [Duration]) -> String {
-        let trips = times.map { ($0 / Duration.milliseconds(milliseconds)).formatted(.number.precision(.fractionLength(2))) }
+        let trips = times.map {
+            ($0 / Duration.milliseconds(milliseconds)).formatted(.number.precision(.fractionLength(2)))
+        }
         return "| \(milliseconds) ms | \(version) | \(name) | \(trips.joined(separator: " | ")) |"
     }
 

@@ -1,7 +1,7 @@
-import Holdfast
 import HoldfastTesting
 import Testing
 
+@testable import Holdfast
 @testable import HoldfastAsyncHTTPClient
 
 @Suite("What TLS verifies before the policy decides", .timeLimit(.minutes(2)))
@@ -142,11 +142,15 @@ struct VerificationTests {
     @Test("lets everything through where validation is disabled")
     func disabled() async throws {
         let setting = try HTTPSetting()
-        setting.manager.add(policy: DisabledPolicy(host: try host()))
+        let log = LogRecorder()
+        setting.manager.add(
+            policy: DisabledPolicy(host: try host(), clock: setting.clock, log: PolicyLog(log.logger)))
         try await withOrigin(try TestAuthority.selfSigned(names: ["api.example.com"])) { origin in
             try await setting.withClient { try await $0.expectAnswer(origin.url()) }
             try await origin.expectHandshakes(1)
         }
+        #expect(log.lines.count == 1)
+        #expect(log.lines.first?.contains("validation is disabled for this host") == true)
     }
 
     @Test("does not decide for a composite: any member may accept, every member must")

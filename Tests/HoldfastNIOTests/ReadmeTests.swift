@@ -76,7 +76,7 @@ enum ReadmeExamples {
     }
 }
 
-@Suite("The README")
+@Suite("The README", .timeLimit(.minutes(2)))
 struct ReadmeTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 

@@ -57,27 +57,18 @@ struct ClientAttempt {
         var version: TLSVersion?
         var chain: [[UInt8]]?
         if case .success = writeResult {
-            try await answered.get()
-            version = try await channel.nioSSL_tlsVersion().get()
-            chain = try await channel.nioSSL_peerValidatedCertificateChain().get()?.map { try $0.toDERBytes() }
+            try await answered.inTime()
+            version = try await channel.nioSSL_tlsVersion().inTime()
+            chain = try await channel.nioSSL_peerValidatedCertificateChain().inTime()?.map { try $0.toDERBytes() }
             // The peer may have closed already.
-            try? await channel.close().get()
+            try? await channel.close().inTime()
         }
-        try await channel.closeFuture.get()
+        try await channel.closeFuture.inTime()
         let seen = log.values
         return ClientAttempt(
             decision: result, writeError: writeResult.error, errors: seen.errors, received: seen.received,
             sawHandshake: seen.sawHandshake, negotiatedProtocol: seen.negotiatedProtocol, version: version,
             validatedChain: chain)
-    }
-}
-
-extension EventLoopFuture where Value: Sendable {
-    /// The value or the error, without throwing.
-    var result: Result<Value, any Error> {
-        get async {
-            do { return .success(try await get()) } catch { return .failure(error) }
-        }
     }
 }
 

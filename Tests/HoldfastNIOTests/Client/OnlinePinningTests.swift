@@ -44,7 +44,7 @@ private final class HeldProvider: RemoteDataProvider {
     }
 }
 
-@Suite("A client with pins from a trust server")
+@Suite("A client with pins from a trust server", .timeLimit(.minutes(2)))
 struct OnlinePinningTests {
     private typealias Host = TestTrustServer.Host
 
@@ -174,8 +174,8 @@ struct OnlinePinningTests {
         async let asynchronous = verification.asyncCallback(chain)
         while provider.requests == 0 { await Task.yield() }
         provider.open(.success(try document(leaf)))
-        #expect(try await plain.futureResult.get() == .certificateVerified)
-        if case .failed = try await withMetadata.futureResult.get() { Issue.record("refused") }
+        #expect(try await plain.futureResult.inTime() == .certificateVerified)
+        if case .failed = try await withMetadata.futureResult.inTime() { Issue.record("refused") }
         #expect(try await asynchronous == .certificateVerified)
         #expect(provider.requests == 1)
     }

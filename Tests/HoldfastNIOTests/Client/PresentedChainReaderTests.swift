@@ -29,7 +29,7 @@ struct PresentedChainReaderTests {
                 }
             }
         let result = await chain.result
-        try await channel.closeFuture.get()
+        try await channel.closeFuture.inTime()
         return try result.get()
     }
 

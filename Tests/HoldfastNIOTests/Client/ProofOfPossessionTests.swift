@@ -126,7 +126,7 @@ struct ProofOfPossessionTests {
                 .connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: port)).get()
             let written = await channel.writeAndFlush(ByteBuffer(string: "ping\n")).result
             #expect(written.error != nil)
-            try await channel.closeFuture.get()
+            try await channel.closeFuture.inTime()
         }
         #expect(told.all.map(\.isTrusted) == [true])
         #expect(told.all.map(\.hasProofOfPossession) == [false])

@@ -5,7 +5,7 @@ import NIOCore
 import NIOSSL
 import Testing
 
-@Suite("A TLS configuration")
+@Suite("A TLS configuration", .timeLimit(.minutes(2)))
 struct RefusedConfigurationTests {
     typealias Code = TLSAdapterConfigurationError.Code
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("The gate behind TLS")
+@Suite("The gate behind TLS", .timeLimit(.minutes(2)))
 struct TrustGateTests {
     private let setting: ClientSetting
     private let leaf: TestCertificate
@@ -123,7 +123,7 @@ struct TrustGateTests {
                     }
                 }.connect(to: try SocketAddress(ipAddress: server.address, port: server.port)).get()
             try await server.wait { $0.plaintextBytesReceived == "one two three".utf8.count }
-            try await channel.closeFuture.get()
+            try await channel.closeFuture.inTime()
         }
     }
 
@@ -133,11 +133,11 @@ struct TrustGateTests {
             let client = try setting.client(for: "www.example.com")
             let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connect(to: try SocketAddress(ipAddress: server.address, port: server.port)).get()
-            try await client.configure(channel).get()
-            #expect(try await channel.trustDecision().get().isTrusted)
-            try await channel.writeAndFlush(ByteBuffer(string: "ping")).get()
+            try await client.configure(channel).inTime()
+            #expect(try await channel.trustDecision().inTime().isTrusted)
+            try await channel.writeAndFlush(ByteBuffer(string: "ping")).inTime()
             try await server.wait { $0.plaintextBytesReceived == 4 }
-            try await channel.close().get()
+            try await channel.close().inTime()
         }
     }
 
@@ -171,8 +171,8 @@ struct TrustGateTests {
         try await withLoopbackTLSServer(serving: leaf) { server in
             let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connect(to: try SocketAddress(ipAddress: server.address, port: server.port)).get()
-            await #expect(throws: ChannelPipelineError.self) { try await channel.trustDecision().get() }
-            try await channel.close().get()
+            await #expect(throws: ChannelPipelineError.self) { try await channel.trustDecision().inTime() }
+            try await channel.close().inTime()
         }
     }
 }

@@ -37,7 +37,7 @@ final class MutualServer: Sendable {
 
     struct NoReport: Error {}
 
-    /// The next connection that has ended.
+    /// The next connection that has ended. Fails when the time limit of the test is reached, which ends the stream.
     func report() async throws -> ConnectionReport {
         for await report in reports { return report }
         throw NoReport()
@@ -72,10 +72,10 @@ final class MutualServer: Sendable {
         let running = MutualServer(port: port, listener: listener, reports: reports)
         do {
             let output = try await body(running)
-            try await listener.close().get()
+            try await listener.close().inTime()
             return output
         } catch {
-            try? await listener.close().get()
+            try? await listener.close().inTime()
             throw error
         }
     }

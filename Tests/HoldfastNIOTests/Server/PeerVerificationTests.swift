@@ -7,7 +7,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-@Suite("A callback for servers and clients that make their pipelines themselves")
+@Suite("A callback for servers and clients that make their pipelines themselves", .timeLimit(.minutes(2)))
 struct PeerVerificationTests {
     enum Shape: CaseIterable {
         case plain, metadata, async
@@ -55,9 +55,9 @@ struct PeerVerificationTests {
             .bind(host: "127.0.0.1", port: 0).get()
         do {
             try await body(try #require(listener.localAddress?.port))
-            try await listener.close().get()
+            try await listener.close().inTime()
         } catch {
-            try? await listener.close().get()
+            try? await listener.close().inTime()
             throw error
         }
     }
@@ -115,9 +115,9 @@ struct PeerVerificationTests {
                         }
                     }
                     .connect(to: try SocketAddress(ipAddress: server.address, port: server.port)).get()
-                try await channel.writeAndFlush(ByteBuffer(string: "ping\n")).get()
-                let chain = try await channel.nioSSL_peerValidatedCertificateChain().get()
-                try await channel.close().get()
+                try await channel.writeAndFlush(ByteBuffer(string: "ping\n")).inTime()
+                let chain = try await channel.nioSSL_peerValidatedCertificateChain().inTime()
+                try await channel.close().inTime()
                 return try chain?.map { try $0.toDERBytes() }
             }
             let leaf = setting.leaf.der

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("OpenSSL's client", .enabled(if: OpenSSLServer.isAvailable))
+@Suite("OpenSSL's client", .enabled(if: OpenSSLServer.isAvailable), .timeLimit(.minutes(2)))
 struct ResumedClientTests {
     private static let versions = TrustedClientTests.versions
     private static let line = "\(Answering.lastLine)\n"
@@ -167,7 +167,7 @@ struct ResumedClientTests {
     func unreadable() async throws {
         let setting = try MutualSetting()
         let device = try setting.device { $0.faults = [.duplicatedExtension(.keyUsage)] }
-        let server = try setting.server(DisabledPolicy(host: try HostPattern("everybody.example")), .tlsv12)
+        let server = try setting.server(CustomPolicy(host: try HostPattern("everybody.example")) { _ in true }, .tlsv12)
         try await withTemporaryFolder { folder in
             try await MutualServer.with(server) { running in
                 let client = OpenSSLClient(folder: folder, port: running.port, version: .tlsv12)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("A client of a server that pins its clients")
+@Suite("A client of a server that pins its clients", .timeLimit(.minutes(2)))
 struct TrustedClientTests {
     static let versions: [TLSVersion] = [.tlsv12, .tlsv13]
 
@@ -131,9 +131,9 @@ struct TrustedClientTests {
                 to: try setting.client(presenting: nil),
                 at: try SocketAddress(ipAddress: server.address, port: server.port)
             ) { $0 }
-            let error = await #expect(throws: TLSAdapterError.self) { try await channel.clientIdentity().get() }
+            let error = await #expect(throws: TLSAdapterError.self) { try await channel.clientIdentity().inTime() }
             #expect(error?.code == .noClient)
-            try await channel.close().get()
+            try await channel.close().inTime()
         }
     }
 }

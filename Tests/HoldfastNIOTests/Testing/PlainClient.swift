@@ -50,13 +50,13 @@ struct PlainClient: Sendable {
         }
         channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
         do {
-            let received = try await promise.futureResult.get()
+            let received = try await promise.futureResult.inTime()
             // Gone with its handler once the connection has ended.
-            let version = try? await channel.nioSSL_tlsVersion().get()
-            try? await channel.close().get()
+            let version = try? await channel.nioSSL_tlsVersion().inTime()
+            try? await channel.close().inTime()
             return Outcome(received: received, version: version)
         } catch {
-            try? await channel.close().get()
+            try? await channel.close().inTime()
             throw error
         }
     }
