@@ -12,7 +12,9 @@ package struct ReplayedKey: NIOSSLCustomPrivateKey, Hashable {
     /// The key as NIOSSL takes it, which does not look whether it belongs to a certificate.
     package static var privateKey: NIOSSLPrivateKey { NIOSSLPrivateKey(customPrivateKey: ReplayedKey()) }
 
-    package func sign(channel: any Channel, algorithm: SignatureAlgorithm, data: ByteBuffer) -> EventLoopFuture<ByteBuffer> {
+    package func sign(
+        channel: any Channel, algorithm: SignatureAlgorithm, data: ByteBuffer
+    ) -> EventLoopFuture<ByteBuffer> {
         channel.eventLoop.makeSucceededFuture(ByteBuffer(repeating: 7, count: 70))
     }
 
