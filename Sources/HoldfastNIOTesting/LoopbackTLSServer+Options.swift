@@ -35,6 +35,8 @@ extension LoopbackTLSServer {
         public var applicationProtocols: [String]
         /// Where to listen: `127.0.0.1` or `::1`.
         public var address: String
+        /// The port to listen on, for servers that share one on several addresses; 0 for one that the system gives.
+        public var port: Int
         /// The event loops that it runs on.
         public var group: any EventLoopGroup
 
@@ -42,7 +44,7 @@ extension LoopbackTLSServer {
         public init(
             behaviour: Behaviour = .echo, minimumTLS: TLSVersion = .tlsv12, maximumTLS: TLSVersion? = nil,
             clientRoots: [[UInt8]] = [], applicationProtocols: [String] = [], address: String = "127.0.0.1",
-            group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+            port: Int = 0, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
         ) {
             self.behaviour = behaviour
             self.minimumTLS = minimumTLS
@@ -50,6 +52,7 @@ extension LoopbackTLSServer {
             self.clientRoots = clientRoots
             self.applicationProtocols = applicationProtocols
             self.address = address
+            self.port = port
             self.group = group
         }
     }

@@ -58,7 +58,7 @@ public final class LoopbackTLSServer: Sendable {
                 channel.eventLoop.makeCompletedFuture { try setUp(channel, state: state, options: options) }
             }
         do {
-            let listener = try await bootstrap.bind(host: options.address, port: 0).get()
+            let listener = try await bootstrap.bind(host: options.address, port: options.port).get()
             guard let port = listener.localAddress?.port else {
                 throw ChannelError.unknownLocalAddress
             }

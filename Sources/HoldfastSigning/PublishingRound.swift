@@ -2,9 +2,14 @@ public import Holdfast
 
 /// What is published after every host was asked once: a decision, without network, file or clock.
 ///
-/// A host that was validated gets a new entry. One that failed keeps the entry of the last time that it was validated,
-/// for as long as the rules say. A document with fewer hosts than its list is one that locks clients out of the others,
-/// and is published only where the rules allow it. A value; safe to use from any thread.
+/// A host is published with the pins of every path that was validated for it within the overlap, at any of its
+/// addresses: while certificates are being renewed node by node, clients reach old and new ones. A pin grows older only
+/// in rounds that validated its host without it, and by at most 25 hours a round, so that neither an outage of the
+/// publisher nor a wrong clock withdraws it.
+///
+/// A host that fails keeps its pins, for as long as the rules say. One that has none is left out: that locks nobody out
+/// who was let in before. When too many hosts changed at once, the round is held: what is published is what was
+/// published before.
 public struct PublishingRound: Sendable {
     /// Which certificates of a validated path are published.
     public enum Included: String, Sendable, CaseIterable {
@@ -20,56 +25,125 @@ public struct PublishingRound: Sendable {
     public struct Rules: Sendable {
         /// Which certificates are published.
         public var included: Included
-        /// For how many seconds after it was last validated a host that fails keeps its entry; negative counts as 0.
+        /// For how many seconds after it was last validated a host that fails keeps its pins; negative counts as 0.
         public var keep: Int64
-        /// Whether a document may have fewer hosts than its list; one without any is never published.
-        public var allowsFewerHosts: Bool
+        /// For how many seconds a host is published with a pin that it is no longer seen with; negative counts as 0,
+        /// which withdraws such a pin at once.
+        public var overlap: Int64
+        /// How many hosts may change in one round; nil for half of those that were known before, and at least ten.
+        public var maximumChanges: Int?
         /// What every host gets besides its own.
         public var backups: TrustServerBackups
 
         /// The rules, by default those of the command.
         public init(
-            included: Included = .leaf, keep: Int64 = 7 * 86_400, allowsFewerHosts: Bool = false,
-            backups: TrustServerBackups = TrustServerBackups()
+            included: Included = .leaf, keep: Int64 = 7 * 86_400, overlap: Int64 = 7 * 86_400,
+            maximumChanges: Int? = nil, backups: TrustServerBackups = TrustServerBackups()
         ) {
             self.included = included
             self.keep = keep
-            self.allowsFewerHosts = allowsFewerHosts
+            self.overlap = overlap
+            self.maximumChanges = maximumChanges
             self.backups = backups
         }
     }
 
-    /// What came of asking a host.
-    public enum Answer: Sendable {
-        /// Its chain was validated for the host that was dialled.
-        case validated(ValidatedPath)
-        /// It showed a chain that is not trusted.
-        case untrusted(String)
-        /// It could not be asked.
-        case unreachable(String)
+    /// Something that went wrong when a host was asked, at one of its addresses or altogether.
+    public struct Problem: Sendable, Hashable {
+        /// The kinds of problems.
+        public enum Kind: Sendable, Hashable, CaseIterable {
+            /// A chain was shown that is not trusted.
+            case untrusted
+            /// It could not be asked.
+            case unreachable
+            /// This machine has no way to the address, for example none over IPv6. That says nothing about the host,
+            /// and counts only where no other address was validated.
+            case unroutable
+        }
+
+        /// What it was.
+        public let reason: String
+        /// Its kind.
+        public let kind: Kind
+
+        /// Describes a problem.
+        public init(_ reason: String, _ kind: Kind) {
+            self.reason = reason
+            self.kind = kind
+        }
     }
 
-    /// A host that was not validated this time.
+    /// What came of asking a host, at all its addresses.
+    public struct Answer: Sendable {
+        /// Every path that was validated for the host that was dialled.
+        public let paths: [ValidatedPath]
+        /// What else it showed, and where it could not be asked.
+        public let problems: [Problem]
+
+        /// What a host showed; where both are empty, nobody asked it.
+        public init(paths: [ValidatedPath], problems: [Problem]) {
+            self.paths = paths
+            self.problems = problems
+        }
+
+        /// Its chain was validated for the host that was dialled.
+        public static func validated(_ paths: ValidatedPath...) -> Answer { Answer(paths: paths, problems: []) }
+        /// It showed a chain that is not trusted.
+        public static func untrusted(_ reason: String) -> Answer {
+            Answer(paths: [], problems: [Problem(reason, .untrusted)])
+        }
+        /// It could not be asked.
+        public static func unreachable(_ reason: String) -> Answer {
+            Answer(paths: [], problems: [Problem(reason, .unreachable)])
+        }
+    }
+
+    /// A host of which not every address was validated.
     public struct Failure: Sendable, Hashable {
+        /// What is published for the host in spite of it.
+        public enum Consequence: Sendable, Hashable {
+            /// Other addresses were validated, now.
+            case partial
+            /// What it was last validated with, then (Unix seconds).
+            case kept(since: Int64)
+            /// Nothing: it was not validated for too long, or never.
+            case omitted
+        }
+
         /// The host.
         public let host: DialledHost
-        /// Why.
-        public let reason: String
-        /// Whether it answered with a chain that is not trusted, or not at all.
-        public let isUntrusted: Bool
-        /// When the entry was made that it is published with, in Unix seconds; nil when there is none for this time.
-        public let keptSince: Int64?
+        /// What went wrong.
+        public let problems: [Problem]
+        /// What becomes of it.
+        public let consequence: Consequence
+
+        /// Whether a chain was shown that is not trusted.
+        public var isUntrusted: Bool { problems.contains { $0.kind == .untrusted } }
+        /// Whether nothing is wrong but that this machine has no way to some of the addresses.
+        public var isHarmless: Bool { consequence == .partial && problems.allSatisfy { $0.kind == .unroutable } }
     }
 
     /// What there is to publish, in the order of the list, backups included.
     public let hosts: [TrustServerHost]
-    /// What is to be remembered for the next round, without backups: entries too that are not published, since it may
+    /// What was published before, to be published again where nothing new can be; the same as `hosts` when the round is
+    /// held.
+    public let previous: [TrustServerHost]
+    /// What is to be remembered for the next round, without backups: hosts too that are not published, since it may
     /// be the clock that is wrong.
-    public let remembered: [TrustServerHost]
+    public let remembered: [SeenHost]
     /// The hosts that failed, in the order of the list.
     public let failures: [Failure]
-    /// Whether the hosts may be published.
-    public let isPublishable: Bool
+    /// The hosts that have pins which they were never seen with before, and those that left the list.
+    public let changed: [String]
+    /// The hosts among them that left the list.
+    public let left: [String]
+    /// The number of changes that is allowed, where more hosts changed; nil where the round goes on.
+    public let heldAt: Int?
+
+    /// Whether too many hosts changed: nothing new is published, and what was published before is published again.
+    public var isHeld: Bool { heldAt != nil }
+    /// Whether there is anything to publish.
+    public var isPublishable: Bool { !hosts.isEmpty }
 
     /// Decides.
     /// - Parameters:
@@ -78,53 +152,67 @@ public struct PublishingRound: Sendable {
     ///   - rules: what holds for every round.
     ///   - time: in Unix seconds.
     public init(
-        _ answers: [(host: DialledHost, answer: Answer)], earlier: [TrustServerHost], rules: Rules, at time: Int64
+        _ answers: [(host: DialledHost, answer: Answer)], earlier: [SeenHost], rules: Rules, at time: Int64
     ) {
-        var published: [TrustServerHost] = []
-        var remembered: [TrustServerHost] = []
+        let known = Dictionary(earlier.map { (Place($0), $0) }) { first, _ in first }
+        let listed = Set(answers.map { Place($0.host) })
+        var seen: [SeenHost] = []
         var failures: [Failure] = []
-        let known = Dictionary(earlier.map { (Place(hostname: $0.hostname, port: $0.port), $0) }) { first, _ in first }
+        var changed: [String] = []
         for (host, answer) in answers {
-            let old = known[Place(hostname: host.name, port: host.port ?? 443)]
-            let kept = old.flatMap { entry in
-                // One of the future is no evidence of anything: the clock was wrong then or is now.
-                (0...max(0, rules.keep)).contains(time.subtractingReportingOverflow(entry.seen).partialValue)
-                    ? entry : nil
+            let old = known[Place(host)]
+            var problems = answer.problems
+            let certificates = answer.paths.flatMap { Self.certificates(rules.included, of: $0) }
+            if certificates.isEmpty, !answer.paths.isEmpty {
+                problems.append(
+                    Problem("its path has no issuers: the certificate is trusted by itself", .untrusted))
             }
-            func fail(_ reason: String, isUntrusted: Bool) {
-                // Whatever its age: a clock that is wrong once must not cost the entry.
-                if let old { remembered.append(old) }
-                if let kept { published.append(kept) }
-                failures.append(
-                    Failure(host: host, reason: reason, isUntrusted: isUntrusted, keptSince: kept?.seen))
+            var consequence = Failure.Consequence.partial
+            if certificates.isEmpty {
+                // Remembered whatever its age: a clock that is wrong once must not cost the entry.
+                if let old { seen.append(old) }
+                consequence =
+                    old.flatMap { Self.isKept($0, rules, time) ? .kept(since: $0.validated) : nil } ?? .omitted
+            } else {
+                let new = SeenHost(
+                    host, seen: certificates, earlier: old, overlap: max(0, rules.overlap), at: time)
+                if let old, old.lacksPin(of: new) { changed.append(Place(host).text) }
+                seen.append(new)
             }
-            switch answer {
-            case .validated(let path):
-                let certificates = Self.certificates(rules.included, of: path)
-                if certificates.isEmpty {
-                    fail("its path has no issuers: the certificate is trusted by itself", isUntrusted: true)
-                } else {
-                    let entry = TrustServerHost(host, certificates: certificates, seen: time)
-                    remembered.append(entry)
-                    published.append(entry)
-                }
-            case .untrusted(let reason): fail(reason, isUntrusted: true)
-            case .unreachable(let reason): fail(reason, isUntrusted: false)
+            if certificates.isEmpty || !problems.isEmpty {
+                failures.append(Failure(host: host, problems: problems, consequence: consequence))
             }
         }
-        self.remembered = remembered
+        left = earlier.filter { !listed.contains(Place($0)) && Self.isKept($0, rules, time) }.map { Place($0).text }
         self.failures = failures
-        hosts = published.map { host in
-            var host = host
-            host.add(rules.backups)
-            return host
+        self.changed = changed + left
+        let limit = rules.maximumChanges ?? max(10, earlier.count / 2)
+        let isHeld = self.changed.count > limit
+        heldAt = isHeld ? limit : nil
+        func published(_ hosts: [SeenHost]) -> [TrustServerHost] {
+            hosts.filter { Self.isKept($0, rules, time) }.map { TrustServerHost($0, rules.backups) }
         }
-        isPublishable = !published.isEmpty && (published.count == answers.count || rules.allowsFewerHosts)
+        previous = published(earlier)
+        remembered = isHeld ? earlier : seen
+        hosts = isHeld ? previous : published(seen)
+    }
+
+    /// How far ahead a clock may be set back without a host being doubted.
+    private static let clockTolerance: Int64 = 300
+
+    private static func isKept(_ host: SeenHost, _ rules: Rules, _ time: Int64) -> Bool {
+        // One of the future is no evidence of anything: the clock was wrong then or is now.
+        (-clockTolerance...max(0, rules.keep)).contains(time.subtractingReportingOverflow(host.validated).partialValue)
     }
 
     private struct Place: Hashable {
         let hostname: String
         let port: Int
+
+        init(_ host: DialledHost) { (hostname, port) = (host.name, host.port ?? 443) }
+        init(_ host: SeenHost) { (hostname, port) = (host.hostname, host.port) }
+
+        var text: String { hostname.contains(":") ? "[\(hostname)]:\(port)" : "\(hostname):\(port)" }
     }
 
     private static func certificates(_ included: Included, of path: ValidatedPath) -> ArraySlice<X509Certificate> {

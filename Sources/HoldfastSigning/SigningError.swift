@@ -28,6 +28,8 @@ public struct SigningError: HoldfastError {
         case unknownField
         /// A list that is to be written without a key has an entry without a signature.
         case unsignedEntry
+        /// What a trust server remembers between two rounds is not as it was written.
+        case damagedMemory
         /// Cryptography failed on something that should be impossible.
         case cryptographyFailed
     }
@@ -64,6 +66,8 @@ public struct SigningError: HoldfastError {
         case .invalidChallenge: "Send the Base64 of 16 to 32 random octets."
         case .unknownField: "Take the field out, or edit the list by other means."
         case .unsignedEntry: "Sign the list with the key."
+        case .damagedMemory:
+            "Put back a copy of the file, or remove it: then only what is seen from now on is published."
         case .cryptographyFailed: "Try again, and report it."
         }
     }

@@ -1,55 +1,60 @@
 public import Holdfast
 
 /// What a trust server publishes about one host: fingerprints and keys, in the words of the document.
-///
-/// A value; safe to use from any thread.
-public struct TrustServerHost: Sendable, Hashable, Codable {
+public struct TrustServerHost: Sendable, Hashable {
     /// The host, without its port.
     public let hostname: String
     /// The port.
     public let port: Int
     /// SHA-256 of each certificate in lower-case hexadecimal (`fp`).
-    public internal(set) var fingerprints: [String]
+    public let fingerprints: [String]
     /// Each key, Base64 of the DER of its SubjectPublicKeyInfo (`pk`).
-    public internal(set) var publicKeys: [String]
-    /// When the host was last seen with them, in Unix seconds.
-    public let seen: Int64
+    public let publicKeys: [String]
+    /// When a path was last validated for the host, in Unix seconds.
+    public let validated: Int64
 
-    /// What a host showed in a path that was validated.
-    /// - Parameters:
-    ///   - host: with its port; 443 where it has none.
-    ///   - certificates: those of the path that are to be published.
-    ///   - seen: the time in Unix seconds.
-    init(_ host: DialledHost, certificates: some Collection<X509Certificate>, seen: Int64) {
-        hostname = host.name
-        port = host.port ?? 443
-        fingerprints = certificates.map { $0.certificatePin.digest.hexadecimal }
-        publicKeys = certificates.map { Base64Text.encode(Array($0.subjectPublicKeyInfo)) }
-        self.seen = seen
+    init(_ host: SeenHost, _ backups: TrustServerBackups) {
+        hostname = host.hostname
+        port = host.port
+        validated = host.validated
+        func joined(_ own: [SeenHost.SeenPin], _ others: [String]) -> [String] {
+            var known: Set<String> = []
+            return (own.map(\.text) + others).filter { known.insert($0).inserted }
+        }
+        fingerprints = joined(host.certificates, backups.fingerprints)
+        publicKeys = joined(host.publicKeys, backups.publicKeys)
     }
 
-    func isOf(_ host: DialledHost) -> Bool { hostname == host.name && port == host.port ?? 443 }
+    static func fingerprint(of certificate: X509Certificate) -> String { certificate.certificatePin.digest.hexadecimal }
 
-    mutating func add(_ backups: TrustServerBackups) {
-        fingerprints += backups.fingerprints.filter { !fingerprints.contains($0) }
-        publicKeys += backups.publicKeys.filter { !publicKeys.contains($0) }
+    static func publicKey(of certificate: X509Certificate) -> String {
+        Base64Text.encode(Array(certificate.subjectPublicKeyInfo))
     }
 }
 
 /// Pins that every host of a document gets besides its own: of keys and certificates that wait to replace those in use.
 public struct TrustServerBackups: Sendable, Hashable {
+    /// How many pins of a kind a reader takes beside those of a host.
+    public static let maximumPins = 128
+
     /// SHA-256 of each certificate in lower-case hexadecimal.
     public let fingerprints: [String]
     /// Each key, Base64 of the DER of its SubjectPublicKeyInfo.
     public let publicKeys: [String]
 
     /// No backups.
-    public init() { self.init(certificates: [], keys: []) }
+    public init() { self.init(fingerprints: [], publicKeys: []) }
 
     /// Backups from certificates, whose keys count as well, and from keys that stand alone.
     public init(certificates: [X509Certificate], keys: [SubjectPublicKeyInfo]) {
-        fingerprints = certificates.map { $0.certificatePin.digest.hexadecimal }
-        publicKeys = (certificates.map(\.subjectPublicKeyInfo) + keys.map(\.der)).map { Base64Text.encode(Array($0)) }
+        self.init(
+            fingerprints: certificates.map(TrustServerHost.fingerprint),
+            publicKeys: certificates.map(TrustServerHost.publicKey) + keys.map { Base64Text.encode(Array($0.der)) })
+    }
+
+    init(fingerprints: [String], publicKeys: [String]) {
+        self.fingerprints = fingerprints
+        self.publicKeys = publicKeys
     }
 }
 

@@ -16,10 +16,13 @@ struct CommandFailure: Error {
 
     let code: Code
     let message: String
+    /// Whether it is this machine that has no way to an address.
+    let isUnroutable: Bool
 
-    init(_ code: Code, _ message: String) {
+    init(_ code: Code, _ message: String, isUnroutable: Bool = false) {
         self.code = code
         self.message = message
+        self.isUnroutable = isUnroutable
     }
 
     var status: Status {

@@ -18,24 +18,42 @@ struct ServerProbe: Sendable {
     }
 
     /// Where to connect instead of to the host.
-    let connectTo: DialledHost?
+    private(set) var connectTo: DialledHost?
     let validator: PathValidator
     let timeout: TimeAmount
     /// Who passes the connection on.
-    let proxy: DialledHost?
-    let startTLS: StartTLSProtocol?
-    private let configuration: TLSConfiguration
+    private(set) var proxy: DialledHost?
+    private(set) var startTLS: StartTLSProtocol?
+    private var configuration: TLSConfiguration
+
+    /// A probe that trusts these anchors and presents no certificate.
+    init(anchors: TrustAnchors, timeout: TimeAmount) {
+        validator = PathValidator(anchors: anchors)
+        self.timeout = timeout
+        configuration = .makeClientConfiguration()
+        connectTo = nil
+        proxy = nil
+        startTLS = nil
+    }
 
     /// Reads the files that the options name.
     init(options: ConnectionOptions) async throws(CommandFailure) {
-        validator = PathValidator(anchors: try await options.anchors())
+        self.init(anchors: try await options.anchors(), timeout: .seconds(Int64(options.timeout)))
         connectTo = options.connectTo
         proxy = options.proxy
         startTLS = options.startTLS
-        timeout = .seconds(Int64(options.timeout))
-        var configuration = TLSConfiguration.makeClientConfiguration()
         try options.clientIdentity()?.apply(to: &configuration)
-        self.configuration = configuration
+    }
+
+    /// The same at one address.
+    /// - Parameters:
+    ///   - address: nil for where it goes already.
+    ///   - algorithms: the signatures that the server may prove its key with; nil for all that are known.
+    func connecting(to address: DialledHost?, offering algorithms: [SignatureAlgorithm]?) -> ServerProbe {
+        var probe = self
+        if let address { probe.connectTo = address }
+        probe.configuration.verifySignatureAlgorithms = algorithms
+        return probe
     }
 
     /// Judges a host, which has its port. Throws for everything that leaves the question of trust open.
@@ -125,10 +143,16 @@ struct ServerProbe: Sendable {
         case let error as NIOConnectionError:
             let reasons = error.connectionErrors.map { Self.reason($0.error, within: seconds) }
             return CommandFailure(
-                .connectFailed, "cannot connect to \(server): \(reasons.joined(separator: "; "))")
+                .connectFailed, "cannot connect to \(server): \(reasons.joined(separator: "; "))",
+                isUnroutable: error.connectionErrors.allSatisfy { Self.isUnroutable($0.error) })
         default:
             return CommandFailure(.connectFailed, "cannot connect to \(server): \(error)")
         }
+    }
+
+    /// Whether it is this machine that has no way there, for example because it has no IPv6.
+    private static func isUnroutable(_ error: any Error) -> Bool {
+        [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT].contains((error as? IOError)?.errnoCode)
     }
 
     private static func reason(_ error: any Error, within seconds: Int64) -> String {

@@ -38,6 +38,12 @@ enum TrustServerBackupFile {
                 throw CommandFailure(.unreadableFile, "\(path) holds no certificate, key or certificate request")
             }
         }
-        return TrustServerBackups(certificates: certificates, keys: keys)
+        let backups = TrustServerBackups(certificates: certificates, keys: keys)
+        let limit = TrustServerBackups.maximumPins
+        guard backups.publicKeys.count <= limit else {
+            throw CommandFailure(
+                .unreadableFile, "the backups have \(backups.publicKeys.count) keys, and clients take \(limit) at most")
+        }
+        return backups
     }
 }

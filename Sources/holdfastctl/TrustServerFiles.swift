@@ -8,8 +8,8 @@ struct TrustServerFiles: Sendable {
     let key: URL
     /// The hosts, one a line.
     let domains: URL
-    /// What hosts that fail are published with: the entries of when they were last validated.
-    let remembered: URL
+    /// What the rounds before have seen, mode 0600: beside the list, since the output folder is for everybody.
+    let memory: URL
     /// The signer's certificate, DER.
     let certificate: URL
     let certificatePEM: URL
@@ -26,7 +26,7 @@ struct TrustServerFiles: Sendable {
         let publicFolder = URL(fileURLWithPath: output)
         self.domains = domainsFile
         self.key = key.map { URL(fileURLWithPath: $0) } ?? folder.appending(path: "\(customer).key")
-        remembered = folder.appending(path: "\(customer).hosts.json")
+        memory = folder.appending(path: "\(customer).hosts.json")
         certificate = publicFolder.appending(path: "\(customer).crt")
         certificatePEM = publicFolder.appending(path: "\(customer).pem")
         document = publicFolder.appending(path: "\(customer).json.signed")
@@ -89,33 +89,36 @@ struct TrustServerFiles: Sendable {
         guard !hosts.isEmpty else {
             throw CommandFailure(.unreadableFile, "\(domains.path) names no host: write one HOST:PORT a line")
         }
+        let limit = DocumentLimits().entries
+        guard hosts.count <= limit else {
+            throw CommandFailure(
+                .unreadableFile, "\(domains.path) names more than \(limit) hosts, which clients refuse")
+        }
         return hosts
     }
 
-    /// What is damaged is as good as none: with every host validated nothing of it is needed, and without one that
-    /// fails nothing is published unless fewer hosts are allowed.
-    func readRemembered() throws(CommandFailure) -> [TrustServerHost] {
-        guard FileManager.default.fileExists(atPath: remembered.path) else { return [] }
-        let data = try KeyFile.content(of: remembered.path, maximumBytes: Self.maximumBytes)
+    /// What is damaged is as good as none, and is told: what was validated now needs nothing of it.
+    func readMemory() -> (memory: PublishingMemory, problem: String?) {
+        guard FileManager.default.fileExists(atPath: memory.path) else { return (PublishingMemory(), nil) }
+        let loss = "what hosts were seen with before this round is not published"
         do {
-            return try JSONDecoder().decode([TrustServerHost].self, from: data)
+            let data = try KeyFile.content(of: memory.path, maximumBytes: Self.maximumBytes)
+            return (try PublishingMemory(reading: data), nil)
+        } catch let error as CommandFailure {
+            return (PublishingMemory(), "\(error.message); \(loss)")
         } catch {
-            Output.standard.complain(
-                "\(remembered.path) is damaged: \(error). Hosts that fail now have no entry to keep.")
-            return []
+            return (PublishingMemory(), "\(memory.path) is damaged: \(error) Until then \(loss).")
         }
     }
 
-    func remember(_ hosts: [TrustServerHost]) throws(CommandFailure) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    func write(_ memory: PublishingMemory) throws(CommandFailure) {
         let data: Data
-        do {
-            data = try encoder.encode(hosts)
+        do throws(SigningError) {
+            data = try memory.data
         } catch {
-            throw CommandFailure(.unwritableFile, "\(remembered.path) cannot be written: \(error)")
+            throw CommandFailure(.unwritableFile, "\(self.memory.path) cannot be written: \(error)")
         }
-        try replace(remembered, with: data, permissions: 0o600)
+        try replace(self.memory, with: data, permissions: 0o600)
     }
 
     // MARK: Document

@@ -7,6 +7,11 @@ struct TrustServerPublication: Sendable {
     let customer: String
     let key: TrustServerKey
     let files: TrustServerFiles
+    /// The list; where it cannot be read the hosts of the last round are asked.
+    let hosts: Result<[DialledHost], CommandFailure>
+    /// The backups; where they cannot be read those of the last round are published.
+    let backups: Result<TrustServerBackups, CommandFailure>
+    /// What holds for every round, but for the backups.
     let rules: PublishingRound.Rules
     let hostsAtOnce: Int
     let clock: any WallClock
@@ -18,79 +23,127 @@ struct TrustServerPublication: Sendable {
     struct Report {
         let round: PublishingRound
         /// Hosts of the document that was written; nil when none was.
-        let published: Int?
+        var published: Int?
+        /// Whether what was published before was published again, since nothing new could be.
+        var isRepeated: Bool
+        /// Whether a file could not be read or written.
+        var isImpaired: Bool
 
-        /// A host that is not trusted outweighs one that could not be asked; nil where all is well.
+        /// What is not trusted or not signed outweighs what could not be found out; nil where all is well.
         var status: CommandFailure.Status? {
-            if round.failures.contains(where: \.isUntrusted) { return .negativeAnswer }
-            return round.failures.isEmpty ? nil : .couldNotFindOut
+            if isRepeated || round.failures.contains(where: \.isUntrusted) { return .negativeAnswer }
+            return isImpaired || !round.failures.allSatisfy(\.isHarmless) ? .couldNotFindOut : nil
         }
     }
 
     func run() async throws(CommandFailure) -> Report {
-        let hosts = try files.readDomains()
-        let earlier = try files.readRemembered()
         let ask = ask
-        let answers = await SideBySide.map(hosts, atMost: hostsAtOnce) { (host: $0, answer: await ask($0)) }
+        let answers = await SideBySide.map(try hostsToAsk(), atMost: hostsAtOnce) { (host: $0, answer: await ask($0)) }
         let now = clock.now
-        let round = PublishingRound(
-            answers, earlier: earlier, rules: rules, at: Int64(now.timeIntervalSince1970.rounded(.down)))
-        var data: Data?
-        if round.isPublishable {
-            do throws(SigningError) {
-                let draft = try TrustServerDraft(
-                    customer: customer, hosts: round.hosts, timestamp: Int64(now.timeIntervalSince1970.rounded(.down)))
-                data = try draft.signed(by: key)
-            } catch {
-                throw CommandFailure(.notSigned, "nothing is published: \(error)")
-            }
-        }
-        let lock = try FolderLock(on: files.remembered.deletingLastPathComponent(), for: files.remembered.path)
+        // What another command has learned meanwhile must not be lost: from the reading of the memory to its writing
+        // nobody else comes in.
+        let lock = try FolderLock(on: files.memory.deletingLastPathComponent(), for: files.memory.path)
         defer { lock.release() }
-        var published: Int?
+        let (memory, problem) = files.readMemory()
+        if let problem { Output.standard.complain(problem) }
+        let rules = rules(memory)
+        let round = PublishingRound(answers, earlier: memory.hosts, rules: rules, at: Self.seconds(now))
+        let (data, isRepeated) = try document(of: round, at: now)
+        var report = Report(
+            round: round, isRepeated: isRepeated,
+            isImpaired: problem != nil || hosts.isFailure || backups.isFailure)
         _ = try gate.write { () throws(CommandFailure) in
-            switch try obstacle(at: now) {
-            case .newer(let time):
-                Output.standard.complain(
-                    "\(files.document.path) was made at \(time.formatted(.iso8601)) by another command, after this round"
-                )
-                return
-            case .future(let time) where data != nil:
-                Output.standard.complain(
-                    "\(files.document.path) was made at \(time.formatted(.iso8601)), and it is "
-                        + "\(now.formatted(.iso8601)): clients that took it refuse other documents for a day at most, and it is replaced"
-                )
-            case .future, nil: break
+            guard try isNewest(now, hasDocument: data != nil) else { return }
+            do throws(CommandFailure) {
+                let hosts = isRepeated ? memory.hosts : round.remembered
+                try files.write(PublishingMemory(hosts: hosts, backups: rules.backups))
+            } catch {
+                // Without it the next round knows less; without a document clients trust nobody.
+                Output.standard.complain("\(error.message); the next round knows nothing of this one")
+                report.isImpaired = true
             }
-            try files.remember(round.remembered)
             guard let data else { return }
             try files.publish(data)
-            published = round.hosts.count
+            report.published = isRepeated ? round.previous.count : round.hosts.count
         }
-        return Report(round: round, published: published)
+        return report
     }
 
-    /// A published document that was made after a round.
-    private enum Obstacle {
-        /// Another command was faster.
-        case newer(Date)
-        /// It was made far in the future. Clients that took it count a day of that at most (``TrustServerStore``).
-        case future(Date)
+    private static func seconds(_ time: Date) -> Int64 { Int64(time.timeIntervalSince1970.rounded(.down)) }
+
+    private func hostsToAsk() throws(CommandFailure) -> [DialledHost] {
+        guard case .failure(let error) = hosts else { return try hosts.get() }
+        let known = files.readMemory().memory.hosts.compactMap { try? DialledHost($0.hostname, port: $0.port) }
+        guard !known.isEmpty else { throw error }
+        Output.standard.complain("\(error.message); the hosts of the last round are asked")
+        return known
     }
 
-    /// - Parameter time: that of the round.
+    private func rules(_ memory: PublishingMemory) -> PublishingRound.Rules {
+        var rules = rules
+        switch backups {
+        case .success(let backups): rules.backups = backups
+        case .failure(let error):
+            Output.standard.complain("\(error.message); the backups of the last round are published")
+            rules.backups = memory.backups
+        }
+        return rules
+    }
+
+    // MARK: Document
+
+    /// What is to be published, and whether that is what was published before; nil for nothing.
+    private func document(
+        of round: PublishingRound, at time: Date
+    ) throws(CommandFailure) -> (data: Data?, isRepeated: Bool) {
+        guard round.isPublishable else { return (nil, round.isHeld) }
+        do throws(SigningError) {
+            return (try sign(round.hosts, at: time), round.isHeld)
+        } catch {
+            let failure = CommandFailure(.notSigned, "nothing new is published: \(error)")
+            // What clients refuse now, for example because it is too large, they did not refuse before.
+            guard !round.isHeld, !round.previous.isEmpty, let data = try? sign(round.previous, at: time) else {
+                throw failure
+            }
+            Output.standard.complain(failure.message)
+            return (data, true)
+        }
+    }
+
+    private func sign(_ hosts: [TrustServerHost], at time: Date) throws(SigningError) -> Data {
+        try TrustServerDraft(customer: customer, hosts: hosts, timestamp: Self.seconds(time)).signed(by: key)
+    }
+
+    /// Whether no published document was made after a round, or one far in the future. Clients that took such a one
+    /// count a day of that at most (``TrustServerStore``).
     /// - Throws: where time will soon have reached the document of the future: clients would refuse an older one.
-    private func obstacle(at time: Date) throws(CommandFailure) -> Obstacle? {
+    private func isNewest(_ time: Date, hasDocument: Bool) throws(CommandFailure) -> Bool {
         guard let published = files.publishedTimestamp(customer: customer, key: key), published > time else {
-            return nil
+            return true
         }
+        let made = "\(files.document.path) was made at \(published.formatted(.iso8601))"
         // Time has passed since the round if another command was waited for.
         let ahead = published.timeIntervalSince(clock.now)
-        if ahead > 300 { return .future(published) }
-        guard ahead > 0 else { return .newer(published) }
+        if ahead > 300 {
+            if hasDocument {
+                Output.standard.complain(
+                    "\(made), and it is \(time.formatted(.iso8601)): clients that took it refuse "
+                        + "other documents for a day at most, and it is replaced")
+            }
+            return true
+        }
+        guard ahead > 0 else {
+            Output.standard.complain("\(made) by another command, after this round")
+            return false
+        }
         throw CommandFailure(
             .notSigned,
-            "\(files.document.path) was made at \(published.formatted(.iso8601)), which is in the future: clients "
-                + "would refuse an older one. Check the clock of this machine.")
+            "\(made), which is in the future: clients would refuse an older one. Check the clock of this machine.")
+    }
+}
+
+extension Result {
+    fileprivate var isFailure: Bool {
+        if case .failure = self { true } else { false }
     }
 }

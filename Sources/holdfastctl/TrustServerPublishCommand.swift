@@ -9,17 +9,27 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         commandName: "publish",
         abstract: "Ask every host, sign what was validated, and replace the published document.",
         discussion: """
-            Connects to each host of the list, many at a time, and validates its chain before anything of it is \
-            signed. What is signed is read again as a client reads it, and then takes the place of \
-            CUSTOMER.json.signed in one step.
+            Connects to every address of each host on the list, over IPv4 and IPv6, and validates the chain that it \
+            gets there before anything of it is signed. What is signed is read again as a client reads it, and then \
+            takes the place of CUSTOMER.json.signed in one step.
 
-            A host that fails keeps the entry of when it was last validated, for as long as --keep says; those \
-            entries are in CUSTOMER.hosts.json beside the list. When it has none, nothing is published unless \
-            --allow-fewer is given, since clients trust no host that is not in the document.
+            A host is published with every pin that it was validated with during the time of --overlap. So clients \
+            reach old and new servers while a certificate is being replaced. To withdraw a pin at once, run one \
+            round with --overlap 0s after the last server has stopped using it.
+
+            A host that fails keeps its pins for the time of --keep. A host that has none is left out and reported. \
+            The pins of all rounds are kept in CUSTOMER.hosts.json beside the list; back it up with the list.
+
+            If more hosts have changed than --max-changes allows, nothing new is published: the document of before \
+            is signed again with the current time, because clients refuse everything once it is a day old. This \
+            lasts until the hosts are as before, or until you run one round with a higher number. A host has \
+            changed when it has a new pin, or when it has left the list. A new host has not.
+
+            If the list, the backups or the authorities cannot be read, what is known of the last round is used and \
+            reported: its hosts, its backups, its pins. Only without the key is nothing published.
 
             With --every it goes on until SIGTERM or SIGINT, after which it finishes the write at hand and ends with \
-            0. The list, the backups, the key and the authorities are read again each time; where that fails, what \
-            was read before goes on to count.
+            0. Every file is read again each time; where that fails, what was read before goes on to count.
 
             A link in the place of a published file is followed: let nobody else write to the output folder.
 
@@ -28,8 +38,9 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
               holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output \
             --include all --backup next.pub --every 5m
 
-            Exit codes: 0 every host was validated and is published; 1 a host is not trusted, or nothing was signed; \
-            2 wrong usage; 3 a host could not be asked, or a file not be read or written.
+            Exit codes: 0 every host was validated at every address and is published; 1 a host is not trusted, too \
+            many hosts changed, or nothing new was signed; 2 wrong usage; 3 a host could not be asked, or a file not \
+            be read or written.
             """)
 
     @Option(help: ArgumentHelp("Whose hosts they are; the name of the files.", valueName: "name"))
@@ -60,12 +71,26 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         completion: .file())
     var backup: [String] = []
 
-    @Option(help: ArgumentHelp("How long a host that fails keeps its last good entry.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long a host that fails keeps its pins.", valueName: "time"))
     var keep = TimeSpan(seconds: 7 * 86_400)
 
-    @Flag(
-        name: .customLong("allow-fewer"), help: "Publish also without the hosts that failed and have no entry to keep.")
-    var allowsFewer = false
+    @Option(
+        help: ArgumentHelp("How long a host is published with a pin that it is no longer seen with.", valueName: "time")
+    )
+    var overlap = TimeSpan(seconds: 7 * 86_400)
+
+    @Option(
+        name: .customLong("max-changes"),
+        help: ArgumentHelp(
+            "Publish nothing new if more hosts than this have changed. By default half of the hosts that were "
+                + "published before, and at least 10.", valueName: "number"))
+    var maximumChanges: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Connect so many times to each address. Every second time asks for a key of the other kind (ECDSA, RSA). "
+                + "Raise it if several servers share an address.", valueName: "number"))
+    var tries = 2
 
     @Option(name: .customLong("at-once"), help: ArgumentHelp("Ask so many hosts at a time.", valueName: "number"))
     var hostsAtOnce = 64
@@ -94,15 +119,17 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         guard (1...1_024).contains(hostsAtOnce) else {
             throw ValidationError("--at-once must be 1 to 1024, not \(hostsAtOnce).")
         }
+        guard (1...16).contains(tries) else { throw ValidationError("--tries must be 1 to 16, not \(tries).") }
+        if let maximumChanges, maximumChanges < 0 { throw ValidationError("--max-changes must not be negative.") }
         if let every, every.seconds < 1 { throw ValidationError("--every must be a second or more.") }
     }
 
     func run() async throws {
         let gate = StopGate()
-        var publication = try await publication(gate)
+        var inputs = try await inputs()
         guard let every else {
-            let report = try await publication.run()
-            log(report, files: publication.files)
+            let report = try await publication(inputs, gate).run()
+            log(report)
             if let status = report.status { throw NegativeAnswer(status: status) }
             return
         }
@@ -112,66 +139,91 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         let start = clock.now
         while !Task.isCancelled {
             do throws(CommandFailure) {
-                log(try await publication.run(), files: publication.files)
+                log(try await publication(inputs, gate).run())
             } catch {
                 Output.standard.complain(error.message)
             }
             try await clock.sleep(until: start + RepeatingSchedule(interval: every).next(after: clock.now - start))
-            do throws(CommandFailure) {
-                publication = try await self.publication(gate)
-            } catch {
-                Output.standard.complain("\(error.message); what was read before goes on to count")
-            }
+            inputs = try await self.inputs(before: inputs)
         }
     }
 
-    private func publication(_ gate: StopGate) async throws(CommandFailure) -> TrustServerPublication {
-        let files = TrustServerFiles(customer: customer, data: "", output: output, domains: domains, key: key)
-        let key = try files.readKey(certificateFile: certificate)
-        let rules = PublishingRound.Rules(
-            included: include, keep: keep.seconds, allowsFewerHosts: allowsFewer,
-            backups: try TrustServerBackupFile.read(backup))
-        let probe = try await ServerProbe(options: connection)
+    private var files: TrustServerFiles {
+        TrustServerFiles(customer: customer, data: "", output: output, domains: domains, key: key)
+    }
+
+    private func inputs(before: TrustServerInputs? = nil) async throws(CommandFailure) -> TrustServerInputs {
+        let (files, certificate, backup, connection) = (files, certificate, backup, connection)
+        let inputs = try await TrustServerInputs(
+            before: before,
+            key: { () throws(CommandFailure) in try files.readKey(certificateFile: certificate) },
+            hosts: { () throws(CommandFailure) in try files.readDomains() },
+            backups: { () throws(CommandFailure) in try TrustServerBackupFile.read(backup) },
+            probe: { () async throws(CommandFailure) in try await ServerProbe(options: connection) })
+        for complaint in inputs.complaints { Output.standard.complain(complaint) }
+        return inputs
+    }
+
+    private func publication(_ inputs: TrustServerInputs, _ gate: StopGate) -> TrustServerPublication {
         let limit = Duration.seconds(connection.timeout)
-        let seconds = connection.timeout
+        let ask: @Sendable (DialledHost) async -> PublishingRound.Answer
+        switch inputs.probe {
+        case .success(let probe):
+            let survey = TrustServerSurvey(
+                probe: probe, resolver: .system(limit: limit), tries: tries, limit: limit)
+            ask = { await survey.ask($0) }
+        case .failure(let error): ask = { _ in .unreachable(error.message) }
+        }
         return TrustServerPublication(
-            customer: customer, key: key, files: files, rules: rules, hostsAtOnce: hostsAtOnce,
-            clock: SystemWallClock(), gate: gate
-        ) { host in
-            await TimeLimit.within(limit, otherwise: .unreachable("no answer within \(seconds) s")) {
-                await Self.ask(host, probe)
-            }
-        }
+            customer: customer, key: inputs.key, files: files, hosts: inputs.hosts, backups: inputs.backups,
+            rules: PublishingRound.Rules(
+                included: include, keep: keep.seconds, overlap: overlap.seconds, maximumChanges: maximumChanges),
+            hostsAtOnce: hostsAtOnce, clock: SystemWallClock(), gate: gate, ask: ask)
     }
 
-    private static func ask(_ host: DialledHost, _ probe: ServerProbe) async -> PublishingRound.Answer {
-        do throws(CommandFailure) {
-            let decision = try await probe.ask(StandardPolicy(host: HostPattern(host)), about: host).decision
-            if decision.isTrusted, let path = decision.path { return .validated(path) }
-            guard let failure = decision.failure else { return .untrusted("no validated path") }
-            return .untrusted("\(failure.code.rawValue): expected \(failure.expected), found \(failure.found)")
-        } catch {
-            return .unreachable(error.message)
-        }
-    }
-
-    private func log(_ report: TrustServerPublication.Report, files: TrustServerFiles) {
+    private func log(_ report: TrustServerPublication.Report) {
         let output = Output.standard
-        for failure in report.round.failures {
-            let kept =
-                failure.keptSince.map {
-                    "keeps its entry of \(Date(timeIntervalSince1970: Double($0)).formatted(.iso8601))"
-                } ?? "has no entry to keep"
-            let host = ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort)
-            output.complain("\(host) \(kept): \(failure.reason)")
-        }
-        let failed = report.round.failures.count
+        for line in report.lines { output.complain(line) }
+        let failed = report.round.failures.count { !$0.isHarmless }
         if let count = report.published {
+            let what = report.isRepeated ? "published again \(count)" : "published \(count)"
             let rest = failed == 0 ? "" : ", \(failed) of the list failed"
-            output.line("published \(count) \(count == 1 ? "host" : "hosts") in \(files.document.path)\(rest)")
+            output.line("\(what) \(count == 1 ? "host" : "hosts") in \(files.document.path)\(rest)")
         } else {
             output.complain("nothing is published: \(files.document.path) is as it was")
         }
+    }
+}
+
+extension TrustServerPublication.Report {
+    /// What is wrong, a line each.
+    var lines: [String] {
+        var lines = round.failures.map { failure in
+            let host = ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort)
+            let consequence =
+                switch failure.consequence {
+                case .partial: "is published with what its other addresses showed"
+                case .kept(let since):
+                    "keeps its entry of \(Date(timeIntervalSince1970: Double(since)).formatted(.iso8601))"
+                case .omitted: "has no entry to keep and is left out"
+                }
+            return "\(host) \(consequence): \(failure.problems.map(\.reason).joined(separator: "; "))"
+        }
+        if let limit = round.heldAt {
+            lines.append(
+                "NOTHING NEW IS PUBLISHED: \(Self.counted(round.changed.count)) changed, and \(limit) may: "
+                    + "\(Self.some(round.changed)). What was published before is signed again. If the changes are "
+                    + "right, run one round with --max-changes \(round.changed.count).")
+        } else if !round.left.isEmpty {
+            lines.append("no longer published, since the list has not got them: \(Self.some(round.left))")
+        }
+        return lines
+    }
+
+    private static func counted(_ hosts: Int) -> String { hosts == 1 ? "1 host has" : "\(hosts) hosts have" }
+
+    private static func some(_ hosts: [String]) -> String {
+        hosts.prefix(10).joined(separator: ", ") + (hosts.count > 10 ? " and \(hosts.count - 10) more" : "")
     }
 }
 

@@ -42,7 +42,8 @@ struct PublishingRoundTests {
         #expect(round.isPublishable && round.failures.isEmpty)
         #expect(round.hosts.map(\.hostname) == ["a.example.com", "b.example.com"])
         #expect(round.hosts.map(\.port) == [443, 8443])
-        #expect(round.hosts == round.remembered)
+        #expect(round.remembered.map(\.hostname) == round.hosts.map(\.hostname))
+        #expect(round.remembered.allSatisfy { $0.validated == now && $0.publicKeys.map(\.unseen) == [0] })
     }
 
     @Test(
@@ -72,14 +73,15 @@ struct PublishingRoundTests {
     func kept() throws {
         let earlier = try good().remembered
         let keep: Int64 = 7 * 86_400
-        for (elapsed, isKept) in [(0, true), (keep, true), (keep + 1, false), (-1, false)] as [(Int64, Bool)] {
+        let cases: [(Int64, Bool)] = [(0, true), (keep, true), (keep + 1, false), (-300, true), (-301, false)]
+        for (elapsed, isKept) in cases {
             let time = now + elapsed
             let round = PublishingRound(
                 [(a, .unreachable("down")), (b, .validated(try path(b)))], earlier: earlier, rules: .init(), at: time)
-            #expect(round.isPublishable == isKept)
+            #expect(round.isPublishable)
             #expect(round.hosts.map(\.hostname) == (isKept ? ["a.example.com"] : []) + ["b.example.com"])
-            #expect(round.failures.map(\.keptSince) == [isKept ? now : nil])
-            #expect(round.remembered.map(\.seen) == [now, time])
+            #expect(round.failures.map(\.consequence) == [isKept ? .kept(since: now) : .omitted])
+            #expect(round.remembered.map(\.validated) == [now, time])
         }
     }
 
@@ -94,7 +96,7 @@ struct PublishingRoundTests {
             #expect(round.failures.map(\.isUntrusted) == [true, false])
             remembered = round.remembered
         }
-        #expect(remembered.map(\.seen) == [now, now])
+        #expect(remembered.map(\.validated) == [now, now])
     }
 
     @Test("An entry outside its time is not published, and is there again when the clock is right again")
@@ -104,19 +106,13 @@ struct PublishingRoundTests {
             let astray = PublishingRound(
                 [(a, .unreachable("down")), (b, .unreachable("down"))], earlier: good, rules: .init(), at: now + jump)
             #expect(!astray.isPublishable && astray.hosts.isEmpty)
-            #expect(astray.failures.map(\.keptSince) == [nil, nil])
+            #expect(astray.failures.map(\.consequence) == [.omitted, .omitted])
             #expect(astray.remembered == good)
             let right = PublishingRound(
                 [(a, .unreachable("down")), (b, .validated(try path(b)))], earlier: astray.remembered, rules: .init(),
                 at: now + 60)
-            #expect(right.isPublishable && right.failures.map(\.keptSince) == [now])
-            #expect(right.hosts.map(\.seen) == [now, now + 60])
-
-            let fewer = PublishingRound(
-                [(a, .unreachable("down")), (b, .validated(try path(b)))], earlier: good,
-                rules: .init(allowsFewerHosts: true), at: now + jump)
-            #expect(fewer.isPublishable && fewer.hosts.map(\.hostname) == ["b.example.com"])
-            #expect(fewer.remembered.map(\.hostname) == ["a.example.com", "b.example.com"])
+            #expect(right.isPublishable && right.failures.map(\.consequence) == [.kept(since: now)])
+            #expect(right.hosts.map(\.validated) == [now, now + 60])
         }
     }
 
@@ -130,17 +126,26 @@ struct PublishingRoundTests {
         }
     }
 
-    @Test("Fewer hosts than the list are published only where that is allowed, none never")
+    @Test("A host without pins of its own is left out, and stops nobody; a document without hosts is never published")
     func fewer() throws {
-        let answers: [(host: DialledHost, answer: PublishingRound.Answer)] = [
-            (a, .validated(try path(a))), (b, .unreachable("down")),
-        ]
-        #expect(!PublishingRound(answers, earlier: [], rules: .init(), at: now).isPublishable)
-        let allowed = PublishingRound(answers, earlier: [], rules: .init(allowsFewerHosts: true), at: now)
-        #expect(allowed.isPublishable && allowed.hosts.count == 1)
-        let none = PublishingRound(
-            [(a, .unreachable("down"))], earlier: [], rules: .init(allowsFewerHosts: true), at: now)
+        for answer in [PublishingRound.Answer.unreachable("down"), .untrusted("unknownIssuer")] {
+            let round = PublishingRound(
+                [(a, .validated(try path(a))), (b, answer)], earlier: [], rules: .init(), at: now)
+            #expect(round.isPublishable && round.hosts.map(\.hostname) == ["a.example.com"])
+            #expect(round.failures.map(\.host) == [b] && round.failures.map(\.consequence) == [.omitted])
+        }
+        let none = PublishingRound([(a, .unreachable("down"))], earlier: [], rules: .init(), at: now)
         #expect(!none.isPublishable)
+    }
+
+    @Test("An address that this machine cannot reach counts only where no other was validated")
+    func unroutable() throws {
+        let problem = PublishingRound.Problem("no route to the network", .unroutable)
+        let round = PublishingRound(
+            [(a, .init(paths: [try path(a)], problems: [problem])), (b, .init(paths: [], problems: [problem]))],
+            earlier: [], rules: .init(), at: now)
+        #expect(round.failures.map(\.isHarmless) == [true, false])
+        #expect(round.failures.map(\.consequence) == [.partial, .omitted])
     }
 
     @Test("What is remembered counts for the same host and port only")
@@ -151,11 +156,12 @@ struct PublishingRoundTests {
         #expect(round.hosts.isEmpty && !round.isPublishable)
     }
 
-    @Test("A host that left the list is forgotten")
+    @Test("A host that left the list is forgotten, and named")
     func forgotten() throws {
         let round = PublishingRound(
             [(b, .validated(try path(b)))], earlier: try good().remembered, rules: .init(), at: now)
         #expect(round.remembered.map(\.hostname) == ["b.example.com"])
+        #expect(round.left == ["a.example.com:443"] && round.changed == round.left && !round.isHeld)
     }
 
     @Test("Backups are published for every host, once, and not remembered")
@@ -172,6 +178,7 @@ struct PublishingRoundTests {
             #expect(host.publicKeys.last == Data(key.der).base64EncodedString())
         }
         #expect(round.remembered == (try good().remembered))
+        #expect(round.changed.isEmpty)
     }
 }
 #endif

@@ -1,0 +1,131 @@
+public import Foundation
+import Holdfast
+
+/// What a trust server remembers between two rounds, and the file that holds it.
+public struct PublishingMemory: Sendable, Hashable {
+    /// Every host that was ever validated and is on the list.
+    public let hosts: [SeenHost]
+    /// The backups of the last round.
+    public let backups: TrustServerBackups
+
+    /// What is remembered before the first round.
+    public init() { self.init(hosts: [], backups: TrustServerBackups()) }
+
+    /// What is remembered after a round.
+    public init(hosts: [SeenHost], backups: TrustServerBackups) {
+        self.hosts = hosts
+        self.backups = backups
+    }
+
+    private struct File: Codable {
+        struct Host: Codable {
+            let hostname: String
+            let port: Int
+            let validated: Int64
+            let fp: [Pin]
+            let pk: [Pin]
+        }
+
+        struct Pin: Codable {
+            let pin: String
+            let unseen: Int64
+        }
+
+        struct Backups: Codable {
+            let fp: [String]
+            let pk: [String]
+        }
+
+        static let version = 2
+
+        let version: Int
+        let hosts: [Host]
+        let backups: Backups
+    }
+
+    /// Reads the file. What it says is published as it stands, so all of it must be what was written, or none counts.
+    /// - Throws: ``SigningError`` `damagedMemory`.
+    public init(reading data: Data) throws(SigningError) {
+        let file: File
+        do {
+            file = try JSONDecoder().decode(File.self, from: data)
+        } catch {
+            throw Self.damaged("the JSON that a round writes", "something else")
+        }
+        guard file.version == File.version else {
+            throw Self.damaged("version \(File.version)", "version \(file.version)")
+        }
+        guard file.hosts.count <= DocumentLimits().entries else {
+            throw Self.damaged("at most \(DocumentLimits().entries) hosts", "\(file.hosts.count)")
+        }
+        var hosts: [SeenHost] = []
+        var known: Set<[String]> = []
+        for (index, host) in file.hosts.enumerated() {
+            guard host.hostname.utf8.count <= 253, let dialled = try? DialledHost(host.hostname, port: host.port),
+                dialled.name == host.hostname, known.insert([dialled.name, "\(host.port)"]).inserted
+            else { throw Self.damaged("each host once, as it is dialled", "another name as host \(index + 1)") }
+            guard (0...Self.greatestTime).contains(host.validated) else {
+                throw Self.damaged("Unix seconds", "\(host.validated) for \(dialled)")
+            }
+            try Self.check(host.fp.map(\.pin), host.pk.map(\.pin), atMost: SeenHost.maximumPins, of: "\(dialled)")
+            guard (host.fp + host.pk).allSatisfy({ (0...Self.greatestTime).contains($0.unseen) }) else {
+                throw Self.damaged("the age of a pin in seconds", "another number for \(dialled)")
+            }
+            hosts.append(
+                SeenHost(
+                    hostname: host.hostname, port: host.port, validated: host.validated,
+                    certificates: host.fp.map { .init(text: $0.pin, unseen: $0.unseen) },
+                    publicKeys: host.pk.map { .init(text: $0.pin, unseen: $0.unseen) }))
+        }
+        try Self.check(file.backups.fp, file.backups.pk, atMost: TrustServerBackups.maximumPins, of: "the backups")
+        self.init(
+            hosts: hosts, backups: TrustServerBackups(fingerprints: file.backups.fp, publicKeys: file.backups.pk))
+    }
+
+    /// The file's content.
+    public var data: Data {
+        get throws(SigningError) {
+            let file = File(
+                version: File.version,
+                hosts: hosts.map { host in
+                    File.Host(
+                        hostname: host.hostname, port: host.port, validated: host.validated,
+                        fp: host.certificates.map { File.Pin(pin: $0.text, unseen: $0.unseen) },
+                        pk: host.publicKeys.map { File.Pin(pin: $0.text, unseen: $0.unseen) })
+                }, backups: File.Backups(fp: backups.fingerprints, pk: backups.publicKeys))
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            do {
+                return try encoder.encode(file)
+            } catch {
+                throw Self.damaged("what can be written as JSON", "something else")
+            }
+        }
+    }
+
+    /// Far beyond any date, and far from where sums overflow.
+    private static let greatestTime: Int64 = 1 << 53 - 1
+
+    private static func check(
+        _ fingerprints: [String], _ publicKeys: [String], atMost limit: Int, of owner: String
+    ) throws(SigningError) {
+        guard fingerprints.count <= limit, publicKeys.count <= limit else {
+            throw damaged("at most \(limit) pins of a kind", "more for \(owner)")
+        }
+        guard
+            fingerprints.allSatisfy({ text in
+                text.utf8.count == 64
+                    && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            })
+        else { throw damaged("SHA-256 in 64 hexadecimal digits", "something else for \(owner)") }
+        guard
+            publicKeys.allSatisfy({ text in
+                Base64Text.decode(text).flatMap { try? SubjectPublicKeyInfo(der: $0) } != nil
+            })
+        else { throw damaged("Base64 of public keys", "something else for \(owner)") }
+    }
+
+    private static func damaged(_ expected: String, _ found: String) -> SigningError {
+        SigningError(.damagedMemory, expected: expected, found: found)
+    }
+}

@@ -1,0 +1,74 @@
+import Holdfast
+
+/// What the rounds of a trust server have seen of one host: the pins that belong to it, and how long each has been
+/// missing.
+public struct SeenHost: Sendable, Hashable {
+    /// A pin in the words of the document.
+    public struct SeenPin: Sendable, Hashable {
+        /// SHA-256 of a certificate in lower-case hexadecimal, or Base64 of the DER of a SubjectPublicKeyInfo.
+        public let text: String
+        /// For how many seconds the host was seen without it. Only rounds count: see ``PublishingRound``.
+        public let unseen: Int64
+    }
+
+    /// How many pins of a kind a host has at most. A reader takes 256, and backups need their share.
+    static let maximumPins = 128
+    /// The longest time that one round can add to a pin's age. Clients use no document for longer than a day and an
+    /// hour, so rounds that are further apart were not run, or the clock was wrong.
+    static let longestStep: Int64 = 25 * 3_600
+
+    /// The host, without its port.
+    public let hostname: String
+    /// The port.
+    public let port: Int
+    /// When a path was last validated for the host, in Unix seconds.
+    public let validated: Int64
+    /// Pins of certificates (`fp`), those that were seen last in front.
+    public let certificates: [SeenPin]
+    /// Pins of keys (`pk`), those that were seen last in front.
+    public let publicKeys: [SeenPin]
+
+    init(hostname: String, port: Int, validated: Int64, certificates: [SeenPin], publicKeys: [SeenPin]) {
+        self.hostname = hostname
+        self.port = port
+        self.validated = validated
+        self.certificates = certificates
+        self.publicKeys = publicKeys
+    }
+
+    /// What is known of a host after it was validated.
+    /// - Parameters:
+    ///   - host: with its port; 443 where it has none.
+    ///   - seen: the certificates of all its paths that are to be published.
+    ///   - earlier: what was known before.
+    ///   - overlap: for how many seconds a pin that is missing stays.
+    ///   - time: in Unix seconds.
+    init(
+        _ host: DialledHost, seen: [X509Certificate], earlier: SeenHost?, overlap: Int64, at time: Int64
+    ) {
+        hostname = host.name
+        port = host.port ?? 443
+        validated = time
+        let elapsed = earlier.map { max(0, time.subtractingReportingOverflow($0.validated).partialValue) } ?? 0
+        // More than one round has to miss a pin, however far apart they are: a node may have been down for one.
+        let step = min(elapsed, Self.longestStep, overlap / 2 + overlap % 2)
+        func merge(_ texts: [String], _ old: [SeenPin]?) -> [SeenPin] {
+            var known: Set<String> = []
+            var pins = texts.filter { known.insert($0).inserted }.map { SeenPin(text: $0, unseen: 0) }
+            pins += (old ?? []).compactMap { pin in
+                let unseen = pin.unseen + step
+                guard unseen < overlap, known.insert(pin.text).inserted else { return nil }
+                return SeenPin(text: pin.text, unseen: unseen)
+            }
+            return Array(pins.prefix(Self.maximumPins))
+        }
+        certificates = merge(seen.map(TrustServerHost.fingerprint), earlier?.certificates)
+        publicKeys = merge(seen.map(TrustServerHost.publicKey), earlier?.publicKeys)
+    }
+
+    /// Whether the host was never seen with one of these pins.
+    func lacksPin(of other: SeenHost) -> Bool {
+        !Set(other.certificates.map(\.text)).isSubset(of: certificates.map(\.text))
+            || !Set(other.publicKeys.map(\.text)).isSubset(of: publicKeys.map(\.text))
+    }
+}

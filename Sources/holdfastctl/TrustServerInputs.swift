@@ -1,0 +1,56 @@
+import Holdfast
+import HoldfastSigning
+
+/// What a round reads beside its memory, one thing apart from the other: a file that cannot be read now must not stop
+/// the document from being signed again, since clients trust nobody once it is a day old.
+struct TrustServerInputs: Sendable {
+    /// Signs; without it there is no round.
+    let key: TrustServerKey
+    /// The list.
+    let hosts: Result<[DialledHost], CommandFailure>
+    /// The backups.
+    let backups: Result<TrustServerBackups, CommandFailure>
+    /// Asks the hosts, with the authorities and the client's certificate.
+    let probe: Result<ServerProbe, CommandFailure>
+    /// What could not be read again, with what is done about it.
+    let complaints: [String]
+
+    /// Reads everything.
+    /// - Parameter before: what was read last time, which counts for what cannot be read now.
+    /// - Throws: where there is no key.
+    init(
+        before: TrustServerInputs? = nil, key: () throws(CommandFailure) -> TrustServerKey,
+        hosts: () throws(CommandFailure) -> [DialledHost], backups: () throws(CommandFailure) -> TrustServerBackups,
+        probe: () async throws(CommandFailure) -> ServerProbe
+    ) async throws(CommandFailure) {
+        var complaints: [String] = []
+        func again<Value>(
+            _ now: Result<Value, CommandFailure>, _ before: Result<Value, CommandFailure>?
+        ) -> Result<Value, CommandFailure> {
+            guard case .failure(let error) = now, case .success? = before, let before else { return now }
+            complaints.append("\(error.message); what was read before goes on to count")
+            return before
+        }
+        self.hosts = again(Self.result(hosts), before?.hosts)
+        self.backups = again(Self.result(backups), before?.backups)
+        let made: Result<ServerProbe, CommandFailure>
+        do throws(CommandFailure) {
+            made = .success(try await probe())
+        } catch {
+            made = .failure(error)
+        }
+        self.probe = again(made, before?.probe)
+        self.key = try again(Self.result(key), before.map { .success($0.key) }).get()
+        self.complaints = complaints
+    }
+
+    private static func result<Value>(
+        _ read: () throws(CommandFailure) -> Value
+    ) -> Result<Value, CommandFailure> {
+        do throws(CommandFailure) {
+            return .success(try read())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Holdfast
+import HoldfastSigning
+import NIOSSL
+
+/// Asks a host at every address of its name: in a fleet, and while certificates are being renewed, each may show
+/// another one.
+struct TrustServerSurvey: Sendable {
+    /// How many addresses of a host are asked.
+    static let maximumAddresses = 64
+    private static let addressesAtOnce = 8
+
+    let probe: ServerProbe
+    let resolver: AddressResolver
+    /// How many connections are made to each address.
+    let tries: Int
+    /// How long each of them may take.
+    let limit: Duration
+
+    /// Asks a host, in bounded time.
+    func ask(_ host: DialledHost) async -> PublishingRound.Answer {
+        var places: [DialledHost?]
+        do throws(CommandFailure) {
+            places = try await self.places(of: host)
+        } catch {
+            return .unreachable(error.message)
+        }
+        let count = places.count
+        places = Array(places.prefix(Self.maximumAddresses))
+        let answers = await SideBySide.map(places, atMost: Self.addressesAtOnce) { await ask(host, at: $0) }
+        var problems = answers.flatMap(\.problems)
+        if count > places.count {
+            problems.append(.init("of its \(count) addresses \(places.count) were asked", .unreachable))
+        }
+        return PublishingRound.Answer(paths: answers.flatMap(\.paths), problems: problems)
+    }
+
+    /// Where a host is reached; nil for wherever a proxy goes.
+    private func places(of host: DialledHost) async throws(CommandFailure) -> [DialledHost?] {
+        guard probe.proxy == nil else { return [nil] }
+        let target = probe.connectTo ?? host
+        let port = target.port ?? host.port ?? ServerAddress.defaultPort
+        let addresses = target.addressOctets == nil ? try await resolver.addresses(target.name) : [target.name]
+        // An address with a zone is of this machine's own network, and nobody publishes it.
+        let places = addresses.compactMap { try? DialledHost($0, port: port) }
+        guard !places.isEmpty else { throw CommandFailure(.resolveFailed, "no address was found for \(target.name)") }
+        return places
+    }
+
+    private enum Outcome: Sendable {
+        case trusted(ValidatedPath)
+        case untrusted(String)
+        case failed(CommandFailure)
+    }
+
+    private func ask(_ host: DialledHost, at place: DialledHost?) async -> PublishingRound.Answer {
+        var paths: [ValidatedPath] = []
+        var untrusted: String?
+        var failure: CommandFailure?
+        for attempt in 0..<tries {
+            // Many servers have a certificate of each kind of key, and show what suits the client.
+            let other = attempt % 2 == 1 ? paths.last?.leaf.map(Self.algorithmsOfOtherKind) : nil
+            switch await connect(to: host, at: place, offering: other) {
+            case .trusted(let path): paths.append(path)
+            case .untrusted(let reason): untrusted = reason
+            // A server that has one kind of key alone is as it should be.
+            case .failed(let error): if other == nil { failure = error }
+            }
+        }
+        let address = place.flatMap { $0 == host ? nil : "\($0.name): " } ?? ""
+        if let untrusted { return .init(paths: paths, problems: [.init(address + untrusted, .untrusted)]) }
+        guard paths.isEmpty, let failure else { return .init(paths: paths, problems: []) }
+        return .init(paths: [], problems: [.init(failure.message, failure.isUnroutable ? .unroutable : .unreachable)])
+    }
+
+    private func connect(
+        to host: DialledHost, at place: DialledHost?, offering algorithms: [SignatureAlgorithm]?
+    ) async -> Outcome {
+        let probe = probe.connecting(to: place, offering: algorithms)
+        let name = place.map { $0.name + " gave " } ?? ""
+        let late = CommandFailure(.timedOut, "\(name)no answer within \(limit.components.seconds) s")
+        return await TimeLimit.within(limit, otherwise: .failed(late)) {
+            do throws(CommandFailure) {
+                let decision = try await probe.ask(StandardPolicy(host: HostPattern(host)), about: host).decision
+                if decision.isTrusted, let path = decision.path { return .trusted(path) }
+                guard let failure = decision.failure else { return .untrusted("no validated path") }
+                return .untrusted("\(failure.code.rawValue): expected \(failure.expected), found \(failure.found)")
+            } catch {
+                return .failed(error)
+            }
+        }
+    }
+
+    private static func algorithmsOfOtherKind(than leaf: X509Certificate) -> [SignatureAlgorithm] {
+        leaf.publicKeyDescription.hasPrefix("RSA")
+            ? [.ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ecdsaSecp521R1Sha512, .ed25519]
+            : [
+                .rsaPssRsaeSha256, .rsaPkcs1Sha256, .rsaPssRsaeSha384, .rsaPkcs1Sha384, .rsaPssRsaeSha512,
+                .rsaPkcs1Sha512,
+            ]
+    }
+}

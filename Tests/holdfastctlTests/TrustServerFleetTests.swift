@@ -1,0 +1,220 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import NIOCore
+import Testing
+
+@testable import holdfastctl
+
+/// Servers of one name on several addresses and one port, each with a certificate of its own.
+private struct Fleet {
+    static let name = "api.example.com"
+
+    let servers: [LoopbackTLSServer]
+
+    var host: DialledHost { get throws { try DialledHost(Self.name, port: servers.first?.port) } }
+
+    private static func start(_ nodes: [(address: String, certificate: TestCertificate)]) async -> Fleet? {
+        var servers: [LoopbackTLSServer] = []
+        for (address, certificate) in nodes {
+            let options = LoopbackTLSServer.Options(address: address, port: servers.first?.port ?? 0)
+            guard let server = try? await LoopbackTLSServer.start(serving: certificate, options: options) else {
+                for server in servers { await server.shutdown() }
+                return nil
+            }
+            servers.append(server)
+        }
+        return Fleet(servers: servers)
+    }
+
+    static func with(
+        _ nodes: [(address: String, certificate: TestCertificate)], _ body: (Fleet) async throws -> Void
+    ) async throws {
+        var fleet: Fleet?
+        // Somebody else may have the port on another address.
+        for _ in 0..<10 where fleet == nil { fleet = await start(nodes) }
+        let servers = try #require(fleet).servers
+        do {
+            try await body(Fleet(servers: servers))
+        } catch {
+            for server in servers { await server.shutdown() }
+            throw error
+        }
+        for server in servers { await server.shutdown() }
+    }
+}
+
+@Suite("A trust server and hosts with several addresses", .timeLimit(.minutes(5)))
+struct TrustServerFleetTests {
+    private static func survey(_ site: TrustServerSite, _ addresses: [String], tries: Int = 2) throws
+        -> TrustServerSurvey
+    {
+        TrustServerSurvey(
+            probe: ServerProbe(anchors: try TrustAnchors(der: [site.root.root]), timeout: .seconds(60)),
+            resolver: AddressResolver { name throws(CommandFailure) in
+                guard name == Fleet.name else { throw CommandFailure(.resolveFailed, "no address for \(name)") }
+                return addresses
+            }, tries: tries, limit: .seconds(60))
+    }
+
+    private static func pin(_ certificate: TestCertificate) throws -> Pin { try .publicKey(of: certificate.der) }
+
+    @Test("Every address of a name is asked by that name, and what all of them showed is published")
+    func everyAddress() async throws {
+        let addresses = ["127.0.0.1", "127.0.0.2"] + (ForeignPeers.hasIPv6 ? ["::1"] : [])
+        try await TrustServerSite.with { site in
+            let issuing = try site.root.intermediate()
+            let leaves = try addresses.map { _ in try issuing.leaf(names: [.dns(Fleet.name)]) }
+            try await Fleet.with(Array(zip(addresses, leaves)).map { ($0, $1) }) { fleet in
+                let survey = try Self.survey(site, addresses)
+                let publication = try site.publication([try fleet.host], SystemWallClock()) { await survey.ask($0) }
+                let report = try await publication.run()
+                #expect(report.published == 1 && report.status == nil, "\(report.lines)")
+                let entries = try site.document().entries
+                #expect(entries.map(\.hostname) == [Fleet.name])
+                #expect(entries.map(\.port) == [fleet.servers[0].port])
+                #expect(try Set(entries.flatMap(\.publicKeyPins)) == Set(leaves.map(Self.pin)))
+                #expect(entries.flatMap(\.certificatePins).count == leaves.count)
+                for server in fleet.servers {
+                    #expect(server.statistics.lastServerName == Fleet.name)
+                    #expect(server.statistics.connectionsAccepted == 2)
+                }
+                guard OpenSSLProgram.isAvailable else { return }
+                let foreign = try await OpenSSLProgram.run(
+                    [
+                        "smime", "-verify", "-inform", "der", "-in", "output/acme.json.signed", "-CAfile",
+                        "output/acme.pem",
+                    ], in: site.folder)
+                #expect(foreign.status == 0, "\(foreign.text)")
+                for leaf in leaves {
+                    let key = Data(try X509Certificate(der: leaf.der).subjectPublicKeyInfo).base64EncodedString()
+                    #expect(foreign.text.contains(key))
+                }
+            }
+        }
+    }
+
+    @Test("In a rolling renewal clients that reach either node are let in until the overlap has passed")
+    func rollingRenewal() async throws {
+        try await TrustServerSite.with { site in
+            let issuing = try site.root.intermediate()
+            let (old, new) = (try issuing.leaf(names: [.dns(Fleet.name)]), try issuing.leaf(names: [.dns(Fleet.name)]))
+            try await Fleet.with([("127.0.0.1", old), ("127.0.0.2", old)]) { fleet in
+                let clock = ManualClock(now: SystemWallClock().now)
+                let survey = try Self.survey(site, ["127.0.0.1", "127.0.0.2"])
+                let publication = try site.publication([try fleet.host], clock) { await survey.ask($0) }
+                func published() async throws -> Set<Pin> {
+                    #expect(try await publication.run().status == nil)
+                    return Set(try site.document(at: clock.now).entries.flatMap(\.publicKeyPins))
+                }
+                let both = Set([try Self.pin(old), try Self.pin(new)])
+                #expect(try await published() == [try Self.pin(old)])
+                try fleet.servers[0].serve(new)
+                clock.advance(by: 300)
+                #expect(try await published() == both)
+                // The first node is all that the publisher is told of; the second has the old certificate still.
+                await fleet.servers[1].shutdown()
+                let rest = try site.publication([try fleet.host], clock) { host in
+                    await (try? Self.survey(site, ["127.0.0.1"]))?.ask(host) ?? .unreachable("")
+                }
+                for day in 1...8 {
+                    clock.advance(by: 86_400)
+                    #expect(try await rest.run().status == nil)
+                    let pins = Set(try site.document(at: clock.now).entries.flatMap(\.publicKeyPins))
+                    #expect(try pins == (day < 7 ? both : [Self.pin(new)]), "day \(day)")
+                }
+            }
+        }
+    }
+
+    @Test("An address that is down, or shows what is not trusted, is named and holds nothing up")
+    func failingAddress() async throws {
+        try await TrustServerSite.with { site in
+            let issuing = try site.root.intermediate()
+            let good = try issuing.leaf(names: [.dns(Fleet.name)])
+            let impostor = try TestAuthority.root(name: "Elsewhere").leaf(names: [.dns(Fleet.name)])
+            let early = try issuing.leaf(names: [.dns(Fleet.name)]) { $0.notBefore = .days(1) }
+            let nodes = [("127.0.0.1", good), ("127.0.0.2", impostor), ("127.0.0.3", early)]
+            try await Fleet.with(nodes) { fleet in
+                func run(_ addresses: [String]) async throws -> TrustServerPublication.Report {
+                    let survey = try Self.survey(site, addresses)
+                    let report = try await site.publication([try fleet.host], SystemWallClock()) {
+                        await survey.ask($0)
+                    }
+                    .run()
+                    #expect(report.published == 1)
+                    #expect(try site.document().entries.flatMap(\.publicKeyPins) == [try Self.pin(good)])
+                    return report
+                }
+                let down = try await run(["127.0.0.1", "127.0.0.4"])
+                #expect(down.status == .couldNotFindOut)
+                #expect(down.lines.count == 1 && down.lines[0].contains("127.0.0.4:"), "\(down.lines)")
+                #expect(down.lines[0].contains("is published with what its other addresses showed"))
+                let untrusted = try await run(["127.0.0.1", "127.0.0.2"])
+                #expect(untrusted.status == .negativeAnswer)
+                #expect(untrusted.lines.first?.contains("127.0.0.2: unknownIssuer") == true, "\(untrusted.lines)")
+                let tomorrow = try await run(["127.0.0.3", "127.0.0.1"])
+                #expect(tomorrow.status == .negativeAnswer)
+                #expect(tomorrow.lines.first?.contains("127.0.0.3: notYetValid") == true, "\(tomorrow.lines)")
+            }
+        }
+    }
+
+    @Test(
+        "Of a server with an ECDSA and an RSA certificate both are published",
+        .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"), arguments: [nil, .tls12] as [OpenSSLServer.Version?])
+    func bothKinds(version: OpenSSLServer.Version?) async throws {
+        try await TrustServerSite.with { site in
+            let ecdsa = try site.root.leaf(names: [.dns(Fleet.name)])
+            let rsa = try site.root.leaf(names: [.dns(Fleet.name)], key: .sharedRSA(bits: 2048, index: 0))
+            try site.write("rsa.pem", TestCertificate.pem(rsa.der))
+            try site.write("rsa.key", rsa.key.privateKeyPEM)
+            let server = try await OpenSSLServer.start(
+                serving: ecdsa, version: version,
+                arguments: ["-dcert", site.file("rsa.pem").path, "-dkey", site.file("rsa.key").path])
+            let survey = try Self.survey(site, ["127.0.0.1"])
+            let answer = await survey.ask(try DialledHost(Fleet.name, port: server.port))
+            await server.stop()
+            #expect(answer.problems == [])
+            let leaves = Set(answer.paths.compactMap(\.leaf?.publicKeyPin))
+            #expect(try leaves == [Self.pin(ecdsa), Self.pin(rsa)])
+        }
+    }
+
+    @Test("Connections to an address are as many as --tries says, whatever it answers", arguments: [1, 3])
+    func tries(count: Int) async throws {
+        try await TrustServerSite.with { site in
+            let leaf = try site.root.leaf(names: [.dns(Fleet.name)])
+            let impostor = try TestAuthority.root(name: "Elsewhere").leaf(names: [.dns(Fleet.name)])
+            try await Fleet.with([("127.0.0.1", leaf), ("127.0.0.2", impostor)]) { fleet in
+                let survey = try Self.survey(site, ["127.0.0.1", "127.0.0.2"], tries: count)
+                let answer = await survey.ask(try fleet.host)
+                #expect(answer.problems.map(\.kind) == [.untrusted])
+                #expect(fleet.servers.map(\.statistics.connectionsAccepted) == [count, count])
+            }
+        }
+    }
+
+    @Test("A name with more addresses than are asked is told; one without any could not be asked")
+    func manyAddresses() async throws {
+        try await TrustServerSite.with { site in
+            let host = try DialledHost(Fleet.name, port: 1)
+            let many = try Self.survey(site, (1...65).map { "127.0.0.\($0)" }, tries: 1)
+            let answer = await many.ask(host)
+            #expect(answer.problems.count == 65)
+            #expect(answer.problems.last?.reason == "of its 65 addresses 64 were asked")
+            let none = await (try Self.survey(site, ["fe80::1%lo"])).ask(host)
+            #expect(none.problems.map(\.reason) == ["no address was found for \(Fleet.name)"])
+            let other = await many.ask(try DialledHost("other.example.com", port: 1))
+            #expect(other.problems.map(\.kind) == [.unreachable])
+        }
+    }
+
+    @Test("The system's resolver finds the addresses of this machine")
+    func system() async throws {
+        let addresses = try await AddressResolver.system(limit: .seconds(60)).addresses("localhost")
+        #expect(!addresses.isEmpty && addresses.allSatisfy { ["127.0.0.1", "::1"].contains($0) })
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+struct ScriptedClock: WallClock {
+    let time: @Sendable () -> Date
+
+    var now: Date { time() }
+}
+
+/// A folder with a key, an authority, and servers on loopback.
+struct TrustServerSite {
+    let folder: URL
+    let root: TestAuthority
+    let leaf: TestCertificate
+    /// The certificate as `init` printed it.
+    let certificate: Data
+
+    func file(_ name: String) -> URL { folder.appending(path: name) }
+
+    func write(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: file(name)) }
+
+    func publish(_ arguments: [String] = []) async throws -> CommandRun {
+        try await CommandRun.holdfastctl(publishArguments + arguments, in: folder)
+    }
+
+    /// - Parameter script: starts the command as `"$@"`, with what more it shall get.
+    func publish(by script: String) async throws -> CommandRun {
+        let program = try #require(CommandRun.program)
+        return try await CommandRun.run(
+            URL(filePath: "/bin/sh"), ["-c", script, "sh", program.path] + publishArguments, in: folder)
+    }
+
+    var publishArguments: [String] {
+        [
+            "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains", "--output", "output",
+            "--ca", "root.pem", "--timeout", "60",
+        ]
+    }
+
+    func document(at time: Date? = nil) throws -> TrustServerDocument {
+        try TrustServerDocument(
+            verifying: try Data(contentsOf: file("output/acme.json.signed")),
+            by: try TrustServerSigner(certificate: certificate), customer: "acme",
+            at: time ?? SystemWallClock().now)
+    }
+
+    var second: Int64 { Int64(SystemWallClock().now.timeIntervalSince1970) }
+
+    var key: TrustServerKey {
+        get throws {
+            try TrustServerKey(
+                certificate: certificate,
+                privateKeyPEM: try String(contentsOf: file("data/acme.key"), encoding: .utf8))
+        }
+    }
+
+    func emptyDocument(at time: Int64) throws -> Data {
+        try TrustServerDraft(customer: "acme", hosts: [], timestamp: time).signed(by: try key)
+    }
+
+    /// A round in this process, about one host that is always validated.
+    func publication(_ clock: ScriptedClock) throws -> TrustServerPublication {
+        let host = try ServerAddress.host("127.0.0.1:1")
+        let validator = PathValidator(anchors: try TrustAnchors(der: [root.root]))
+        let path = try #require(
+            validator.validate(
+                PresentedChain(leaf.chain), for: .server(identity: host), at: SystemWallClock().now
+            ) { _ in true }.path)
+        return try publication([host], clock) { _ in .validated(path) }
+    }
+
+    /// A round in this process.
+    func publication(
+        _ hosts: [DialledHost], _ clock: any WallClock, rules: PublishingRound.Rules = .init(),
+        ask: @escaping @Sendable (DialledHost) async -> PublishingRound.Answer
+    ) throws -> TrustServerPublication {
+        TrustServerPublication(
+            customer: "acme", key: try key,
+            files: TrustServerFiles(customer: "acme", data: file("data").path, output: file("output").path),
+            hosts: .success(hosts), backups: .success(rules.backups), rules: rules, hostsAtOnce: 4, clock: clock,
+            gate: StopGate(), ask: ask)
+    }
+
+    /// Whether somebody holds the lock of the folder that is written.
+    var isLocked: Bool {
+        let descriptor = unsafe open(file("data").path, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_EX | LOCK_NB) != 0
+    }
+
+    func mode(_ name: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(atPath: file(name).path)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    static func with(_ body: (TrustServerSite) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandRun.holdfastctl(
+                ["trust-server", "init", "--customer", "acme", "--key", "p-256"], in: folder)
+            #expect(run.status == 0)
+            let root = try TestAuthority.root()
+            let leaf = try root.intermediate().leaf(names: [.address([127, 0, 0, 1])])
+            let line = try #require(run.lines.first)
+            let site = TrustServerSite(
+                folder: folder, root: root, leaf: leaf, certificate: try #require(Data(base64Encoded: String(line))))
+            try site.write("root.pem", root.certificate.pem)
+            try await body(site)
+        }
+    }
+}

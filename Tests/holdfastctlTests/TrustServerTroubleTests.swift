@@ -1,0 +1,122 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastTesting
+import Testing
+
+@Suite("A trust server in trouble", .timeLimit(.minutes(5)))
+struct TrustServerTroubleTests {
+    @Test("A host that was never published and cannot be reached is left out, and stops nobody")
+    func neverPublished() async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n127.0.0.1:1\n")
+                let run = try await site.publish()
+                #expect(run.status == 3 && run.output.hasPrefix("published 1 host in "))
+                #expect(run.errors.contains("127.0.0.1:1 has no entry to keep and is left out: cannot connect"))
+                #expect(try site.document().entries.map(\.port) == [server.port])
+            }
+        }
+    }
+
+    @Test(
+        "Where the list cannot be read the hosts of the last round are published, and it ends with 3",
+        arguments: [nil, "", "# nothing\n", "127.0.0.1:1\na b\n"] as [String?])
+    func list(content: String?) async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                #expect(try await site.publish().status == 0)
+                try FileManager.default.removeItem(at: site.file("output/acme.json.signed"))
+                if let content {
+                    try site.write("data/acme.domains", content)
+                } else {
+                    try FileManager.default.removeItem(at: site.file("data/acme.domains"))
+                }
+                let run = try await site.publish()
+                #expect(run.status == 3 && run.output.hasPrefix("published 1 host in "), "\(run.errors)")
+                #expect(
+                    run.errors.contains("acme.domains") && run.errors.contains("the hosts of the last round are asked"))
+                #expect(try site.document().entries.map(\.port) == [server.port])
+            }
+        }
+    }
+
+    @Test("With --every a list that is gone, empty or damaged stops nothing, and counts again when it is there")
+    func everyWithoutList() async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { first in
+                try await withLoopbackTLSServer(serving: site.leaf) { second in
+                    try site.write("data/acme.domains", "127.0.0.1:\(first.port)\n")
+                    try site.write("more.domains", "127.0.0.1:\(first.port)\n127.0.0.1:\(second.port)\n")
+                    let script = """
+                        more() { n=$(($(grep -c published log) + 2)); t=0
+                          while [ "$(grep -c published log)" -lt $n ]; do
+                            kill -0 $pid || exit 9; t=$((t + 1)); [ $t -lt 600 ] || { kill $pid; exit 8; }; sleep 0.1
+                          done; }
+                        "$@" --every 1s > log & pid=$!
+                        more; rm data/acme.domains; more; : > data/acme.domains; more
+                        mv more.domains data/acme.domains; more
+                        kill -TERM $pid; wait $pid
+                        """
+                    let run = try await site.publish(by: script)
+                    #expect(run.status == 0, "\(run.errors)")
+                    #expect(run.errors.contains("acme.domains cannot be read: no such file; what was read before"))
+                    #expect(run.errors.contains("names no host"))
+                    #expect(try site.document().entries.map(\.port) == [first.port, second.port])
+                }
+            }
+        }
+    }
+
+    @Test("Backups and authorities that cannot be read are those of the last round, and it ends with 3")
+    func otherFiles() async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                try site.write("next.pub", try TestKey(.p256).publicKeyPEM)
+                #expect(try await site.publish(["--backup", "next.pub"]).status == 0)
+                let before = try site.document().entries
+                #expect(before.flatMap(\.publicKeyPins).count == 2)
+                try site.write("next.pub", "")
+                let backup = try await site.publish(["--backup", "next.pub"])
+                #expect(backup.status == 3 && backup.errors.contains("the backups of the last round are published"))
+                #expect(try site.document().entries == before)
+                try site.write("next.pub", try TestKey(.p256).publicKeyPEM)
+                let anchors = try await site.publish(["--ca", "nowhere.pem"])
+                #expect(anchors.status == 3 && anchors.output.hasPrefix("published 1 host"), "\(anchors.errors)")
+                #expect(anchors.errors.contains("127.0.0.1:\(server.port) keeps its entry of "))
+                #expect(anchors.errors.contains("nowhere.pem"))
+            }
+        }
+    }
+
+    @Test("Too many changes: the document of before is signed again, loudly, until a round is told to take them")
+    func held() async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                let first = try await site.publish(["--max-changes", "0"])
+                #expect(first.status == 0, "\(first.errors)")
+                let before = try site.document()
+                let renewed = try site.root.leaf(names: [.address([127, 0, 0, 1])])
+                try server.serve(renewed)
+                try FileManager.default.removeItem(at: site.file("output/acme.json.signed"))
+                let held = try await site.publish(["--max-changes", "0"])
+                #expect(held.status == 1 && held.output.hasPrefix("published again 1 host in "), "\(held.errors)")
+                #expect(held.errors.contains("NOTHING NEW IS PUBLISHED: 1 host has changed, and 0 may: 127.0.0.1:"))
+                #expect(held.errors.contains("--max-changes 1"))
+                let again = try site.document()
+                #expect(again.entries == before.entries && again.timestamp >= before.timestamp)
+
+                #expect(try await site.publish(["--max-changes", "1"]).status == 0)
+                let pins = try site.document().entries.flatMap(\.publicKeyPins)
+                #expect(try pins == [.publicKey(of: renewed.der), .publicKey(of: site.leaf.der)])
+                // What is known now is no change any more, and can be withdrawn at once.
+                let withdrawn = try await site.publish(["--max-changes", "0", "--overlap", "0s"])
+                #expect(withdrawn.status == 0)
+                #expect(try site.document().entries.flatMap(\.publicKeyPins) == [.publicKey(of: renewed.der)])
+            }
+        }
+    }
+}
