@@ -94,7 +94,7 @@ extension PinnedHTTPClient {
     func text(_ url: String, _ configure: (inout HTTPClientRequest) -> Void = { _ in }) async throws -> String {
         var request = HTTPClientRequest(url: url)
         configure(&request)
-        let response = try await execute(request, timeout: .minutes(5))
+        let response = try await execute(request, timeout: .minutes(1))
         return String(buffer: try await response.body.collect(upTo: 1 << 20))
     }
 
