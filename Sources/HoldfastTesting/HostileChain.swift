@@ -91,9 +91,14 @@ extension HostileChain {
                 if recipe.field == .names { specification.issuer = name(0, upper: true) }
                 if recipe.field == .extensions { specification.extensions = leafExtensions }
                 specification.authorityKeyIdentifier = .absent
+                if recipe.field == .keys, recipe.kind % 5 > 1 {
+                    specification.faults = [.innerSignatureAlgorithm(.rsaPKCS1(.sha256))]
+                }
             }
-            var presented = [leaf.der]
-            var bytes = leaf.der.count
+            let first =
+                recipe.field == .keys && recipe.kind % 5 > 1 ? Self.signedWithRSA(leaf.der, modulusOctets) : leaf.der
+            var presented = [first]
+            var bytes = first.count
             var number = 0
             while presented.count < 128 {
                 let next = try decoy(number, signer)
@@ -146,10 +151,25 @@ extension HostileChain {
                 [.init(.commonName, marker)] + (1..<max(count, 2)).map { _ in .init(.organizationalUnit, text) })
         }
 
+        private var modulusOctets: Int { [256, 512, 1_024][abs(recipe.kind) % 3] }
+
+        /// The certificate with an RSA signature that is none, of the length of the keys: it takes a whole verification
+        /// to find out.
+        private static func signedWithRSA(_ der: [UInt8], _ length: Int) -> [UInt8] {
+            // Both headers have four octets in a certificate of this size.
+            guard der.count > 256 + 8 else { return der }
+            let end = 8 + (Int(der[6]) << 8 | Int(der[7]))
+            guard end <= der.count else { return der }
+            let algorithm = TestDER.sequence([
+                TestDER.objectIdentifier([1, 2, 840, 113_549, 1, 1, 11]), TestDER.null,
+            ])
+            let signature = [0] + [UInt8](repeating: 0xA5, count: length - 1)
+            return TestDER.sequence([Array(der[4..<end]), algorithm, TestDER.bitString(signature)])
+        }
+
         private func slowKey(_ number: Int) -> [UInt8]? {
             guard recipe.kind % 5 > 1 else { return nil }
-            let octets = [256, 512, 1_024][recipe.kind % 3]
-            var modulus = (0..<octets).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7) | 1 }
+            var modulus = (0..<modulusOctets).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7) | 1 }
             modulus[0] = 0xFF
             modulus[1] = UInt8(truncatingIfNeeded: number)
             let exponent: [UInt8] = recipe.size % 2 == 0 ? [1, 0xFF, 0xFF, 0xFF, 0xFF] : [1, 0, 1]
