@@ -18,7 +18,7 @@ struct TrustJudge: Sendable {
 
     func version(for host: DialledHost) -> Version {
         Version(
-            policies: manager.generation, documents: manager.policy(for: host)?.currentRevision ?? 0, anchors: anchors)
+            policies: manager.generation, documents: manager.policy(for: host)?.revision ?? 0, anchors: anchors)
     }
 
     /// The policy of a host that may be connected to; nil where standard validation decides about an unknown one.

@@ -122,11 +122,11 @@ public struct PeerVerification: Sendable {
     }
 
     /// The policy that has to be waited for; nil when it can be asked right away.
-    var policyToPrepare: (any PreparableTrustPolicy)? { trust.policyToPrepare(for: purpose) }
+    var policyToPrepare: (any TrustPolicy)? { trust.policyToPrepare(for: purpose) }
 
     /// Goes on on the event loop, whether the policy got what it waits for or not.
     func prepare(
-        _ policy: any PreparableTrustPolicy, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void
+        _ policy: any TrustPolicy, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void
     ) {
         Task {
             try? await policy.prepare()
@@ -147,7 +147,7 @@ public struct PeerVerification: Sendable {
 
 extension PeerVerification {
     /// The shape of `NIOSSLCustomVerificationCallback`, which Hummingbird's `TLSChannelConfiguration` takes. It answers
-    /// before it returns, unless the policy waits for something (`PreparableTrustPolicy`).
+    /// before it returns, unless the policy waits for something (`TrustPolicy.needsPreparation`).
     public var callback: @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResult>) -> Void {
         { certificates, promise in
             whenPrepared(on: promise.futureResult.eventLoop) {

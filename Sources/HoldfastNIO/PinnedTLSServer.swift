@@ -98,7 +98,11 @@ public final class PinnedTLSServer: Sendable {
     /// - Throws: ``TLSAdapterConfigurationError`` when they cannot be read; the server then goes on as before.
     public func endSessions() throws(TLSAdapterConfigurationError) {
         let next = try ClientSessions(configuration: configuration, mostChains: mostChains)
-        sessions.withLock { $0 = next }
+        // The old context ends without the lock: it holds what the application's configuration holds.
+        _ = sessions.withLock { sessions in
+            defer { sessions = next }
+            return sessions
+        }
     }
 
     /// Adds TLS and Holdfast's gate behind it to the pipeline of an accepted connection; the application's handlers go

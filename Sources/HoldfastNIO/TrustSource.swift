@@ -9,7 +9,7 @@ public import struct Foundation.Date
 public struct TrustSource: Sendable {
     private let judge: @Sendable (ServerTrust, Date) -> TrustDecision
     private let observers: @Sendable (TrustDecision) -> Void
-    private let waiting: @Sendable (ServerTrust.Purpose) -> (any PreparableTrustPolicy)?
+    private let waiting: @Sendable (ServerTrust.Purpose) -> (any TrustPolicy)?
 
     /// Asks a closure, which is called on the connection's event loop: it must neither block nor touch the connection.
     ///
@@ -23,7 +23,7 @@ public struct TrustSource: Sendable {
     ///   - waiting: the policy that is to be prepared before it is asked; nil when none has to be.
     ///   - observers: learn of the decision, which judging tells nobody.
     private init(
-        waiting: @escaping @Sendable (ServerTrust.Purpose) -> (any PreparableTrustPolicy)?,
+        waiting: @escaping @Sendable (ServerTrust.Purpose) -> (any TrustPolicy)?,
         observers: @escaping @Sendable (TrustDecision) -> Void,
         _ evaluate: @escaping @Sendable (_ trust: ServerTrust, _ time: Date) -> TrustDecision
     ) {
@@ -36,11 +36,11 @@ public struct TrustSource: Sendable {
     static func current(_ policy: @escaping @Sendable () -> any TrustPolicy) -> TrustSource {
         TrustSource(
             waiting: { _ in policy().inNeedOfPreparation }, observers: { policy().tell($0) },
-            { trust, time in policy().unobserved.evaluate(trust, at: time) })
+            { trust, time in policy().unwrapped.evaluate(trust, at: time) })
     }
 
-    /// Asks one policy; it must cover the host that is dialled. One that waits for something (`PreparableTrustPolicy`)
-    /// is waited for, without blocking the event loop.
+    /// Asks one policy; it must cover the host that is dialled. One that waits for something
+    /// (`TrustPolicy.needsPreparation`) is waited for, without blocking the event loop.
     public static func policy(_ policy: any TrustPolicy) -> TrustSource {
         current { policy }
     }
@@ -49,8 +49,8 @@ public struct TrustSource: Sendable {
     ///
     /// A server that is judged once policies were added, replaced or removed is judged by the new ones, also in a
     /// handshake that began before. Connections whose server was judged earlier are the application's to end, see
-    /// `TrustManager.changes()`. A policy that waits for something (`PreparableTrustPolicy`) is waited for, without
-    /// blocking the event loop.
+    /// `TrustManager.changes()`. A policy that waits for something (`TrustPolicy.needsPreparation`) is waited
+    /// for, without blocking the event loop.
     /// - Parameters:
     ///   - manager: finds the policy. The time is that of the adapter's clock.
     ///   - unknownHosts: what happens to a host without a policy.
@@ -64,7 +64,7 @@ public struct TrustSource: Sendable {
     }
 
     /// The policy that has to be prepared before it is asked about a peer; nil when it can be asked right away.
-    func policyToPrepare(for purpose: ServerTrust.Purpose) -> (any PreparableTrustPolicy)? { waiting(purpose) }
+    func policyToPrepare(for purpose: ServerTrust.Purpose) -> (any TrustPolicy)? { waiting(purpose) }
 
     /// Judges a trust at a time; a manager's observers learn of the decision at once.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {

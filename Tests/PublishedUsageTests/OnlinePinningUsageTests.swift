@@ -99,7 +99,7 @@ struct OnlinePinningUsageTests {
             let policy = composer.create()
             let trust = server.trust(server.leaf.chain, host: server.host)
             #expect(!policy.validate(with: trust))
-            try await (policy as? any PreparableTrustPolicy)?.prepare()
+            try await policy.prepare()
             #expect(policy.validate(with: trust))
             #expect(published.requests.count == 1)
         }

@@ -27,6 +27,9 @@ public struct SystemChainValidator: ChainValidator {
         self.host = host
     }
 
+    /// Holdfast's own validator with its standard settings: the system's revocation is not asked where pins alone decide.
+    public var pathValidator: PathValidator? { PathValidator(anchors: anchors ?? TrustAnchors([])) }
+
     /// Asks the system; see ``ChainValidator/validate(_:for:at:accepting:)``. The time is set as the trust's date.
     public func validate(
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool

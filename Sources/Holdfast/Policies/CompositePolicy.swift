@@ -6,10 +6,11 @@ public import struct Foundation.Date
 /// let policy = try CompositePolicy(host: host, anyOf: [pinnedToNewKey, pinnedToOldAuthority])
 /// ```
 /// Each member judges for itself, by its own host or pattern: a member that does not cover the dialled host rejects.
-/// Any-of takes only members that prove something by Holdfast's own rules: one that is disabled, that asks the
-/// application or that only reports would decide for all the others. A trust without a host is rejected, since the
+/// Any-of takes only members that prove something by themselves: one that is disabled, that asks the application or that
+/// only reports would decide for all the others. A policy of the application's own says so with
+/// ``TrustPolicy/objection(asMemberOf:)``. A trust without a host is rejected, since the
 /// members may be for different ones. A value; safe to use from any thread.
-public struct CompositePolicy: PreparableTrustPolicy {
+public struct CompositePolicy: TrustPolicy {
     /// How many members must trust.
     public enum Rule: String, Sendable, Hashable, CaseIterable {
         /// Every member; the first rejection is the answer.
@@ -18,7 +19,8 @@ public struct CompositePolicy: PreparableTrustPolicy {
         case any
     }
 
-    let scope: PolicyScope
+    /// What the policy is for.
+    public let scope: PolicyScope
     /// How many members must trust.
     public let rule: Rule
     /// The members, in the order in which they are asked.
@@ -41,8 +43,7 @@ public struct CompositePolicy: PreparableTrustPolicy {
     /// Makes a policy that trusts when some member does.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it is for.
-    ///   - members: at least one; none, at any depth, that is disabled, custom or of another kind than Holdfast's, and
-    ///     none whose pins are only reported on.
+    ///   - members: at least one, and none that objects (``TrustPolicy/objection(asMemberOf:)``).
     ///   - clock: the clock of the published calls that take no time.
     /// - Throws: ``PolicyConfigurationError`` without members, for a member that may not be one, and for one whose own
     ///   configuration is in error.
@@ -57,7 +58,7 @@ public struct CompositePolicy: PreparableTrustPolicy {
     ) throws(PolicyConfigurationError) {
         scope = .hosts(host)
         self.rule = rule
-        self.members = members.map(\.unobserved)
+        self.members = members.map(\.unwrapped)
         self.clock = clock
         guard !members.isEmpty else {
             throw PolicyConfigurationError(
@@ -65,7 +66,7 @@ public struct CompositePolicy: PreparableTrustPolicy {
                 remedy: "Give the policies to combine.")
         }
         for member in self.members {
-            guard let objection = Self.objection(to: member, in: rule) else { continue }
+            guard let objection = member.objection(asMemberOf: rule) else { continue }
             throw PolicyConfigurationError(
                 .unacceptableMember, hostName: host.description,
                 expected: rule == .any
@@ -79,12 +80,23 @@ public struct CompositePolicy: PreparableTrustPolicy {
 
     /// What all the members judge, or where any is enough the one that judges least.
     public var evidence: PolicyEvidence {
+        let judged = members.map(\.evidence)
         // Whatever one of all the members refuses is refused; whatever one of any accepts is accepted.
-        (rule == .all ? members.map(\.evidence).max() : members.map(\.evidence).min()) ?? .chain
+        guard rule == .any else { return judged.max() ?? .chain }
+        // A member that judges in its own way is to see everything at once.
+        return judged.contains(.chain) ? .chain : judged.min() ?? .chain
     }
 
+    /// The objection of a member, at any depth.
+    public func objection(asMemberOf rule: Rule) -> String? {
+        members.lazy.compactMap { $0.objection(asMemberOf: rule) }.first
+    }
+
+    /// Grows with that of each member.
+    public var revision: UInt64 { members.reduce(0) { $0 &+ $1.revision } }
+
     /// Whether a member waits for something.
-    public var needsPreparation: Bool { members.contains { $0.inNeedOfPreparation != nil } }
+    public var needsPreparation: Bool { members.contains(where: \.needsPreparation) }
 
     /// Prepares the members that need it, all at once.
     /// - Throws: the reason of one that cannot decide; where any member is enough, only when no member can.
@@ -168,34 +180,4 @@ public struct CompositePolicy: PreparableTrustPolicy {
         var seen: Set<Element> = []
         return elements.filter { seen.insert($0).inserted }
     }
-
-    /// Why a policy may not be a member; nil when it may.
-    private static func objection(to member: any TrustPolicy, in rule: Rule) -> String? {
-        switch member.unobserved {
-        case let rejecting as RejectingPolicy:
-            return rejecting.failure.code == .invalidConfiguration
-                ? "a policy whose configuration is in error (\(rejecting.failure.found))" : nil
-        case let composite as CompositePolicy:
-            return composite.members.lazy.compactMap { objection(to: $0, in: rule) }.first
-        case _ where rule == .all:
-            return nil
-        case let pinned as PinnedPolicy:
-            return pinned.pins.enforcement == .reportOnly ? "pins that are only reported on" : nil
-        case is StandardPolicy, is TrustServerPolicy:
-            return nil
-        case is DisabledPolicy:
-            return "a policy that validates nothing"
-        case is CustomPolicy:
-            return "a policy that asks the application"
-        default:
-            return "a policy of a kind that is not Holdfast's"
-        }
-    }
-}
-
-extension CompositePolicy: ScopedPolicy {}
-
-extension CompositePolicy: RevisedPolicy {
-    /// Grows with that of each member.
-    package var revision: UInt64 { members.reduce(0) { $0 &+ $1.currentRevision } }
 }

@@ -8,7 +8,8 @@ public struct CustomPolicy: TrustPolicy {
     /// The application's answer about a trust, or about its absence; called on the thread that asks for the decision.
     public typealias Validation = @Sendable (ServerTrust?) -> Bool
 
-    let scope: PolicyScope
+    /// What the policy is for.
+    public let scope: PolicyScope
     /// The clock of the published calls that take no time.
     public let clock: any WallClock
     private let validation: Validation
@@ -31,6 +32,11 @@ public struct CustomPolicy: TrustPolicy {
 
     /// ``ValidationType/custom``.
     public var validationType: ValidationType { .custom }
+
+    /// It may not stand among any: nobody knows what the application proves.
+    public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
+        rule == .all ? nil : "a policy that asks the application"
+    }
 
     /// Asks the closure; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
@@ -56,5 +62,3 @@ public struct CustomPolicy: TrustPolicy {
     private static let refusal = TrustFailure(
         .customValidationRejected, expected: "true from the application's validation", found: "false")
 }
-
-extension CustomPolicy: ScopedPolicy {}

@@ -5,7 +5,8 @@ public import struct Foundation.Date
 /// Every decision says so in its ``TrustDecision/notices``, and a warning is logged once per host. Only a trust that is
 /// known to be for another host is rejected. A value; safe to use from any thread.
 public struct DisabledPolicy: TrustPolicy {
-    let scope: PolicyScope
+    /// What the policy is for.
+    public let scope: PolicyScope
     /// The clock of the published calls that take no time.
     public let clock: any WallClock
     private let log: PolicyLog
@@ -33,6 +34,11 @@ public struct DisabledPolicy: TrustPolicy {
     /// ``PolicyEvidence/nothing``.
     public var evidence: PolicyEvidence { .nothing }
 
+    /// It may not stand among any: it would accept for all the others.
+    public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
+        rule == .all ? nil : "a policy that validates nothing"
+    }
+
     /// Accepts; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
@@ -59,5 +65,3 @@ public struct DisabledPolicy: TrustPolicy {
     private static let notice = TrustFailure(
         .validationDisabled, expected: "a validation of the server", found: "validation switched off")
 }
-
-extension DisabledPolicy: ScopedPolicy {}

@@ -15,10 +15,8 @@ struct PinOnlyValidation {
 
     func decide(_ draft: inout DecisionDraft) -> TrustDecision {
         let chain = draft.trust.chain
-        let own = draft.trust.validator as? PathValidator
-        let profile = own?.profile ?? .standard
-        let limits = own?.limits ?? ValidationLimits()
-        let revocation = own?.revocation ?? .none
+        guard let own = draft.trust.validator.pathValidator else { return draft.rejected(Self.silentValidator) }
+        let (profile, limits, revocation) = (own.profile, own.limits, own.revocation)
         let empty = PathValidator(
             ignoringValidityTo: TrustAnchors([]), profile: profile, limits: limits, revocation: revocation)
         if let violation = empty.sizeViolation(of: chain) {
@@ -36,7 +34,7 @@ struct PinOnlyValidation {
         let matched = matcher.pins(of: leaf)
         if !matched.isEmpty {
             let seconds = PathValidator.wholeSeconds(draft.time)
-            if revocation.isChecked, let own {
+            if revocation.isChecked {
                 let isKnown = certificates.contains(leaf) || matched.contains { $0.subject == .certificate }
                 let failure = own.revocationFailure(
                     ofTrusted: leaf, isKnown: isKnown, in: chain, knowing: certificates, at: draft.time,
@@ -87,6 +85,11 @@ struct PinOnlyValidation {
         }
         return pinned
     }
+
+    private static let silentValidator = TrustFailure(
+        .invalidConfiguration, expected: "a validator that says what it checks where pins alone decide",
+        found: "one whose pathValidator is nil",
+        remedy: "Return the PathValidator that it wraps, or a plain one, from ChainValidator.pathValidator.")
 
     private static func mismatch(found: String) -> TrustFailure {
         TrustFailure(.pinMismatch, expected: "a pinned leaf, or a pinned issuer that signed for it", found: found)

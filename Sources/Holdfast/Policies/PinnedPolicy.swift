@@ -24,7 +24,8 @@ public import struct Foundation.Date
 /// With `validatesHostName` false a pin counts only for the server's own certificate, for the same reason.
 /// A value; safe to use from any thread.
 public struct PinnedPolicy: TrustPolicy {
-    let scope: PolicyScope
+    /// What the policy is for.
+    public let scope: PolicyScope
     /// The pins, until when they hold, and what happens then.
     public let pins: PinSet
     /// Whether the leaf must name the dialled host.
@@ -143,6 +144,11 @@ public struct PinnedPolicy: TrustPolicy {
         return validatesHostName ? .pathForHost : .path
     }
 
+    /// Pins that are only reported on may not stand among any: they keep nobody out.
+    public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
+        rule == .any && pins.enforcement == .reportOnly ? "pins that are only reported on" : nil
+    }
+
     /// Judges a trust at a time; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
@@ -174,8 +180,6 @@ public struct PinnedPolicy: TrustPolicy {
         return draft.standardDecision(for: subject.purpose(checkingHost: validatesHostName))
     }
 }
-
-extension PinnedPolicy: ScopedPolicy {}
 
 extension PinnedPolicy {
     private func checkConfiguration() throws(PolicyConfigurationError) {

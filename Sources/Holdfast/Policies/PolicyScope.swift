@@ -1,22 +1,32 @@
-/// What a policy is for: a host or a pattern of hosts, the clients of a server, or nothing, because its name is neither.
-enum PolicyScope: Sendable, Hashable {
+/// What a ``TrustPolicy`` is for; also what a ``TrustManager`` finds it by.
+public enum PolicyScope: Sendable, Hashable {
+    /// The hosts of a pattern, which may be one exact name.
     case hosts(HostPattern)
+    /// The clients of a mutual TLS server. The name is for decisions and logs.
     case clients(String)
-    /// As given; such a policy rejects everything and is found by the equality of its name.
+    /// No host, because the name is none. Such a policy is found by the equality of its name.
     case nothing(String)
 
+    /// Reads a name as policies of the application's own state it: a host, a pattern, or a URL, which means its host.
+    public init(hostName: String) {
+        self = (try? HostPattern(publishedName: hostName)).map(Self.hosts) ?? .nothing(hostName)
+    }
+
     /// The canonical name of the host or pattern, any other name as given.
-    var name: String {
+    public var name: String {
         switch self {
         case .hosts(let pattern): pattern.description
         case .clients(let name), .nothing(let name): name
         }
     }
 
-    /// Whom a trust is judged as, once it is settled that the policy is for it.
+    /// The host that a trust is to be judged for; nil for a client.
     ///
-    /// A trust without a host (a bare `SecTrust`) is taken to be for the one host of an exact policy; a pattern cannot
+    /// A trust without a host (a bare `SecTrust`) is taken to be for the one host of an exact policy. A pattern cannot
     /// know which of its hosts was dialled, and the peer's certificate must not say.
+    /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
+    public func host(of trust: ServerTrust) throws(TrustFailure) -> DialledHost? { try subject(of: trust).host }
+
     func subject(of trust: ServerTrust) throws(TrustFailure) -> PolicySubject {
         switch (self, trust.purpose) {
         case (.nothing, _):
@@ -39,7 +49,7 @@ enum PolicyScope: Sendable, Hashable {
     }
 }
 
-/// Whom a trust is judged as.
+/// Whom a trust is judged as, once it is settled that the policy is for it.
 enum PolicySubject: Sendable, Hashable {
     case server(DialledHost)
     case client
@@ -54,11 +64,6 @@ enum PolicySubject: Sendable, Hashable {
         case .client: .client
         }
     }
-}
-
-/// A policy whose scope is known to the ``TrustManager`` without reading its name again.
-protocol ScopedPolicy: TrustPolicy {
-    var scope: PolicyScope { get }
 }
 
 extension TrustFailure {

@@ -17,12 +17,10 @@ struct PolicyTable: Sendable {
             if case .pattern(let pattern) = self { pattern } else { nil }
         }
 
-        /// The key of a policy: its scope where it is one of Holdfast's, its name otherwise.
-        init(_ policy: any TrustPolicy) {
-            switch (policy as? any ScopedPolicy)?.scope {
-            case .hosts(let pattern)?: self = .pattern(pattern)
-            case .clients(let name)?, .nothing(let name)?: self = .other(name)
-            case nil: self.init(name: policy.hostName, allowingTopLevel: false)
+        init(_ scope: PolicyScope) {
+            switch scope {
+            case .hosts(let pattern): self = .pattern(pattern)
+            case .clients(let name), .nothing(let name): self = .other(name)
             }
         }
 
@@ -35,42 +33,52 @@ struct PolicyTable: Sendable {
         }
     }
 
-    private var index = HostPatternIndex<any TrustPolicy>()
+    private var index = HostPatternIndex<ObservedPolicy>()
     /// By the octets of the name: one that is looked for may be of any length.
-    private var others: [[UInt8]: (name: String, policy: any TrustPolicy)] = [:]
+    private var others: [[UInt8]: (name: String, policy: ObservedPolicy)] = [:]
     /// Differs after every change, so that what was decided before can be told from what was decided after it.
     private(set) var generation: UInt64 = 0
 
-    subscript(_ key: Key) -> (any TrustPolicy)? {
-        get {
-            switch key {
-            case .pattern(let pattern): index[pattern]
-            case .other(let name): others[Array(name.utf8)]?.policy
-            }
-        }
-        set {
-            generation &+= 1
-            switch key {
-            case .pattern(let pattern): index[pattern] = newValue
-            case .other(let name): others[Array(name.utf8)] = newValue.map { (name, $0) }
-            }
+    init() {}
+
+    /// An empty table that takes the place of another: whatever was decided under that one is decided anew.
+    init(after old: PolicyTable) { generation = old.generation &+ 1 }
+
+    subscript(_ key: Key) -> ObservedPolicy? {
+        switch key {
+        case .pattern(let pattern): index[pattern]
+        case .other(let name): others[Array(name.utf8)]?.policy
         }
     }
 
-    /// Takes the place of another table: whatever was decided under that one is decided anew.
-    mutating func replace(_ old: PolicyTable) { generation = old.generation &+ 1 }
+    /// Puts a policy in, or takes one out.
+    /// - Returns: the one that was there. It may be the last to hold what the application gave: let it go only once no
+    ///   lock is held.
+    mutating func set(_ policy: ObservedPolicy?, for key: Key) -> ObservedPolicy? {
+        generation &+= 1
+        var policy = policy
+        policy?.registration = generation
+        switch key {
+        case .pattern(let pattern):
+            return index.set(policy, for: pattern)
+        case .other(let name):
+            let octets = Array(name.utf8)
+            guard let policy else { return others.removeValue(forKey: octets)?.policy }
+            return others.updateValue((name, policy), forKey: octets)?.policy
+        }
+    }
 
     /// The one policy that decides for a host.
-    func policy(for host: DialledHost) -> (any TrustPolicy)? { index.value(for: host) }
+    func policy(for host: DialledHost) -> ObservedPolicy? { index.value(for: host) }
 
     /// The policy that decides for the host of this name; for any other name the one that bears it.
-    func policy(named name: String) -> (any TrustPolicy)? {
+    func policy(named name: String) -> ObservedPolicy? {
         if let host = try? DialledHost(publishedHostName: name), let policy = policy(for: host) { return policy }
         return self[Key(name: name, allowingTopLevel: true)] ?? self[.other(name)]
     }
 
     /// Every policy with its key: in the order of precedence, then other names in theirs.
-    var entries: [(key: Key, policy: any TrustPolicy)] {
+    var entries: [(key: Key, policy: ObservedPolicy)] {
         index.entries.map { (.pattern($0.pattern), $0.value) }
             + others.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {
                 (.other($0.value.name), $0.value.policy)

@@ -8,7 +8,8 @@ public import struct Foundation.Date
 /// ```
 /// A value; safe to use from any thread.
 public struct StandardPolicy: TrustPolicy {
-    let scope: PolicyScope
+    /// What the policy is for.
+    public let scope: PolicyScope
     /// Whether the leaf must name the dialled host. Without, any server with a valid certificate for any host passes.
     public let validatesHostName: Bool
     /// The clock of the published calls that take no time.
@@ -44,6 +45,9 @@ public struct StandardPolicy: TrustPolicy {
     /// A path, for the dialled host where its name is checked.
     public var evidence: PolicyEvidence { validatesHostName ? .pathForHost : .path }
 
+    /// None: it validates by itself.
+    public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
+
     /// Judges a trust at a time; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
@@ -56,5 +60,3 @@ public struct StandardPolicy: TrustPolicy {
         }
     }
 }
-
-extension StandardPolicy: ScopedPolicy {}

@@ -16,7 +16,10 @@ final class Subscribers<Subscriber: Sendable>: Sendable {
     }
 
     func remove(_ token: UInt64) {
-        state.withLock { state in state.subscribers.removeAll { $0.token == token } }
+        // What the subscriber holds may be the application's, and its `deinit` may come back here: it ends unlocked.
+        _ = state.withLock { state in
+            state.subscribers.firstIndex { $0.token == token }.map { state.subscribers.remove(at: $0) }
+        }
     }
 
     /// In the order in which they came.

@@ -9,7 +9,7 @@ public import struct Foundation.Date
 /// An exact name wins over a pattern, the longest pattern over shorter ones; one policy decides, never several. Names
 /// are kept in canonical form, so that `WWW.Example.com` and `www.example.com.` are one host; a name that is no host is
 /// found by equality. Safe to use from any thread; reading is a lock held for a few dictionary probes, and nothing of
-/// the application's is called while it is held.
+/// the application's runs while it is held, not even the `deinit` of a policy or an observer.
 public final class TrustManager: Sendable {
     /// The manager of applications that need one only.
     public static let shared = TrustManager()
@@ -19,7 +19,6 @@ public final class TrustManager: Sendable {
     private let table = Lock(PolicyTable())
     private let observers = Subscribers<@Sendable (TrustDecision) -> Void>()
     private let watchers = Subscribers<AsyncStream<TrustPolicyChange>.Continuation>()
-    private let registrations = Lock<UInt64>(0)
 
     /// Makes a manager.
     /// - Parameters:
@@ -39,15 +38,14 @@ public final class TrustManager: Sendable {
     /// Adds policies, all at once for whoever asks meanwhile; of two for one host the later counts.
     public func add(policies: [any TrustPolicy]) {
         guard !policies.isEmpty else { return }
-        let changes = table.withLock { table in
-            policies.map { policy in
-                let key = PolicyTable.Key(policy.unobserved)
-                let kind: TrustPolicyChange.Kind = table[key] == nil ? .added : .replaced
-                table[key] = observed(policy)
-                return TrustPolicyChange(kind: kind, hostName: key.name, pattern: key.pattern)
-            }
-        }
-        tell(changes)
+        // A policy is asked what it is for before the lock is held, and the one that it replaces ends after.
+        let added = policies.map { (key: PolicyTable.Key($0.unwrapped.scope), policy: observed($0)) }
+        let replaced = table.withLock { table in added.map { table.set($0.policy, for: $0.key) } }
+        tell(
+            zip(added, replaced).map { one, old in
+                TrustPolicyChange(
+                    kind: old == nil ? .added : .replaced, hostName: one.key.name, pattern: one.key.pattern)
+            })
     }
 
     /// The policy that decides for a host: the one of its name, else that of the longest pattern. A name that is no host
@@ -69,11 +67,10 @@ public final class TrustManager: Sendable {
     /// - Returns: the policy that was removed; nil when there was none.
     @discardableResult
     public func removePolicy(name: String) -> (any TrustPolicy)? {
-        let removed = table.withLock { table -> (key: PolicyTable.Key, policy: any TrustPolicy)? in
-            for key in [PolicyTable.Key(name: name, allowingTopLevel: true), .other(name)] {
-                guard let policy = table[key] else { continue }
-                table[key] = nil
-                return (key, policy)
+        let keys = [PolicyTable.Key(name: name, allowingTopLevel: true), .other(name)]
+        let removed = table.withLock { table -> (key: PolicyTable.Key, policy: ObservedPolicy)? in
+            for key in keys where table[key] != nil {
+                if let policy = table.set(nil, for: key) { return (key, policy) }
             }
             return nil
         }
@@ -105,15 +102,14 @@ public final class TrustManager: Sendable {
     package var generation: UInt64 { table.withLock { $0.generation } }
 
     private func replaceAll(with policies: [String: any TrustPolicy]) {
-        var new = PolicyTable()
-        for (name, policy) in policies.sorted(by: { $0.key < $1.key }) {
-            new[PolicyTable.Key(name: name, allowingTopLevel: true)] = observed(policy)
-        }
-        let old = table.withLock { table in
+        let added = policies.sorted { $0.key < $1.key }
+            .map { (key: PolicyTable.Key(name: $0.key, allowingTopLevel: true), policy: observed($0.value)) }
+        // Of two names for one host the later counts; the other ends with the old table, after the lock.
+        let (old, new, _) = table.withLock { table in
             let old = table
-            table = new
-            table.replace(old)
-            return old
+            table = PolicyTable(after: old)
+            let superseded = added.map { table.set($0.policy, for: $0.key) }
+            return (old, table, superseded)
         }
         let removed = old.entries.filter { new[$0.key] == nil }.map { ($0.key, TrustPolicyChange.Kind.removed) }
         let present = new.entries.map { ($0.key, old[$0.key] == nil ? TrustPolicyChange.Kind.added : .replaced) }
@@ -121,12 +117,7 @@ public final class TrustManager: Sendable {
     }
 
     private func observed(_ policy: any TrustPolicy) -> ObservedPolicy {
-        ObservedPolicy(
-            base: policy.unobserved, observers: observers,
-            registration: registrations.withLock { number in
-                number &+= 1
-                return number
-            })
+        ObservedPolicy(unwrapped: policy.unwrapped, observers: observers)
     }
 
     // MARK: Decisions
@@ -165,19 +156,21 @@ public final class TrustManager: Sendable {
     private func decision(
         about trust: ServerTrust, from host: DialledHost, at time: Date, _ unknownHosts: UnknownHostRule
     ) -> TrustDecision {
+        var registered = registered(for: host)
         for _ in 0..<Self.mostRounds {
-            let registered = registered(for: host)
             let decision =
                 switch (registered, unknownHosts) {
-                case (let policy?, _): policy.base.evaluate(trust, at: time)
+                case (let policy?, _): policy.unwrapped.evaluate(trust, at: time)
                 case (nil, .standard):
                     StandardPolicy(host: HostPattern(host), clock: clock).evaluate(trust, at: time)
                 case (nil, .reject):
                     DecisionDraft(host.name, nil, trust, time).rejected(
                         TrustFailure(.noPolicyForHost, expected: "a policy for \(host.name)", found: "none"))
                 }
+            let current = self.registered(for: host)
+            if current?.registration == registered?.registration { return decision }
             // Each further round means that somebody changed this host's policy meanwhile.
-            if self.registered(for: host)?.registration == registered?.registration { return decision }
+            registered = current
         }
         return DecisionDraft(host.name, nil, trust, time).rejected(
             TrustFailure(
@@ -190,7 +183,7 @@ public final class TrustManager: Sendable {
     private static let mostRounds = 64
 
     private func registered(for host: DialledHost) -> ObservedPolicy? {
-        table.withLock { $0.policy(for: host) } as? ObservedPolicy
+        table.withLock { $0.policy(for: host) }
     }
 
     // MARK: Watching

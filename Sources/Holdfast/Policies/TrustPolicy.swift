@@ -2,8 +2,40 @@ public import struct Foundation.Date
 
 /// Decides whether a peer is trusted.
 ///
-/// ``evaluate(_:at:)`` is the one thing a policy must do: it performs no I/O of its own and holds no lock while it
-/// works. Everything else is a convenience on it. Implementations may be called from any thread.
+/// A policy of the application's own has a ``hostName`` and decides in ``evaluate(_:at:)``. The other requirements say
+/// what the rest of Holdfast has to know about it. Each has a default that is safe for a policy that does not say it.
+///
+/// ```swift
+/// /// Trusts devices that were paired, by the keys that the application keeps.
+/// struct PairedDevicePolicy: TrustPolicy {
+///     let hostName = "**.devices.example"
+///     let devices: PairedDevices
+///
+///     // The leaf's key is all that counts, and the handshake proves it.
+///     var evidence: PolicyEvidence { .leaf }
+///     // Connections are judged again after a device was removed.
+///     var revision: UInt64 { devices.revision }
+///     // Every decision is proved by a key, so the policy may stand beside others of which any is enough.
+///     func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
+///
+///     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+///         func decision(_ verdict: TrustDecision.Verdict) -> TrustDecision {
+///             TrustDecision(verdict, policyName: hostName, host: trust.host, time: time, chain: trust.chain)
+///         }
+///         do throws(TrustFailure) {
+///             let host = try scope.host(of: trust)
+///             guard let host, let leaf = trust.chain.leaf, devices.isPaired(host, leaf) else {
+///                 throw TrustFailure(.pinMismatch, expected: "the key of a paired device", found: "another")
+///             }
+///             return decision(.trusted)
+///         } catch {
+///             return decision(.rejected(error))
+///         }
+///     }
+/// }
+/// ```
+/// A policy performs no I/O of its own in `evaluate` and holds no lock while it works. Every requirement may be called
+/// from any thread, and Holdfast holds no lock of its own meanwhile.
 public protocol TrustPolicy: Sendable {
     /// The host name or pattern as configured; what a ``TrustManager`` finds the policy by.
     var hostName: String { get }
@@ -15,10 +47,49 @@ public protocol TrustPolicy: Sendable {
     /// the policy accepts.
     var evidence: PolicyEvidence { get }
 
+    /// What the policy is for; by default what ``hostName`` says.
+    var scope: PolicyScope { get }
+
+    /// Differs after every change of what the policy goes by, apart from time; 0 for a policy that does not change.
+    ///
+    /// An adapter that keeps connections open compares it before it uses one, and judges the peer again when it differs.
+    var revision: UInt64 { get }
+
+    /// Whether ``prepare()`` would wait for something now. Cheap, and asked before every handshake: it neither blocks
+    /// nor starts anything. By default false.
+    var needsPreparation: Bool { get }
+
+    /// Gets what the policy needs for its next decisions, such as the first document of a trust server, and returns at
+    /// once when it has that.
+    ///
+    /// ``evaluate(_:at:)`` never waits: as long as what it needs is not there, it rejects and says so. A caller that can
+    /// wait asks ``needsPreparation``, awaits this and evaluates then, whether it threw or not. The adapters do so.
+    ///
+    /// It ends by itself within a time of the policy's own, and at once when its task is cancelled. Calls at the same
+    /// time share what they wait for.
+    /// - Throws: why the policy cannot decide yet; it rejects until then.
+    func prepare() async throws
+
+    /// Why the policy may not be a member of a ``CompositePolicy`` of this rule; nil when it may.
+    ///
+    /// Where any member is enough, a member that proves nothing would decide for all the others. By default a policy may
+    /// stand among all, and objects to standing among any.
+    func objection(asMemberOf rule: CompositePolicy.Rule) -> String?
+
+    /// The policy that decides, where this one only passes its decisions on and lets others learn of them; by default the
+    /// policy itself.
+    ///
+    /// A ``TrustManager`` and a composite keep this one. An adapter asks it, and calls ``tell(_:)`` once a decision
+    /// stands.
+    var unwrapped: any TrustPolicy { get }
+
+    /// Lets others learn of a decision of ``unwrapped``; by default there is nobody to tell.
+    func tell(_ decision: TrustDecision)
+
     /// Judges a trust at a time.
     ///
     /// A trust whose host the policy does not cover is rejected, and so is one without a host unless the policy is for
-    /// one exact name.
+    /// one exact name; ``PolicyScope/host(of:)`` finds out.
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision
 
     /// Judges the absence of a trust: a rejection, unless the policy asks for nothing.
@@ -32,10 +103,36 @@ extension TrustPolicy {
     /// ``PolicyEvidence/chain``: the policy is shown all that the peer presents, and nothing is assumed about it.
     public var evidence: PolicyEvidence { .chain }
 
+    /// What ``hostName`` says.
+    public var scope: PolicyScope { PolicyScope(hostName: hostName) }
+
+    /// 0: the policy does not change.
+    public var revision: UInt64 { 0 }
+
+    /// False: the policy waits for nothing.
+    public var needsPreparation: Bool { false }
+
+    /// Returns at once.
+    public func prepare() async throws {}
+
+    /// May stand among all, not among any.
+    public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
+        rule == .all ? nil : "a policy that does not say that it validates by itself"
+    }
+
+    /// The policy itself.
+    public var unwrapped: any TrustPolicy { self }
+
+    /// Tells nobody.
+    public func tell(_ decision: TrustDecision) {}
+
     /// Rejects with `noTrust`.
     public func decisionWithoutTrust(at time: Date) -> TrustDecision {
         TrustDecision(
             .rejected(TrustFailure(.noTrust, expected: "the server's trust", found: "none")),
             policyName: hostName, host: nil, time: time, chain: nil)
     }
+
+    /// The policy, when it waits for something; nil when it can be asked right away.
+    package var inNeedOfPreparation: (any TrustPolicy)? { needsPreparation ? self : nil }
 }

@@ -15,10 +15,12 @@ extension DocumentStore {
         }
         if let failure, failure.code != .notStored { noteFailure(failure, generation) }
         let report = report(kind, error: failure, version: version)
-        state.withLock { state in
+        // The old report may hold the last reference to an error of the application's, which ends without the lock.
+        _ = state.withLock { state in
             state.underWay = nil
             state.followsMismatch = false
-            state.lastUpdate = report
+            defer { state.lastUpdate = report }
+            return state.lastUpdate
         }
         tell(.updateFinished(report))
         return report

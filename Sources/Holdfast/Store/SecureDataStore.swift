@@ -47,7 +47,8 @@ public final class InMemoryDataStore: SecureDataStore {
 
     /// Keeps data under a key; always true.
     public func save(data: Data, forKey key: String) -> Bool {
-        values.withLock { $0[key] = data }
+        // What is let go may be the application's memory, with a deallocator of its own: it ends without the lock.
+        _ = values.withLock { $0.updateValue(data, forKey: key) }
         return true
     }
 
@@ -55,5 +56,5 @@ public final class InMemoryDataStore: SecureDataStore {
     public func loadData(forKey key: String) -> Data? { values.withLock { $0[key] } }
 
     /// Forgets what is kept under a key.
-    public func removeData(forKey key: String) { values.withLock { _ = $0.removeValue(forKey: key) } }
+    public func removeData(forKey key: String) { _ = values.withLock { $0.removeValue(forKey: key) } }
 }

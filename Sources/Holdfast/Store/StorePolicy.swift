@@ -4,8 +4,9 @@ public import struct Foundation.Date
 ///
 /// What counts is what the store knows at the moment of the decision. A host without usable pins is rejected with
 /// `noUsablePins`. A value; safe to use from any thread.
-public struct StorePolicy: TrustPolicy, ScopedPolicy {
-    let scope: PolicyScope
+public struct StorePolicy: TrustPolicy {
+    /// What the policy is for.
+    public let scope: PolicyScope
     private let store: CertStore
 
     init(scope: PolicyScope, store: CertStore) {
@@ -17,6 +18,14 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
     public var hostName: String { scope.name }
     /// The store's clock.
     public var clock: any WallClock { store.clock }
+
+    /// ``PolicyEvidence/pathForHost``.
+    public var evidence: PolicyEvidence { .pathForHost }
+    /// Grows with every document that the store takes, and with every reset.
+    public var revision: UInt64 { store.documents.revision }
+
+    /// None: it validates by itself.
+    public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
 
     /// Judges a trust at a time, or at the store's trusted time if that is later; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
@@ -130,10 +139,6 @@ public struct StorePolicy: TrustPolicy, ScopedPolicy {
         }
         return nil
     }
-}
-
-extension StorePolicy: RevisedPolicy {
-    package var revision: UInt64 { store.documents.revision }
 }
 
 extension CertStore {

@@ -7,8 +7,9 @@ public import struct Foundation.Date
 /// port where that is known. Without a usable document it rejects with `noUsablePins`; it never waits for one, but
 /// leaves a wish with the store, and ``prepare()`` waits. Otherwise it decides as ``PinnedPolicy`` does: standard
 /// validation, and a pin of any certificate in a valid path. A value; safe to use from any thread.
-public struct TrustServerPolicy: PreparableTrustPolicy, ScopedPolicy {
-    let scope: PolicyScope
+public struct TrustServerPolicy: TrustPolicy {
+    /// What the policy is for.
+    public let scope: PolicyScope
     /// Where the pins come from.
     public let store: TrustServerStore
     /// Whether keys are pinned, or certificates.
@@ -31,6 +32,12 @@ public struct TrustServerPolicy: PreparableTrustPolicy, ScopedPolicy {
         if certificatePinOnly { return .chain }
         return validatesHostName ? .pathForHost : .path
     }
+
+    /// Grows with every document that the store takes, and with every reset.
+    public var revision: UInt64 { store.documents.revision }
+
+    /// None: it validates by itself.
+    public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
 
     /// Whether the store waits for a document.
     public var needsPreparation: Bool { store.needsPreparation }
@@ -118,10 +125,6 @@ public struct TrustServerPolicy: PreparableTrustPolicy, ScopedPolicy {
     private static func text(_ ports: [Int]) -> String {
         (ports.count == 1 ? "port " : "ports ") + ports.prefix(8).map { "\($0)" }.joined(separator: ", ")
     }
-}
-
-extension TrustServerPolicy: RevisedPolicy {
-    package var revision: UInt64 { store.documents.revision }
 }
 
 extension TrustServerStore {

@@ -21,12 +21,16 @@ extension TrustServerStore {
         if let store = sharedStores.withLock({ $0[key]?.store }) { return store }
         // Reads the storage: not with the lock held. Of two that are made at once the first counts.
         let made = try make()
-        return sharedStores.withLock { stores in
-            if let store = stores[key]?.store { return store }
-            stores = stores.filter { $0.value.store != nil }
+        // Looking at a store may leave the last reference to it here: it ends, with what the application gave it, after
+        // the lock.
+        let (store, _) = sharedStores.withLock { stores -> (TrustServerStore, [TrustServerStore]) in
+            if let store = stores[key]?.store { return (store, []) }
+            let living = stores.compactMapValues(\.store)
+            stores = living.mapValues { WeakStore(store: $0) }
             stores[key] = WeakStore(store: made)
-            return made
+            return (made, Array(living.values))
         }
+        return store
     }
 
     private static let sharedStores = Lock<[StoreKey: WeakStore]>([:])

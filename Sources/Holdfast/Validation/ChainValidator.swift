@@ -4,7 +4,24 @@ public import struct Foundation.Date
 ///
 /// ``PathValidator`` is Holdfast's own; on Apple platforms the operating system is another. Implementations keep no
 /// decision about pins or policy, and may be called from any thread.
+///
+/// A validator of the application's own that wraps another one passes on what that one says of itself:
+/// ```swift
+/// struct CountingValidator: ChainValidator {
+///     let base: PathValidator
+///     var pathValidator: PathValidator? { base }
+///     …
+/// }
+/// ```
 public protocol ChainValidator: Sendable {
+    /// Whose profile, limits and revocation lists count where pins alone decide (`certificatePinOnly`), and no path to
+    /// the anchors of the trust is asked for.
+    ///
+    /// A validator that wraps a ``PathValidator`` returns that one: its revocation lists would be lost otherwise. One that
+    /// knows of no revocation returns a plain ``PathValidator``. By default it is nil, and a policy whose pins alone decide
+    /// rejects, because nobody can tell what the validator would have checked.
+    var pathValidator: PathValidator? { get }
+
     /// Looks for a valid path that the caller accepts.
     ///
     /// Several paths can be valid, as with cross-signed roots. Each valid one is shown to `accepting`, the first that
@@ -18,6 +35,11 @@ public protocol ChainValidator: Sendable {
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date,
         accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome
+}
+
+extension ChainValidator {
+    /// nil: the validator does not say what it checks.
+    public var pathValidator: PathValidator? { nil }
 }
 
 /// What a path must be good for.

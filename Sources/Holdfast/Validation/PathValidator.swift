@@ -20,6 +20,9 @@ public struct PathValidator: ChainValidator {
     public let revocation: Revocation
     private let checksValidity: Bool
 
+    /// This validator.
+    public var pathValidator: PathValidator? { self }
+
     /// Makes a validator.
     /// - Parameters:
     ///   - anchors: what is trusted to begin with; an empty set makes every validation fail with `noAnchors`.

@@ -89,7 +89,7 @@ struct PinnedSessionDelegateTests {
     }
 
     /// Waits for a document before it can decide.
-    private final class WaitingPolicy: PreparableTrustPolicy {
+    private final class WaitingPolicy: TrustPolicy {
         let hostName: String
         private let isReady = Mutex(false)
         init(_ host: String) { hostName = host }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HoldfastTesting
 import Testing
@@ -93,6 +94,26 @@ struct CompositePolicyTests {
         let broken = TrustManager().create(type: .custom, hostName: host)
         #expect(code { try CompositePolicy(host: pattern, allOf: [broken]) } == .unacceptableMember)
         #expect(code { try CompositePolicy(host: pattern, anyOf: [sound, broken]) } == .unacceptableMember)
+    }
+
+    @Test("A store's policy may be one of any, and pins of the store count")
+    func storeInAny() async throws {
+        let fixture = try PolicyFixture()
+        let stores = try StoreFixture()
+        stores.provider.answer(
+            stores.signer.list([
+                try stores.signer.entry(
+                    host, Data(SHA256.hash(data: fixture.leaf.der)), StoreFixture.start + StoreFixture.day)
+            ]))
+        let store = stores.store()
+        let policy = try CompositePolicy(
+            host: HostPattern(host),
+            anyOf: [fixture.pinned([.certificate([1])]), store.trustPolicy(forHost: host)])
+        #expect(try policy.evaluate(fixture.trust(), at: fixture.now).failure?.code == .pinMismatch)
+        try await store.update()
+        let decision = try policy.evaluate(fixture.trust(), at: fixture.now)
+        #expect(decision.isTrusted && decision.matchedPins == [.certificate(fixture.leaf.der)])
+        #expect(try policy.evaluate(fixture.untrusted(), at: fixture.now).isTrusted == false)
     }
 
     @Test("A bare trust, another host and the absence of a trust are rejected")

@@ -8,7 +8,7 @@ import Testing
 @Suite("A decision away from the caller's thread")
 struct TrustManagerAsyncTests {
     /// Rejects until it has what it waits for.
-    private final class WaitingPolicy: PreparableTrustPolicy {
+    private final class WaitingPolicy: TrustPolicy {
         let hostName = PolicyFixture.host
         private let state = Lock((isReady: false, preparations: 0))
         private let succeeds: Bool

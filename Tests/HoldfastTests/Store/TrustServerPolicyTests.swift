@@ -331,8 +331,8 @@ struct TrustServerPolicyTests {
         let manager = TrustManager(
             policies: [try CompositePolicy(host: host, allOf: [policy, StandardPolicy(host: host)])],
             clock: fixture.clock)
-        func found() -> (any PreparableTrustPolicy)? {
-            manager.policy(for: PolicyFixture.host) as? any PreparableTrustPolicy
+        func found() -> (any TrustPolicy)? {
+            manager.policy(for: PolicyFixture.host)
         }
         #expect(found()?.needsPreparation == true)
         await #expect(throws: CertStoreError.self) { try await found()?.prepare() }
