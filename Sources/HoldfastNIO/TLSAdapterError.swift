@@ -18,18 +18,12 @@ public struct TLSAdapterError: HoldfastError {
 
     /// What went wrong.
     public let code: Code
-    /// What would have been right.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
-    /// What to do about it, in one sentence.
-    public let remedy: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String, remedy: String) {
         self.code = code
-        self.expected = expected
-        self.found = found
-        self.remedy = remedy
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
 
     static let noDecision = TLSAdapterError(

@@ -106,23 +106,19 @@ public struct CertificateCheckError: HoldfastError {
     public let code: Code
     /// The name that was to be signed for.
     public let name: String
-    /// What would have been right.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
     /// Why the chain does not validate; nil where that is not the reason.
     public let failure: TrustFailure?
 
     init(_ code: Code, name: String, expected: String, found: String, failure: TrustFailure? = nil) {
         self.code = code
         self.name = name
-        self.expected = expected
-        self.found = found
+        facts = ErrorFacts(expected: expected, found: found, remedy: Self.remedy(for: code))
         self.failure = failure
     }
 
-    /// What to do about it.
-    public var remedy: String {
+    private static func remedy(for code: Code) -> String {
         switch code {
         case .unreadable: "Give the certificate in PEM or DER."
         case .nameMismatch: "Check that it is the right certificate, and the name as the certificate has it."

@@ -36,19 +36,15 @@ public struct SigningError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What would have been right.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String) {
         self.code = code
-        self.expected = expected
-        self.found = found
+        facts = ErrorFacts(expected: expected, found: found, remedy: Self.remedy(for: code))
     }
 
-    /// What to do about it.
-    public var remedy: String {
+    private static func remedy(for code: Code) -> String {
         switch code {
         case .notAKeyFile:
             "Give the file that `holdfastctl keygen` or `trust-server init` wrote; openssl pkey -inform der makes PEM of "

@@ -86,21 +86,16 @@ public struct KeychainError: HoldfastError {
     public let code: Code
     /// What the keychain said; the numbers are those of Security.framework (`errSec…`).
     public let status: Int32
-    /// What would have been right.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     init(_ code: Code, status: Int32, key: String) {
         self.code = code
         self.status = status
-        expected = code == .unreadable ? "an item \(key.quoted) that can be read" : "an item \(key.quoted) that is kept"
-        found = "status \(status)"
-    }
-
-    /// What to do about it.
-    public var remedy: String {
-        "Look the status up with `security error`; before the first unlock the keychain is closed."
+        facts = ErrorFacts(
+            expected: "an item \(key.quoted) that \(code == .unreadable ? "can be read" : "is kept")",
+            found: "status \(status)",
+            remedy: "Look the status up with `security error`; before the first unlock the keychain is closed.")
     }
 }
 #endif

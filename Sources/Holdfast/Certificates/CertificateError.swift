@@ -26,10 +26,8 @@ public struct CertificateError: HoldfastError {
     public let code: Code
     /// The field of RFC 5280, for example `subjectPublicKeyInfo`; `certificate` when it is the whole.
     public let field: String
-    /// What would have been right.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     /// Makes an error about one field.
     ///
@@ -41,8 +39,7 @@ public struct CertificateError: HoldfastError {
     public init(_ code: Code, field: String, expected: String, found: String) {
         self.code = code
         self.field = field
-        self.expected = expected
-        self.found = found
+        facts = ErrorFacts(expected: expected, found: found, remedy: Self.remedy(for: code, in: field))
     }
 
     /// Names the field in which the DER went wrong. A wrong identifier or value inside well-formed DER is a malformed
@@ -58,7 +55,7 @@ public struct CertificateError: HoldfastError {
     }
 
     /// What to do about it, in one sentence.
-    public var remedy: String {
+    private static func remedy(for code: Code, in field: String) -> String {
         switch code {
         case .notDER where field == "certificate":
             "Give the certificate in DER; decode a PEM file first."

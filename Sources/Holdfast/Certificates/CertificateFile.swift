@@ -105,21 +105,17 @@ public struct CertificateFileError: HoldfastError {
     public let code: Code
     /// The file, as it was given.
     public let file: String
-    /// What would have been accepted.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     /// States what is wrong with a file.
     public init(_ code: Code, file: String, expected: String, found: String) {
         self.code = code
         self.file = file
-        self.expected = expected
-        self.found = found
+        facts = ErrorFacts(expected: expected, found: found, remedy: Self.remedy(for: code, at: file))
     }
 
-    /// What to do about it.
-    public var remedy: String {
+    private static func remedy(for code: Code, at file: String) -> String {
         switch code {
         case .unreadable: "Check the path and the permissions of \(file)."
         case .tooLarge: "Name a file of certificates; \(file) is none."

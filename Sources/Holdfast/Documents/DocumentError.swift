@@ -71,12 +71,8 @@ public struct DocumentError: HoldfastError {
     public let entry: Int?
     /// The field at fault; nil where no field is.
     public let field: String?
-    /// What would have been accepted.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
-    /// What to do about it.
-    public let remedy: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     init(
         _ code: Code, entry: Int? = nil, field: String? = nil, expected: String, found: String, remedy: String? = nil
@@ -84,9 +80,7 @@ public struct DocumentError: HoldfastError {
         self.code = code
         self.entry = entry
         self.field = field
-        self.expected = expected
-        self.found = found
-        self.remedy = remedy ?? code.usualRemedy
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
     }
 }
 

@@ -37,19 +37,13 @@ public struct PolicyConfigurationError: HoldfastError {
     public let code: Code
     /// The name of the policy: its host or pattern.
     public let hostName: String
-    /// What would have been accepted.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
-    /// What to do about it.
-    public let remedy: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     init(_ code: Code, hostName: String, expected: String, found: String, remedy: String) {
         self.code = code
         self.hostName = hostName
-        self.expected = expected
-        self.found = found
-        self.remedy = remedy
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
 }
 

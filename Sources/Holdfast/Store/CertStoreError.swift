@@ -22,12 +22,8 @@ public struct CertStoreError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What would have been right.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
-    /// What to do about it.
-    public let remedy: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
     /// The error that led to this one: a ``DocumentError``, a ``RemoteDataError``, or a provider's own.
     public let underlying: (any Error)?
 
@@ -35,9 +31,7 @@ public struct CertStoreError: HoldfastError {
         _ code: Code, expected: String, found: String, remedy: String? = nil, underlying: (any Error)? = nil
     ) {
         self.code = code
-        self.expected = expected
-        self.found = found
-        self.remedy = remedy ?? code.usualRemedy
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
         self.underlying = underlying
     }
 

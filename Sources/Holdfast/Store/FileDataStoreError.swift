@@ -14,20 +14,16 @@ public struct FileDataStoreError: HoldfastError {
     public let code: Code
     /// The path of the file.
     public let path: String
-    /// What would have been right.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     init(_ code: Code, path: String, expected: String, found: String) {
         self.code = code
         self.path = path
-        self.expected = expected
-        self.found = found
+        facts = ErrorFacts(expected: expected, found: found, remedy: Self.remedy(for: code, at: path))
     }
 
-    /// What to do about it.
-    public var remedy: String {
+    private static func remedy(for code: Code, at path: String) -> String {
         switch code {
         case .unreadable: "Check the permissions of \(path), or remove it: a store downloads its list again."
         case .tooLarge: "Remove \(path), or raise the limit."

@@ -100,20 +100,14 @@ public struct RemoteDataError: HoldfastError {
     public let code: Code
     /// The HTTP status, where one came.
     public let status: Int?
-    /// What would have been right.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
-    /// What to do about it.
-    public let remedy: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     /// States a reason; a remedy that is left out is the usual one for the code.
     public init(_ code: Code, status: Int? = nil, expected: String, found: String, remedy: String? = nil) {
         self.code = code
         self.status = status
-        self.expected = expected
-        self.found = found
-        self.remedy = remedy ?? code.usualRemedy
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
     }
 
     /// The error for a status that is not a success.

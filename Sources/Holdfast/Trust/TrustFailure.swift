@@ -104,12 +104,8 @@ public struct TrustFailure: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What would have been accepted.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
-    /// What to do about it.
-    public let remedy: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
     /// The certificate at fault, where one is.
     public let certificate: X509Certificate?
     /// The host that was dialled, where it is known.
@@ -131,9 +127,7 @@ public struct TrustFailure: HoldfastError {
         host: DialledHost? = nil, chain: PresentedChain? = nil
     ) {
         self.code = code
-        self.expected = expected
-        self.found = found
-        self.remedy = remedy ?? code.usualRemedy
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
         self.certificate = certificate
         self.host = host
         self.chain = chain

@@ -138,20 +138,15 @@ public struct TrustAnchorError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What would have been accepted.
-    public let expected: String
-    /// What was there instead.
-    public let found: String
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
 
     /// States why there are no anchors.
     public init(_ code: Code, expected: String, found: String) {
         self.code = code
-        self.expected = expected
-        self.found = found
-    }
-
-    /// What to do about it.
-    public var remedy: String {
-        "Install the system's CA certificates (package ca-certificates), set SSL_CERT_FILE or SSL_CERT_DIR, or give anchors."
+        facts = ErrorFacts(
+            expected: expected, found: found,
+            remedy: "Install the system's CA certificates (package ca-certificates), set SSL_CERT_FILE or SSL_CERT_DIR, or "
+                + "give anchors.")
     }
 }

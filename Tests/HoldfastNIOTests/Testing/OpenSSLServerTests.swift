@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+import Holdfast
 import HoldfastNIOTesting
 import HoldfastTesting
 import NIOSSL

@@ -8,15 +8,37 @@ public protocol HoldfastError: Error, Hashable, CustomStringConvertible {
 
     /// What went wrong.
     var code: Code { get }
+    /// What would have been right, what was there instead, and what to do.
+    var facts: ErrorFacts { get }
+}
+
+/// What an error says besides its code.
+public struct ErrorFacts: Sendable, Hashable {
     /// What would have been right.
-    var expected: String { get }
+    public let expected: String
     /// What was there instead.
-    var found: String { get }
+    public let found: String
     /// What to do about it, in one sentence.
-    var remedy: String { get }
+    public let remedy: String
+
+    /// States the facts of an error.
+    public init(expected: String, found: String, remedy: String) {
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+    }
 }
 
 extension HoldfastError {
+    /// What would have been right.
+    public var expected: String { facts.expected }
+
+    /// What was there instead.
+    public var found: String { facts.found }
+
+    /// What to do about it, in one sentence.
+    public var remedy: String { facts.remedy }
+
     /// Equality on the code alone.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
