@@ -89,7 +89,7 @@ public struct KeychainError: HoldfastError {
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
 
-    init(_ code: Code, status: Int32, key: String) {
+    package init(_ code: Code, status: Int32, key: String) {
         self.code = code
         self.status = status
         facts = ErrorFacts(

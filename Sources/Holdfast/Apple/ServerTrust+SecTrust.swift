@@ -9,7 +9,7 @@ extension ServerTrust {
     /// application had set anchors beside the system's, the system's do not count afterwards; a trust without a date gets
     /// the one of its first evaluation.
     /// - Parameters:
-    ///   - secTrust: the trust that the connection handed out; use it with one decision at a time.
+    ///   - secTrust: the trust that the connection handed out; do not evaluate it while a decision does.
     ///   - host: the host that was dialled; nil where it is not known, which only a policy for one exact name accepts.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the trust says, by default what the
     ///     system trusts.

@@ -5,7 +5,7 @@ import Security
 /// One `SecTrust`, and how to evaluate it.
 ///
 /// Security.framework serialises each of its calls on a trust; the lock here keeps the calls of one evaluation together.
-/// It belongs to this trust alone, so that nobody waits for another connection's evaluation.
+/// It is that of the system's trust, however many of these were made from it.
 final class SystemTrust: Sendable {
     /// What came of an evaluation.
     struct Evaluation: Sendable {
@@ -21,13 +21,13 @@ final class SystemTrust: Sendable {
     }
 
     private let reference: SharedReference<SecTrust>
-    /// Held through an evaluation, which may wait for the network; so it is no ``Lock``, which is for a few instructions.
-    private let evaluating = NSLock()
+    private let evaluating: EvaluationLock
     /// The chain of the first evaluation.
     private let known = Lock<[[UInt8]]?>(nil)
 
     init(_ trust: SecTrust) {
         reference = SharedReference(trust)
+        evaluating = EvaluationLock(of: trust)
     }
 
     /// A trust of its own for a chain, as a handshake would hand it out.

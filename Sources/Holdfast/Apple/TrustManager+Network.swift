@@ -5,8 +5,8 @@ public import Security
 extension TrustManager {
     /// Has the server of a Network.framework connection judged by this manager's policies.
     ///
-    /// It sets the verification block, the server's name, TLS 1.2 as the lowest version, and switches resumption off:
-    /// the block is not asked about a session that is resumed. Where the block rejects, the connection fails with
+    /// It sets the verification block, the server's name, TLS 1.2 as the lowest version, requires the
+    /// server's authentication, and switches resumption off: the block is not asked about a session that is resumed. Where the block rejects, the connection fails with
     /// `errSSLBadCert` or a like status of TLS; the manager's observers say why.
     /// - Parameters:
     ///   - options: the security options of a `NWProtocolTLS.Options`.
@@ -20,6 +20,8 @@ extension TrustManager {
         let judge = ManagerJudge(manager: self, unknownHosts: unknownHosts, anchors: anchors)
         sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
         sec_protocol_options_set_tls_resumption_enabled(options, false)
+        // Where the application had switched it off, the block would not be asked.
+        sec_protocol_options_set_peer_authentication_required(options, true)
         if let name = host.serverNameIndication { unsafe sec_protocol_options_set_tls_server_name(options, name) }
         sec_protocol_options_set_verify_block(
             options,

@@ -1,4 +1,6 @@
 #if canImport(Security)
+import Logging
+
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
 #else
@@ -32,15 +34,24 @@ extension URLSession {
     /// A background session stays the same: the system makes no second one of its identifier before the first is
     /// invalid, which is after its last transfer. It is told to use new connections for later requests instead; it does
     /// so a moment after this call.
+    /// A session that is invalid already, for example because it was refreshed before, has lost its delegate: what comes
+    /// of it trusts no server, and says so in the log. Go on with the session that the first call returned.
     /// - Returns: the new session; this one takes no more tasks. For a background session this one.
     public func refreshed() -> URLSession {
         guard configuration.identifier == nil else {
             flush {}
             return self
         }
+        guard let delegate else { return refusing() }
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
         finishTasksAndInvalidate()
         return session
+    }
+
+    /// Without a delegate the system alone would decide, and no pin would count.
+    private func refusing() -> URLSession {
+        PolicyLog.shared.logger.error("a session without a delegate was refreshed: its successor trusts no server")
+        return URLSession(configuration: configuration, pinnedBy: TrustManager())
     }
 }
 #endif

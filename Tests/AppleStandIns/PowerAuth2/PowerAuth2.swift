@@ -18,7 +18,15 @@ public enum PowerAuthKeychainStoreItemResult: Int {
 
 public class PowerAuthKeychain: NSObject {
     private static let items = Mutex<[String: Data]>([:])
+    private static let refusals = Mutex<[String: OSStatus]>([:])
     private let identifier: String
+
+    /// From now on every call for an identifier ends with a status of the keychain's; nil ends that.
+    public static func fail(identifier: String, with status: OSStatus?) {
+        refusals.withLock { $0["\(identifier) "] = status }
+    }
+
+    private var refusal: OSStatus? { Self.refusals.withLock { $0[identifier] } }
 
     public convenience init(identifier: String) { self.init(identifier: identifier, accessGroup: nil) }
 
@@ -28,10 +36,14 @@ public class PowerAuthKeychain: NSObject {
 
     private func name(_ key: String) -> String { "\(identifier) \(key)" }
 
-    public func containsData(forKey key: String) -> Bool { Self.items.withLock { $0[name(key)] != nil } }
+    /// True for what the keychain does not say, as PowerAuth's is.
+    public func containsData(forKey key: String) -> Bool {
+        refusal != nil || Self.items.withLock { $0[name(key)] != nil }
+    }
 
     public func addValue(_ data: Data, forKey key: String) -> PowerAuthKeychainStoreItemResult {
-        Self.items.withLock { items in
+        guard refusal == nil else { return .duplicate }
+        return Self.items.withLock { items in
             guard items[name(key)] == nil else { return .duplicate }
             items[name(key)] = data
             return .ok
@@ -39,7 +51,8 @@ public class PowerAuthKeychain: NSObject {
     }
 
     public func updateValue(_ data: Data, forKey key: String) -> PowerAuthKeychainStoreItemResult {
-        Self.items.withLock { items in
+        guard refusal == nil else { return .other }
+        return Self.items.withLock { items in
             guard items[name(key)] != nil else { return .notFound }
             items[name(key)] = data
             return .ok
@@ -47,6 +60,10 @@ public class PowerAuthKeychain: NSObject {
     }
 
     public func data(forKey key: String, status: UnsafeMutablePointer<OSStatus>?) -> Data? {
+        if let refusal {
+            unsafe status?.pointee = refusal
+            return nil
+        }
         let data = Self.items.withLock { $0[name(key)] }
         unsafe status?.pointee = data == nil ? errSecItemNotFound : errSecSuccess
         return data

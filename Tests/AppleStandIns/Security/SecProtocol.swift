@@ -31,6 +31,7 @@ public final class StandInOptions: OS_sec_protocol_options {
     public var serverName: String?
     public var minimumVersion: tls_protocol_version_t?
     public var allowsResumption = true
+    public var requiresPeerAuthentication = true
     var verify: sec_protocol_verify_t?
     var queue: dispatch_queue_t?
 
@@ -80,4 +81,11 @@ public func sec_protocol_options_set_tls_resumption_enabled(
     _ options: sec_protocol_options_t, _ resumption_enabled: Bool
 ) {
     (options as? StandInOptions)?.allowsResumption = resumption_enabled
+}
+
+@available(macOS 10.14, iOS 12.0, tvOS 12.0, watchOS 5.0, *)
+public func sec_protocol_options_set_peer_authentication_required(
+    _ options: sec_protocol_options_t, _ peer_authentication_required: Bool
+) {
+    (options as? StandInOptions)?.requiresPeerAuthentication = peer_authentication_required
 }

@@ -34,6 +34,9 @@ struct NetworkTests {
         #expect(standIn.serverName == "www.example.com")
         #expect(standIn.minimumVersion == .TLSv12)
         #expect(!standIn.allowsResumption)
+        standIn.requiresPeerAuthentication = false
+        fixture.manager.protect(standIn, dialling: try DialledHost("www.example.com"))
+        #expect(standIn.requiresPeerAuthentication)
         let address = NWProtocolTLS.Options(pinnedBy: fixture.manager, dialling: try DialledHost("192.0.2.1"))
         #expect((address.securityProtocolOptions as? StandInOptions)?.serverName == nil)
     }

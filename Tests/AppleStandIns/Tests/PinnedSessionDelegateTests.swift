@@ -159,6 +159,26 @@ struct PinnedSessionDelegateTests {
         refreshed.invalidateAndCancel()
     }
 
+    @Test(
+        "A session that is invalid has lost its delegate: it is refreshed into one that trusts nobody",
+        .timeLimit(.minutes(1)))
+    func refreshedTooLate() async throws {
+        let fixture = try AppleFixture()
+        try fixture.pin([fixture.keyPin(fixture.leaf)])
+        let session = URLSession(configuration: .ephemeral, pinnedBy: fixture.manager)
+        let good = session.refreshed()
+        // The link to the delegate is cut on this queue.
+        while session.delegate != nil {
+            await withCheckedContinuation { continuation in
+                session.delegateQueue.addOperation { continuation.resume() }
+            }
+        }
+        let late = session.refreshed()
+        let refusing = try #require(late.delegate as? PinnedSessionDelegate)
+        #expect(await ask(refusing, fixture.challenge(fixture.secTrust())) == .cancelled)
+        for session in [good, late] { session.invalidateAndCancel() }
+    }
+
     @Test("A background session is refreshed without a second one of its identifier, and takes tasks still")
     func backgroundSession() throws {
         let fixture = try AppleFixture()

@@ -147,4 +147,21 @@ struct StoreTests {
         }
         #expect(!store.save(data: Data(), forKey: "a"))
     }
+
+    @Test("Nor is PowerAuth's keychain an empty store while it refuses, as before the device is unlocked")
+    func refusalOfPowerAuth() throws {
+        let identifier = UUID().uuidString
+        let plain: any SecureDataStore = PowerAuthSecureDataStore(keychainIdentifier: identifier)
+        let store = try #require(plain as? any ReportingDataStore)
+        try store.replace(Data([1]), forKey: "a")
+        PowerAuthKeychain.fail(identifier: identifier, with: -25308)
+        #expect { try store.load(forKey: "a") } throws: { error in
+            (error as? KeychainError).map { $0.code == .unreadable && $0.status == -25308 } == true
+        }
+        #expect(throws: KeychainError.self) { try store.replace(Data([2]), forKey: "a") }
+        #expect(!store.save(data: Data([2]), forKey: "a"))
+        PowerAuthKeychain.fail(identifier: identifier, with: nil)
+        #expect(try store.load(forKey: "a") == Data([1]))
+        #expect(try store.load(forKey: "b") == nil)
+    }
 }

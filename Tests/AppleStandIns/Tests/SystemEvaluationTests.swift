@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import FoundationNetworking
 import Holdfast
@@ -97,6 +98,22 @@ struct SystemEvaluationTests {
         let serverTrust = ServerTrust(trust, host: try fixture.dialled())
         #expect(!policy.evaluate(serverTrust, at: end.addingTimeInterval(60)).isTrusted)
         #expect(SecTrustGetVerifyTime(trust) == end.addingTimeInterval(-30).timeIntervalSinceReferenceDate)
+    }
+
+    @Test("Decisions at once about one SecTrust do not judge by one another's anchors")
+    func sharedTrust() throws {
+        let fixture = try AppleFixture()
+        let policy = StandardPolicy(host: try HostPattern(fixture.host))
+        let host = try fixture.dialled()
+        let anchors = try anchors(fixture.root)
+        nonisolated(unsafe) let trust = fixture.secTrust(systemAnchors: [])
+        let wrong = Collected<Int>()
+        DispatchQueue.concurrentPerform(iterations: 60) { number in
+            let given = number.isMultiple(of: 2) ? anchors : nil
+            let decision = unsafe policy.evaluate(ServerTrust(trust, host: host, anchors: given), at: .now)
+            if decision.isTrusted != (given != nil) { wrong.add(number) }
+        }
+        #expect(wrong.all == [])
     }
 
     @Test("The delegate of a session has each connection evaluated once as well")
