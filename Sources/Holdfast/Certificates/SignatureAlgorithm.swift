@@ -1,3 +1,5 @@
+import Crypto
+
 /// The signature algorithms that are verified (RFC 5280 4.1.1.2, RFC 4055, RFC 5758, RFC 8410), told by the octets of
 /// their AlgorithmIdentifier.
 enum SignatureAlgorithm: Sendable, Equatable {
@@ -92,6 +94,17 @@ extension SignatureAlgorithm.Digest {
         case .sha256: "SHA-256"
         case .sha384: "SHA-384"
         case .sha512: "SHA-512"
+        }
+    }
+}
+
+extension SignatureAlgorithm.Digest {
+    /// The digest of a message.
+    func hash(_ message: ArraySlice<UInt8>) -> [UInt8] {
+        switch self {
+        case .sha256: Array(SHA256.hash(data: message))
+        case .sha384: Array(SHA384.hash(data: message))
+        case .sha512: Array(SHA512.hash(data: message))
         }
     }
 }

@@ -146,10 +146,6 @@ public struct X509Certificate: Sendable {
     public var notAfter: Date { Date(timeIntervalSince1970: Double(layout.notAfter)) }
     /// The public key as it stands in the certificate: what key pins hash (RFC 7469 section 2.4).
     public var subjectPublicKeyInfo: ArraySlice<UInt8> { layout.der[layout.subjectPublicKeyInfo] }
-    /// The pin of its public key.
-    public var publicKeyPin: Pin { Pin(subject: .publicKey, hashing: subjectPublicKeyInfo) }
-    /// The pin of the whole certificate.
-    public var certificatePin: Pin { Pin.certificate(layout.der) }
 
     /// What kind of key it has, for people, for example `P-256` or `RSA 2048`.
     public var publicKeyDescription: String {

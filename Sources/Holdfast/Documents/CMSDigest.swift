@@ -35,9 +35,7 @@ enum CMSDigest: Sendable, Equatable {
     func hash(_ message: ArraySlice<UInt8>) -> [UInt8] {
         switch self {
         case .sha1: Array(Insecure.SHA1.hash(data: message))
-        case .sha2(.sha256): Array(SHA256.hash(data: message))
-        case .sha2(.sha384): Array(SHA384.hash(data: message))
-        case .sha2(.sha512): Array(SHA512.hash(data: message))
+        case .sha2(let digest): digest.hash(message)
         }
     }
 

@@ -67,14 +67,3 @@ struct DecisionDraft {
             effort: effort, holdsUntil: min(end, path?.holdsUntil ?? .distantFuture))
     }
 }
-
-extension ValidationEffort {
-    static func += (left: inout ValidationEffort, right: ValidationEffort) {
-        left.signatures += right.signatures
-        left.signatureWork += right.signatureWork
-        left.work += right.work
-        left.steps += right.steps
-        left.nameConstraintComparisons += right.nameConstraintComparisons
-        left.usedCachedPath = left.usedCachedPath || right.usedCachedPath
-    }
-}

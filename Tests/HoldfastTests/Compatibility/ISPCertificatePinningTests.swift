@@ -113,15 +113,16 @@ struct ISPCertificatePinningTests {
     }
 
     #if !canImport(Darwin)
-    @Test("The file is in the user's data folder")
+    @Test("The file is in the folder that the user's programs keep Holdfast's data in")
     func place() {
         let home = URL(fileURLWithPath: "/home/somebody")
         func path(_ environment: [String: String]) -> String {
-            ISPCertificatePinning.defaultFile(environment: environment, home: home).path
+            DataFolder.holdfast(environment: environment, home: home).path
         }
-        #expect(path([:]) == "/home/somebody/.local/share/holdfast/SSLPins.plist")
-        #expect(path(["XDG_DATA_HOME": "/data"]) == "/data/holdfast/SSLPins.plist")
-        #expect(path(["XDG_DATA_HOME": "data"]) == "/home/somebody/.local/share/holdfast/SSLPins.plist")
+        #expect(path([:]) == "/home/somebody/.local/share/holdfast")
+        #expect(path(["XDG_DATA_HOME": "/data"]) == "/data/holdfast")
+        #expect(path(["XDG_DATA_HOME": "data"]) == "/home/somebody/.local/share/holdfast")
+        #expect(ISPCertificatePinning.defaultFile.path == FileDataStore.defaultFolder.path + "/SSLPins.plist")
     }
     #endif
 }

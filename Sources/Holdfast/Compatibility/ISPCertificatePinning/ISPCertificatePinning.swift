@@ -15,14 +15,8 @@ public enum ISPCertificatePinning {
         #if canImport(Darwin)
         Platform.folderForPropertyLists.appending(path: "SSLPins.plist")
         #else
-        defaultFile(environment: ProcessInfo.processInfo.environment, home: URL(fileURLWithPath: NSHomeDirectory()))
+        DataFolder.holdfast().appending(path: "SSLPins.plist")
         #endif
-    }
-
-    /// XDG Base Directory Specification: a relative path in the variable counts as none.
-    static func defaultFile(environment: [String: String], home: URL) -> URL {
-        let given = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
-        return (given ?? home.appending(path: ".local/share")).appending(path: "holdfast/SSLPins.plist")
     }
 
     /// Stores the certificates of every domain in place of all that were stored.

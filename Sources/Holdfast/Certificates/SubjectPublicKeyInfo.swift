@@ -38,9 +38,6 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
         self.der = der[...]
     }
 
-    /// The pin of this key: the SHA-256 of ``der``.
-    public var sha256Pin: Pin { Pin(subject: .publicKey, hashing: der) }
-
     /// What kind of key it is, for people, for example `P-256`; nil when it cannot be read.
     package var keyDescription: String? {
         (try? CertificatePublicKey(0..<der.count, of: Array(der)))?.kind.description

@@ -17,7 +17,7 @@ public struct FileDataStore: ReportingDataStore {
         #if canImport(Darwin)
         Platform.folderForData.appending(path: "Holdfast")
         #else
-        ISPCertificatePinning.defaultFile.deletingLastPathComponent()
+        DataFolder.holdfast()
         #endif
     }
 

@@ -146,7 +146,8 @@ public struct TrustAnchorError: HoldfastError {
         self.code = code
         facts = ErrorFacts(
             expected: expected, found: found,
-            remedy: "Install the system's CA certificates (package ca-certificates), set SSL_CERT_FILE or SSL_CERT_DIR, or "
+            remedy:
+                "Install the system's CA certificates (package ca-certificates), set SSL_CERT_FILE or SSL_CERT_DIR, or "
                 + "give anchors.")
     }
 }

@@ -1,0 +1,80 @@
+/// What a path must be good for.
+public enum ValidationPurpose: Sendable, Hashable {
+    /// A TLS server (extendedKeyUsage serverAuth) of this identity; nil leaves the name unchecked, which
+    /// `sslValidateHostName = false` asks for.
+    case server(identity: DialledHost?)
+    /// A TLS client (extendedKeyUsage clientAuth); its name is the application's to judge.
+    case client
+    /// Whatever an extendedKeyUsage of one's own stands for, given as a dotted object identifier such as
+    /// `1.3.6.1.4.1.32473.1.7`; its name is the application's to judge. What is no object identifier is in no certificate.
+    case extendedKeyUsage(String)
+}
+
+/// What came of a validation: the path found, or why there is none, and the work it took.
+public struct ValidationOutcome: Sendable {
+    /// The first valid path that the caller accepted.
+    public let path: ValidatedPath?
+    /// Valid paths that the caller did not accept, in the order found.
+    public let otherPaths: [ValidatedPath]
+    /// Why no path is valid, the most telling reason of the search; nil when a valid path was found and the search was
+    /// not cut short.
+    public let failure: TrustFailure?
+    /// The work that the search took.
+    public let effort: ValidationEffort
+    /// Presented certificates that could not be used, and why; they do not end a search that succeeds without them.
+    public let unusable: [UnusableCertificate]
+
+    /// Puts an outcome together; for implementations of ``ChainValidator``.
+    public init(
+        path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?,
+        effort: ValidationEffort = ValidationEffort(), unusable: [UnusableCertificate] = []
+    ) {
+        self.path = path
+        self.otherPaths = otherPaths
+        self.failure = failure
+        self.effort = effort
+        self.unusable = unusable
+    }
+}
+
+/// Counted work: what bounds a search and what tests assert, never a clock.
+public struct ValidationEffort: Sendable, Hashable {
+    /// Signatures that were verified.
+    public var signatures = 0
+    /// What they cost, in signatures of P-256; see ``ValidationLimits/signatureWork``.
+    public var signatureWork = 0
+    /// Everything together, in thousandths of a signature of P-256; see ``ValidationLimits/work``.
+    public var work = 0
+    /// Candidate issuers that were considered.
+    public var steps = 0
+    /// Names that were compared with name constraints, and policies with those that authorities require.
+    public var nameConstraintComparisons = 0
+    /// Whether a remembered path answered, so that nothing had to be built or verified.
+    public var usedCachedPath = false
+
+    /// No work at all.
+    public init() {}
+
+    static func += (left: inout ValidationEffort, right: ValidationEffort) {
+        left.signatures += right.signatures
+        left.signatureWork += right.signatureWork
+        left.work += right.work
+        left.steps += right.steps
+        left.nameConstraintComparisons += right.nameConstraintComparisons
+        left.usedCachedPath = left.usedCachedPath || right.usedCachedPath
+    }
+}
+
+/// A presented certificate that no path can use, and why.
+public struct UnusableCertificate: Sendable, Hashable {
+    /// Its place in the presented chain, the leaf being 0.
+    public let position: Int
+    /// Why it cannot be used.
+    public let reason: CertificateError
+
+    /// Names a certificate and the reason.
+    public init(position: Int, reason: CertificateError) {
+        self.position = position
+        self.reason = reason
+    }
+}
