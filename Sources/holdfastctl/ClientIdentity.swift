@@ -47,18 +47,8 @@ struct ClientIdentity: Sendable {
         configuration.privateKey = key
     }
 
+    /// Read no further than is allowed: sizes of devices and pipes say nothing.
     private static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
-        do {
-            let url = URL(fileURLWithPath: path)
-            let size = try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
-            guard size <= CertificateFile.maximumBytes else {
-                throw CommandFailure(.unreadableFile, "\(path) has \(size) bytes, more than any file of certificates")
-            }
-            return Array(try Data(contentsOf: url))
-        } catch let error as CommandFailure {
-            throw error
-        } catch {
-            throw CommandFailure(.unreadableFile, "\(path) cannot be read: \(AtomicFile.reason(error, at: path))")
-        }
+        Array(try KeyFile.content(of: path, maximumBytes: CertificateFile.maximumBytes))
     }
 }

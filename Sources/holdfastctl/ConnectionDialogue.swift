@@ -44,8 +44,11 @@ struct DialogueFailure: Error, Equatable {
 
     /// What a peer said, fit to be repeated in one line.
     static func quoted(_ text: some StringProtocol) -> String {
+        // A character may have as many marks as it likes.
         let limit = 200
-        return "'\(SafeText.escapedLine(String(text.prefix(limit))))\(text.count > limit ? "…" : "")'"
+        var shown = String.UnicodeScalarView()
+        shown.append(contentsOf: text.unicodeScalars.prefix(limit))
+        return "'\(SafeText.escapedLine(String(shown)))\(text.unicodeScalars.count > limit ? "…" : "")'"
     }
 }
 

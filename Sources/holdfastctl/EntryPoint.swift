@@ -53,7 +53,7 @@ enum EntryPoint {
             Output.standard.printAsIs(text)
             return code.rawValue
         }
-        Output.standard.complainAsIs(text)
+        Output.standard.complainAsIs(UserInformation.removed(from: text, arguments: CommandLine.arguments))
         let status: CommandFailure.Status = code == .validationFailure ? .wrongUsage : .couldNotFindOut
         return status.rawValue
     }

@@ -77,8 +77,10 @@ struct LDAPDialogue: ConnectionDialogue {
                 count = digits.reduce(0) { $0 << 8 | Int($1) }
                 header += octets
             }
-            guard count <= PlaintextInput.limit else {
-                throw DialogueFailure(.tooLong, "the LDAP server announced an answer of \(count) bytes")
+            // Four octets are negative where Int has no more than that.
+            guard (0...PlaintextInput.limit).contains(count) else {
+                throw DialogueFailure(
+                    .tooLong, "the LDAP server announced an answer of more than \(PlaintextInput.limit) bytes")
             }
             content = bytes.dropFirst(header).prefix(count)
             guard content.count == count else { return nil }

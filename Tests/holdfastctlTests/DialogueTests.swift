@@ -49,6 +49,13 @@ struct DialogueTests {
         }
     }
 
+    @Test("What a peer said is repeated as 200 scalars at most, however few characters they are")
+    func marks() {
+        let quoted = DialogueFailure.quoted("a" + String(repeating: "\u{301}", count: 8_000))
+        #expect(quoted.unicodeScalars.count == 203)
+        #expect(DialogueFailure.quoted("short") == "'short'")
+    }
+
     @Test("A byte after the go-ahead is refused, with it or after it", arguments: StartTLSProtocol.allCases)
     func injection(name: StartTLSProtocol) throws {
         let script = try #require(StartTLSScripts.all[name.rawValue])

@@ -63,6 +63,20 @@ struct ProxyTests {
         #expect(server.handshakes == 1)
     }
 
+    @Test(
+        "The password in a URL is not repeated, wherever it was given",
+        arguments: [
+            ["--proxy", "http://user:s3cret@proxy.example:3128"], ["--proxy=user:s3cret@proxy.example:3128"],
+            ["--proxy", "user:s3:cret@proxy.example"], ["--connect-to", "user:s3cret@proxy.example:443"],
+            ["user:s3cret@proxy.example"],
+        ])
+    func passwords(arguments: [String]) async throws {
+        let run = try await CommandRun.holdfastctl(["check", "www.example.com"] + arguments)
+        #expect(run.status == 2)
+        #expect(!(run.output + run.errors).contains("cret"))
+        #expect(run.errors.contains("…@proxy.example"))
+    }
+
     @Test("A proxy that says no, or too much, or cannot be reached exits with 3")
     func refused() async throws {
         let site = try TestSite()
