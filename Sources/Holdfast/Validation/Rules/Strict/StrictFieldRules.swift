@@ -21,3 +21,28 @@ struct SerialNumberRule: PathRule {
         Violation(.profileViolation, certificate) { ("a positive serial number of at most 20 octets", found) }
     }
 }
+
+/// The bits of an RSA modulus are a multiple of eight (CA/B BR 6.1.5).
+struct KeyShapeRule: PathRule {
+    let name = "shape of the key"
+    let reference = "CA/B BR 6.1.5"
+
+    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+        guard case .rsa(let bits)? = try? certificate.publicKey.kind, bits % 8 != 0 else { return nil }
+        return Violation(.profileViolation, certificate) { ("an RSA modulus of a multiple of 8 bits", "\(bits) bits") }
+    }
+}
+
+/// Times through 2049 are UTCTime, later ones GeneralizedTime (RFC 5280 4.1.2.5). What an anchor says of itself was decided
+/// on when it was chosen.
+struct TimeFormRule: PathRule {
+    let name = "form of times"
+    let reference = "RFC 5280 4.1.2.5"
+
+    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+        guard !context.isAnchor, !certificate.layout.hasProfiledTimes else { return nil }
+        return Violation(.profileViolation, certificate) {
+            ("UTCTime through 2049", "a GeneralizedTime before 2050")
+        }
+    }
+}
