@@ -21,6 +21,10 @@ enum EntryPoint {
 
     private static func run() async -> Int32 {
         openStandardDescriptors()
+        guard !CommandLine.arguments.contains(where: PrivateKeyArgument.isOne) else {
+            Output.standard.complain(PrivateKeyArgument.message)
+            return CommandFailure.Status.wrongUsage.rawValue
+        }
         var command: any ParsableCommand
         do {
             command = try Holdfastctl.parseAsRoot()

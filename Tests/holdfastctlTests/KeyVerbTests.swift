@@ -4,6 +4,8 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
+@testable import holdfastctl
+
 @Suite("holdfastctl keygen, export and export-private")
 struct KeyVerbTests {
     private struct Keygen: Decodable {
@@ -41,6 +43,24 @@ struct KeyVerbTests {
             #expect(try site.text("key.pem") == before)
             let nowhere = try await site.run(["keygen", "-o", "nowhere/key.pem", "--no-password"])
             #expect(nowhere.status == 3 && nowhere.errors.contains("nowhere/key.pem"))
+        }
+    }
+
+    @Test("A private key given where the name of its file belongs is not repeated")
+    func keysAsArguments() async throws {
+        let key = SigningKey()
+        let files = [key.pem, try key.pem(password: [0x78], rounds: 1_000), try TestKey().privateKeyPEM]
+        for pem in files {
+            let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }
+            let given = [pem, lines.joined()]
+            for arguments in given.flatMap({
+                [["export", "--key", $0], ["pin", $0], ["sign", "x.json", "--key=\($0)"]]
+            }) {
+                let run = try await CommandRun.holdfastctl(arguments)
+                #expect(run.status == 2)
+                #expect(run.errors == "holdfastctl: \(PrivateKeyArgument.message)\n")
+                #expect(!lines.contains { (run.output + run.errors).contains($0) })
+            }
         }
     }
 
