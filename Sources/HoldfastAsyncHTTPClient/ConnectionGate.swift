@@ -280,21 +280,22 @@ final class ConnectionGate: Sendable {
     func admit(
         stream: any Channel, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
     ) -> EventLoopFuture<Void> {
-        let eventLoop = stream.eventLoop
-        guard let channel = stream.parent else { return eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
-        let id = ObjectIdentifier(channel)
-        let guarding = state.withLock { $0.connections[id]?.guarding }
-        guard let error = refusal(on: id) else {
-            (guarding?.value as? FrameGuard)?.give(stream, on: channel)
-            return next?(stream) ?? eventLoop.makeSucceededVoidFuture()
-        }
-        guarding?.value.drain(channel)
-        // AsyncHTTPClient's handler stops the process when a stream's initialiser fails; a request that has begun may.
-        return eventLoop.makeCompletedFuture {
+        let channel = stream.parent
+        let id = channel.map { ObjectIdentifier($0) }
+        let guarding = state.withLock { state in id.flatMap { state.connections[$0]?.guarding } }
+        let error = id.map { refusal(on: $0) } ?? ConnectionRetired()
+        do {
+            // Turned away by a handler: AsyncHTTPClient stops the process when a stream's initialiser fails.
             let pipeline = stream.pipeline.syncOperations
             let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-            try pipeline.addHandler(RequestGuard(isHolding: false) { error }, position: .after(codec))
+            try pipeline.addHandler(RequestGuard(.stream) { error }, position: .after(codec))
+        } catch {
+            return stream.eventLoop.makeFailedFuture(error)
         }
+        if let channel, error == nil { (guarding?.value as? FrameGuard)?.give(stream, on: channel) }
+        if let channel, error != nil { guarding?.value.drain(channel) }
+        guard error == nil, let next else { return stream.eventLoop.makeSucceededVoidFuture() }
+        return next(stream)
     }
 
     // MARK: Connections in the pool

@@ -38,7 +38,7 @@ extension ConnectionGate.Version {
         switch self {
         case .http1:
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            let added = RequestGuard(isHolding: true, refusal: refusal)
+            let added = RequestGuard(.connection, refusal: refusal)
             try pipeline.addHandler(added, position: .after(decoder))
             return added.bound(to: channel)
         case .http2:

@@ -97,7 +97,7 @@ struct QueuedRequestTests {
         }
     }
 
-    @Test("is sent whole, with a body that can be read once", arguments: ["http/1.1"])
+    @Test("is sent whole, with a body that can be read once", arguments: ["http/1.1", "h2"])
     func body(version: String) async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
