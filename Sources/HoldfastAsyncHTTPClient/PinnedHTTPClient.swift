@@ -74,6 +74,7 @@ public final class PinnedHTTPClient: Sendable {
     let judge: TrustJudge
     let clients: OriginClients
     let evidence: EvidenceStore
+    private let origins: KnownOrigins
     private let redirects: RedirectEngine.Rules?
     private let watcher: Task<Void, Never>
 
@@ -145,6 +146,7 @@ public final class PinnedHTTPClient: Sendable {
             oldestVersion: oldestTLSVersion, tries: limits.evidenceTries)
         if let tls { try maker.check(tls) }
         self.judge = judge
+        origins = KnownOrigins(capacity: limits.origins)
         self.eventLoopGroup = eventLoopGroup
         let clients = OriginClients(
             maker: maker, capacity: limits.origins, idleTimeout: idleTimeout, closingTimeout: limits.closing)
@@ -206,14 +208,14 @@ public final class PinnedHTTPClient: Sendable {
         var request = request
         var history: [HTTPClientRequestResponse] = []
         while true {
-            let target = try RequestTarget(request.url)
+            let target = try RequestTarget(request.url, origins: origins)
             var response = try await send(request, to: target, deadline: deadline, logger: logger)
             let head = HTTPResponseHead(version: response.version, status: response.status, headers: response.headers)
             history.append(HTTPClientRequestResponse(request: request, responseHead: head))
             response.history = history
             guard
                 let next = try redirects.next(
-                    after: request, at: target.url, status: response.status, headers: response.headers)
+                    after: request, at: try target.url, status: response.status, headers: response.headers)
             else { return response }
             logger?.debug("following a redirect", metadata: ["from": "\(request.url)", "to": "\(next.url)"])
             request = next

@@ -20,13 +20,16 @@ struct RedirectEngine {
     ///
     /// - Parameters:
     ///   - request: what was sent.
-    ///   - url: its URL, read.
+    ///   - current: its URL, read where it is needed.
     /// - Throws: AsyncHTTPClient's errors past the limit and for a circle, ``PinnedHTTPClientError`` for a target
     ///   without TLS.
     mutating func next(
-        after request: HTTPClientRequest, at url: URL, status: HTTPResponseStatus, headers: HTTPHeaders
+        after request: HTTPClientRequest, at current: @autoclosure () throws -> URL, status: HTTPResponseStatus,
+        headers: HTTPHeaders
     ) throws -> HTTPClientRequest? {
-        guard let rules, Self.isRedirect(status), let location = headers.first(name: "Location"),
+        guard let rules, Self.isRedirect(status), let location = headers.first(name: "Location") else { return nil }
+        let url = try current()
+        guard
             let target = URL(string: location, relativeTo: url)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "https" || scheme == "http"
         else { return nil }

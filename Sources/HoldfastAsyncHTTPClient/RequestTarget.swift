@@ -30,22 +30,39 @@ struct HTTPOrigin: Hashable, Sendable {
 /// Where a request goes, read once: the host that the policy is asked about is the one that is connected to.
 struct RequestTarget: Sendable {
     let origin: HTTPOrigin
-    /// As the caller wrote it.
-    let url: URL
+    /// As the caller wrote it; nil for a text that was not taken apart.
+    private let given: URL?
     /// The URL with the host in canonical form, for AsyncHTTPClient, which reads it on its own.
     let text: String
 
+    /// The URL as the caller wrote it.
+    var url: URL {
+        get throws {
+            guard let url = given ?? URL(string: text) else { throw Self.refused(text, expected: "a URL") }
+            return url
+        }
+    }
+
+    /// - Parameter origins: where texts are looked up that were taken apart before.
     /// - Throws: ``PinnedHTTPClientError``, or `HostError` for a host that cannot be dialled.
-    init(_ text: String) throws {
+    init(_ text: String, origins: KnownOrigins) throws {
+        let authority = KnownOrigins.authority(of: text)
+        if let authority, let origin = origins[authority] {
+            self.origin = origin
+            self.text = text
+            given = nil
+            return
+        }
         guard let url = URL(string: text),
             let scheme = url.scheme.flatMap({ HTTPOrigin.Scheme(rawValue: $0.lowercased()) })
         else { throw Self.refused(text, expected: "a URL of the scheme https or http") }
         let host = try DialledHost(url: url).withPort(orDefault: scheme.defaultPort)
         let origin = HTTPOrigin(scheme: scheme, host: host)
         self.origin = origin
-        self.url = url
+        given = url
         if Self.host(of: url) == host.name {
             self.text = text
+            if let authority { origins[authority] = origin }
             return
         }
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
