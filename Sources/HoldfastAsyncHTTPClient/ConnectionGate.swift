@@ -25,6 +25,17 @@ final class ConnectionGate: Sendable {
         var expiry: EvidenceExpiry?
         var version: TrustJudge.Version
         var timer: Scheduled<Void>?
+        /// Whether it ends with the requests that are on it.
+        var isDraining = false
+    }
+
+    /// What waiting for a first connection came to.
+    enum Wait {
+        case connected
+        /// There are only connections that end with the requests on them.
+        case draining
+        /// There is none.
+        case silent
     }
 
     private struct Verdict: Sendable {
@@ -41,6 +52,8 @@ final class ConnectionGate: Sendable {
         var admissions = 0
         var isRetired = false
         var silentAt: NIODeadline?
+
+        var isConnected: Bool { connections.values.contains { !$0.isDraining } }
     }
 
     let origin: HTTPOrigin
@@ -76,6 +89,11 @@ final class ConnectionGate: Sendable {
     /// When it was given up to wait for a first connection; nil where one came.
     var silentAt: NIODeadline? { state.withLock { $0.silentAt } }
 
+    /// Whether some connection takes further requests.
+    var isConnected: Bool { state.withLock { $0.isConnected } }
+
+    var isRetired: Bool { state.withLock { $0.isRetired } }
+
     /// How many handshakes for evidence were begun.
     var evidenceHandshakes: Int { collector?.handshakes ?? 0 }
 
@@ -84,7 +102,7 @@ final class ConnectionGate: Sendable {
     /// Begins to collect evidence for a connection that is about to be made, as far as is known now. So it takes no longer
     /// than the connection itself, and the request does not wait for it.
     func expectConnection(under policy: (any TrustPolicy)?, on loop: any EventLoop) {
-        guard let collector, connectionCount == 0, policy?.evidence != .nothing,
+        guard let collector, !isConnected, policy?.evidence != .nothing,
             evidence.isMissing(for: origin, anchors: judge.anchors, at: judge.clock.now)
         else { return }
         collector.readEarly(on: loop)
@@ -102,6 +120,8 @@ final class ConnectionGate: Sendable {
         let guarding: NIOLoopBound<any ConnectionGuard>
         do {
             guarding = try version.addGuard(to: channel) { [weak self] in
+                self?.state.withLock { $0.connections[id]?.isDraining = true }
+            } refusal: { [weak self] in
                 self.map { $0.refusal(on: id) } ?? ConnectionRetired()
             }
         } catch {
@@ -367,12 +387,24 @@ final class ConnectionGate: Sendable {
         return refused
     }
 
+    /// Gives up waiting for a connection, unless there is one or another was let in meanwhile: then no request starts
+    /// any more, and the rest of ``retire()`` is due.
+    /// - Parameter admissions: how many connections had been let in when the wait began.
+    func giveUp(since admissions: Int, at time: NIODeadline) -> Wait {
+        state.withLock { state in
+            guard state.admissions == admissions, !state.isConnected else { return .connected }
+            // At once: a request that started after this would be sent again.
+            state.isRetired = true
+            guard state.connections.isEmpty else { return .draining }
+            state.silentAt = time
+            return .silent
+        }
+    }
+
     /// Lets no request start on any connection, and no connection in, from now on; requests that are under way go on.
-    /// - Parameter time: when it was given up to wait for a first connection, if that is why.
-    func retire(silentAt time: NIODeadline? = nil) {
+    func retire() {
         let (connections, judged) = state.withLock { state in
             state.isRetired = true
-            state.silentAt = state.silentAt ?? time
             return (Array(state.connections.values), Array(state.judged.values))
         }
         for promise in judged { promise.fail(ConnectionRetired()) }

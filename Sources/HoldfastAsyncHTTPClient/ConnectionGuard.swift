@@ -30,9 +30,12 @@ extension ConnectionGuard where Self: ChannelHandler {
 extension ConnectionGate.Version {
     /// Puts a guard into the pipeline of a connection that AsyncHTTPClient has just prepared. On its event loop.
     ///
-    /// - Parameter refusal: why a request must not go out on the connection; nil when it may.
+    /// - Parameters:
+    ///   - draining: called when the connection is to end with the requests that are on it.
+    ///   - refusal: why a request must not go out on the connection; nil when it may.
     func addGuard(
-        to channel: any Channel, refusal: @escaping @Sendable () -> (any Error)?
+        to channel: any Channel, draining: @escaping @Sendable () -> Void,
+        refusal: @escaping @Sendable () -> (any Error)?
     ) throws -> NIOLoopBound<any ConnectionGuard> {
         let pipeline = channel.pipeline.syncOperations
         switch self {
@@ -43,7 +46,7 @@ extension ConnectionGate.Version {
             return added.bound(to: channel)
         case .http2:
             let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
-            let added = FrameGuard()
+            let added = FrameGuard(draining: draining)
             try pipeline.addHandler(added, position: .after(http2))
             return added.bound(to: channel)
         }

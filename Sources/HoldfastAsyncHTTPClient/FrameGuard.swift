@@ -26,9 +26,15 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     /// Streams that requests were given, known to the peer or not yet.
     private var givenStreams = 0
     private var isDraining = false
+    private let draining: @Sendable () -> Void
     /// A limit on streams that came while none was open. AsyncHTTPClient's pool then sets a second idle timer, which
     /// stops the process in debug builds.
     private var withheldLimit: HTTP2Setting?
+
+    /// - Parameter draining: called once the connection takes no further requests.
+    init(draining: @escaping @Sendable () -> Void) {
+        self.draining = draining
+    }
 
     // MARK: From the server
 
@@ -90,8 +96,9 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
             let rest = HTTP2Frame(streamID: frame.streamID, payload: .settings(.settings(settings)))
             context.fireChannelRead(wrapInboundOut(rest))
         case .goAway:
-            context.fireChannelRead(data)
+            // First, since AsyncHTTPClient opens another connection on hearing of it when requests wait.
             drain(context.channel)
+            context.fireChannelRead(data)
         default:
             context.fireChannelRead(data)
         }
@@ -142,6 +149,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     }
 
     func drain(_ channel: any Channel) {
+        if !isDraining { draining() }
         isDraining = true
         closeIfUnused(channel)
     }

@@ -146,7 +146,7 @@ final class OriginClients: Sendable {
     private func begin(_ client: OriginClient, _ state: inout State) {
         state.begin(client)
         let id = ObjectIdentifier(client)
-        if client.gate.connectionCount == 0, state.entries[id]?.startTimer == nil {
+        if !client.gate.isConnected, state.entries[id]?.startTimer == nil {
             state.entries[id]?.startTimer = startTimer(for: client)
         }
     }
@@ -214,18 +214,28 @@ final class OriginClients: Sendable {
     /// HTTP/2 begins with. Requests that have waited for less than the connect timeout, and later ones, get a client of
     /// their own, and with it a new connection.
     private func retireIfSilent(_ client: OriginClient, since admissions: Int, due: NIODeadline) {
-        let isSilent = state.withLock { state in
-            state.entries[ObjectIdentifier(client)]?.startTimer = nil
-            guard state.current[client.key] === client, client.gate.connectionCount == 0,
-                client.gate.admissions == admissions
-            else { return false }
-            state.current[client.key] = nil
-            return true
+        let wait = state.withLock { state in
+            let id = ObjectIdentifier(client)
+            state.entries[id]?.startTimer = nil
+            guard state.current[client.key] === client else { return ConnectionGate.Wait.connected }
+            let wait = client.gate.giveUp(since: admissions, at: due)
+            if wait != .connected {
+                state.current[client.key] = nil
+            } else if state.requests(of: client) > 0, !client.gate.isConnected {
+                // A connection came and is about to go: the next one may be silent.
+                state.entries[id]?.startTimer = startTimer(for: client)
+            }
+            return wait
         }
-        guard isSilent else { return }
-        client.gate.retire(silentAt: due)
-        // With its requests: none of them has a connection.
-        if let client = state.withLock({ $0.shutdownIfIdle(client, isForced: true) }) { shutDown(client) }
+        switch wait {
+        case .connected: break
+        // What waits is given up by AsyncHTTPClient, after the connect timeout of each.
+        case .draining: finish(client)
+        case .silent:
+            client.gate.retire()
+            // With its requests: none of them has a connection.
+            if let client = state.withLock({ $0.shutdownIfIdle(client, isForced: true) }) { shutDown(client) }
+        }
     }
 
     /// Takes clients out of use: no request starts on their connections any more, and they end with those under way.

@@ -15,6 +15,9 @@ struct SilentServerTests {
     /// Ends with its connection.
     private static let never: @Sendable (any Channel) -> EventLoopFuture<Void> = { $0.closeFuture }
 
+    /// Longer than a handshake takes on a busy machine.
+    private static let patience = TimeAmount.seconds(8)
+
     private static var limits: PinnedHTTPClient.Limits {
         var limits = PinnedHTTPClient.Limits()
         limits.closing = .milliseconds(200)
@@ -27,7 +30,7 @@ struct SilentServerTests {
         try setting.trust("www.example.com")
         let context = try ScriptedOrigin.context(try setting.leaf(), protocols: ["h2"])
         try await withScriptedOrigin(context, script: { $0 == 1 ? Self.silent : Self.answering }) { origin in
-            try await setting.withClient(limits: Self.limits, { $0.timeout.connect = .seconds(2) }) { client in
+            try await setting.withClient(limits: Self.limits, { $0.timeout.connect = Self.patience }) { client in
                 await #expect(throws: HTTPClientError.connectTimeout) { _ = try await client.text(origin.url()) }
                 try await client.expectAnswer(origin.url(), "")
                 #expect(origin.requests == 1)
@@ -41,11 +44,36 @@ struct SilentServerTests {
         try setting.trust("www.example.com")
         let context = try ScriptedOrigin.context(try setting.leaf(), protocols: ["h2"])
         try await withScriptedOrigin(context, script: { $0 == 1 ? Self.silent : Self.answering }) { origin in
-            try await setting.withClient(limits: Self.limits, { $0.timeout.connect = .seconds(2) }) { client in
+            try await setting.withClient(limits: Self.limits, { $0.timeout.connect = Self.patience }) { client in
                 let first = Task { try await client.text(origin.url()) }
                 try await origin.waitForConnections(1)
                 try await client.expectAnswer(origin.url(), "")
                 await #expect(throws: HTTPClientError.connectTimeout) { _ = try await first.value }
+            }
+        }
+    }
+
+    @Test("beside a connection that said goodbye and still answers keeps no later request waiting")
+    func draining() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        let context = try ScriptedOrigin.context(try setting.leaf(), protocols: ["h2"])
+        let leaving = ScriptedOrigin.Script(
+            greeting: [HTTP2Octets.settings()],
+            answer: { [HTTP2Octets.goAway(last: $0) + HTTP2Octets.headers($0, ends: false)] })
+        let scripts = [leaving, Self.silent]
+        try await withScriptedOrigin(
+            context, script: { $0 <= scripts.count ? scripts[$0 - 1] : Self.answering }
+        ) { origin in
+            try await setting.withClient(limits: Self.limits, { $0.timeout.connect = Self.patience }) { client in
+                let first = try await client.execute(HTTPClientRequest(url: origin.url()), timeout: .seconds(60))
+                let gate = try #require(client.clients.all.first?.gate)
+                await #expect(throws: HTTPClientError.self) { _ = try await client.text(origin.url()) }
+                while !gate.isRetired { await Task.yield() }
+                try await client.expectAnswer(origin.url(), "")
+                #expect(origin.requestConnections == [1, 3])
+                #expect(gate.connectionCount == 1)
+                _ = first
             }
         }
     }
@@ -105,7 +133,7 @@ struct SilentServerTests {
             try await setting.withClient(
                 limits: Self.limits,
                 {
-                    $0.timeout.connect = .seconds(2)
+                    $0.timeout.connect = Self.patience
                     $0.http2ConnectionDebugInitializer = Self.never
                 }
             ) { client in
