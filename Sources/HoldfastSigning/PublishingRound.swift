@@ -131,6 +131,9 @@ public struct PublishingRound: Sendable {
     /// What is to be remembered for the next round, without backups: hosts too that are not published, since it may
     /// be the clock that is wrong.
     public let remembered: [SeenHost]
+    /// What is to be remembered where what was published before is published again: the pins of before, and which hosts
+    /// were validated with some of them. The same as `remembered` when the round is held.
+    public let rememberedOfPrevious: [SeenHost]
     /// The hosts that failed, in the order of the list.
     public let failures: [Failure]
     /// The hosts that have pins which they were never seen with before, and those that left the list.
@@ -159,6 +162,7 @@ public struct PublishingRound: Sendable {
         var seen: [SeenHost] = []
         var failures: [Failure] = []
         var changed: [String] = []
+        var asBefore: Set<Place> = []
         for (host, answer) in answers {
             let old = known[Place(host)]
             var problems = answer.problems
@@ -176,7 +180,18 @@ public struct PublishingRound: Sendable {
             } else {
                 let new = SeenHost(
                     host, seen: certificates, earlier: old, overlap: max(0, rules.overlap), at: time)
-                if let old, old.lacksPin(of: new) { changed.append(Place(host).text) }
+                if let old {
+                    if old.lacksPin(of: new) { changed.append(Place(host).text) }
+                    if certificates.contains(where: old.has) { asBefore.insert(Place(host)) }
+                }
+                // A reader takes no more, so clients refuse the servers whose pins do not fit.
+                let count = Set(certificates.map(\.certificatePin)).count
+                if count > SeenHost.maximumPins {
+                    problems.append(
+                        Problem(
+                            "it showed \(count) certificates, and clients take \(SeenHost.maximumPins) of a host",
+                            .unreachable))
+                }
                 seen.append(new)
             }
             if certificates.isEmpty || !problems.isEmpty {
@@ -192,8 +207,10 @@ public struct PublishingRound: Sendable {
         func published(_ hosts: [SeenHost]) -> [TrustServerHost] {
             hosts.filter { Self.isKept($0, rules, time) }.map { TrustServerHost($0, rules.backups) }
         }
-        previous = published(earlier)
-        remembered = isHeld ? earlier : seen
+        // Without its time a host that is as before would leave the document together with those that changed.
+        rememberedOfPrevious = earlier.map { asBefore.contains(Place($0)) ? $0.validated(at: time) : $0 }
+        previous = published(rememberedOfPrevious)
+        remembered = isHeld ? rememberedOfPrevious : seen
         hosts = isHeld ? previous : published(seen)
     }
 

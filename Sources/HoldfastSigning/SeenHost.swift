@@ -66,6 +66,18 @@ public struct SeenHost: Sendable, Hashable {
         publicKeys = merge(seen.map(TrustServerHost.publicKey), earlier?.publicKeys)
     }
 
+    /// The same with its pins as they are, validated at a time.
+    func validated(at time: Int64) -> SeenHost {
+        SeenHost(
+            hostname: hostname, port: port, validated: time, certificates: certificates, publicKeys: publicKeys)
+    }
+
+    /// Whether the host was seen with a certificate.
+    func has(_ certificate: X509Certificate) -> Bool {
+        let text = TrustServerHost.fingerprint(of: certificate)
+        return certificates.contains { $0.text == text }
+    }
+
     /// Whether the host was never seen with one of these pins.
     func lacksPin(of other: SeenHost) -> Bool {
         !Set(other.certificates.map(\.text)).isSubset(of: certificates.map(\.text))

@@ -97,17 +97,28 @@ struct TrustServerFiles: Sendable {
         return hosts
     }
 
+    /// What is there of the memory.
+    struct FoundMemory {
+        var memory = PublishingMemory()
+        /// What is wrong with the file.
+        var problem: String?
+        /// Whether it may be replaced: one that cannot be read just now may hold what nobody can ask for again.
+        var isReplaceable = true
+    }
+
     /// What is damaged is as good as none, and is told: what was validated now needs nothing of it.
-    func readMemory() -> (memory: PublishingMemory, problem: String?) {
-        guard FileManager.default.fileExists(atPath: memory.path) else { return (PublishingMemory(), nil) }
+    func readMemory() -> FoundMemory {
+        guard FileManager.default.fileExists(atPath: memory.path) else { return FoundMemory() }
         let loss = "what hosts were seen with before this round is not published"
         do {
             let data = try KeyFile.content(of: memory.path, maximumBytes: Self.maximumBytes)
-            return (try PublishingMemory(reading: data), nil)
+            return FoundMemory(memory: try PublishingMemory(reading: data))
         } catch let error as CommandFailure {
-            return (PublishingMemory(), "\(error.message); \(loss)")
+            let advice =
+                "It is left as it is, so the next round knows nothing of this one: make it readable, or remove it."
+            return FoundMemory(problem: "\(error.message); \(loss). \(advice)", isReplaceable: false)
         } catch {
-            return (PublishingMemory(), "\(memory.path) is damaged: \(error) Until then \(loss).")
+            return FoundMemory(problem: "\(memory.path) is damaged: \(error) Until then \(loss).")
         }
     }
 

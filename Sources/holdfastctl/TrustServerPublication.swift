@@ -44,19 +44,22 @@ struct TrustServerPublication: Sendable {
         // nobody else comes in.
         let lock = try FolderLock(on: files.memory.deletingLastPathComponent(), for: files.memory.path)
         defer { lock.release() }
-        let (memory, problem) = files.readMemory()
-        if let problem { Output.standard.complain(problem) }
+        let found = files.readMemory()
+        let memory = found.memory
+        if let problem = found.problem { Output.standard.complain(problem) }
         let rules = rules(memory)
         let round = PublishingRound(answers, earlier: memory.hosts, rules: rules, at: Self.seconds(now))
         let (data, isRepeated) = try document(of: round, at: now)
         var report = Report(
             round: round, isRepeated: isRepeated,
-            isImpaired: problem != nil || hosts.isFailure || backups.isFailure)
+            isImpaired: found.problem != nil || hosts.isFailure || backups.isFailure)
         _ = try gate.write { () throws(CommandFailure) in
             guard try isNewest(now, hasDocument: data != nil) else { return }
             do throws(CommandFailure) {
-                let hosts = isRepeated ? memory.hosts : round.remembered
-                try files.write(PublishingMemory(hosts: hosts, backups: rules.backups))
+                let hosts = isRepeated ? round.rememberedOfPrevious : round.remembered
+                if found.isReplaceable {
+                    try files.write(PublishingMemory(hosts: hosts, backups: rules.backups))
+                }
             } catch {
                 // Without it the next round knows less; without a document clients trust nobody.
                 Output.standard.complain("\(error.message); the next round knows nothing of this one")

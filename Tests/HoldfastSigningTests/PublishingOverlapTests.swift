@@ -124,6 +124,16 @@ struct PublishingOverlapTests {
         #expect(throws: Never.self) { try draft.signed(by: signer) }
     }
 
+    @Test("A host that shows more certificates at once than a reader takes is reported", arguments: [128, 129])
+    func tooMany(count: Int) throws {
+        let paths = try (0..<count).map { _ in try path() }
+        let round = round(paths + paths)
+        #expect(round.hosts.first?.publicKeys.count == 128)
+        #expect(round.failures.allSatisfy { $0.consequence == .partial && !$0.isHarmless })
+        let problems = count > 128 ? ["it showed 129 certificates, and clients take 128 of a host"] : []
+        #expect(round.failures.flatMap(\.problems).map(\.reason) == problems)
+    }
+
     // MARK: Many changes
 
     private func hosts(_ count: Int) throws -> [(host: DialledHost, answer: PublishingRound.Answer)] {
@@ -153,6 +163,28 @@ struct PublishingOverlapTests {
         let late = PublishingRound(
             changed, earlier: first.remembered, rules: .init(maximumChanges: 1), at: now + 7 * day + 1)
         #expect(late.isHeld && !late.isPublishable)
+    }
+
+    @Test("While rounds are held, hosts that are as before stay published, and so do those that show an old pin still")
+    func heldForLong() throws {
+        var answers = try hosts(4)
+        let first = PublishingRound(answers, earlier: [], rules: .init(maximumChanges: 0), at: now)
+        let both = answers[1].answer.paths + [try path(answers[1].host)]
+        answers[0].answer = .validated(try path(answers[0].host))
+        answers[1].answer = .init(paths: both, problems: [])
+        answers[2].answer = .unreachable("down")
+        var memory = first.remembered
+        for elapsed in [6 * day, 8 * day, 14 * day] {
+            let round = PublishingRound(answers, earlier: memory, rules: .init(maximumChanges: 0), at: now + elapsed)
+            #expect(round.isHeld)
+            memory = round.remembered
+            let kept = elapsed > 7 * day ? [first.hosts[1], first.hosts[3]] : first.hosts
+            #expect(round.hosts.map(\.hostname) == kept.map(\.hostname))
+            #expect(round.hosts.map(\.publicKeys) == kept.map(\.publicKeys))
+            #expect(round.previous == round.hosts)
+        }
+        // Nothing was learned but the time.
+        #expect(memory.map(\.publicKeys) == first.remembered.map(\.publicKeys))
     }
 
     @Test("By default half of the hosts may change, and ten in any case", arguments: [(10, 10), (11, 10), (30, 15)])

@@ -91,6 +91,32 @@ struct TrustServerTroubleTests {
         }
     }
 
+    @Test("A memory that cannot be read is left as it is, and counts again when it can be")
+    func unreadableMemory() async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                #expect(try await site.publish().status == 0)
+                let memory = site.file("data/acme.hosts.json")
+                let content = try Data(contentsOf: memory)
+                // Longer than any memory, which is as unreadable as one without permission, also for root.
+                let handle = try FileHandle(forWritingTo: memory)
+                try handle.truncate(atOffset: 65 << 20)
+                try handle.close()
+                let run = try await site.publish()
+                #expect(run.status == 3 && run.output.hasPrefix("published 1 host in "), "\(run.errors)")
+                #expect(run.errors.contains("acme.hosts.json has more than"))
+                #expect(run.errors.contains("It is left as it is"))
+                #expect(try FileManager.default.attributesOfItem(atPath: memory.path)[.size] as? Int == 65 << 20)
+
+                try content.write(to: memory)
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n127.0.0.1:1\n")
+                #expect(try await site.publish().errors.contains("127.0.0.1:1 has no entry to keep"))
+                #expect(try Data(contentsOf: memory) != content)
+            }
+        }
+    }
+
     @Test("Too many changes: the document of before is signed again, loudly, until a round is told to take them")
     func held() async throws {
         try await TrustServerSite.with { site in
