@@ -160,7 +160,8 @@ private final class DocumentDownload: Sendable {
         do {
             client = try self.client(for: url)
         } catch {
-            throw RemoteDataError(.connectionFailed, expected: "a URL of a server", found: "\(error)")
+            throw RemoteDataError(
+                .connectionFailed, expected: "a URL of a server", found: ForeignErrorText.found(error))
         }
         // Nobody waits for connections to end.
         defer { Task { try? await client.shutdown() } }
@@ -232,7 +233,7 @@ private final class DocumentDownload: Sendable {
             RemoteDataError(
                 .connectionFailed, expected: "a trusted server: \(failure.expected)",
                 found: "\(failure.found) (\(failure.code.rawValue))")
-        default: RemoteDataError(.connectionFailed, expected: "a whole answer", found: "\(error)")
+        default: RemoteDataError(.connectionFailed, expected: "a whole answer", found: ForeignErrorText.found(error))
         }
     }
 }

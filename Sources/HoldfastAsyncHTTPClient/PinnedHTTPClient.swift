@@ -217,7 +217,9 @@ public final class PinnedHTTPClient: Sendable {
                 let next = try redirects.next(
                     after: request, at: try target.url, status: response.status, headers: response.headers)
             else { return response }
-            logger?.debug("following a redirect", metadata: ["from": "\(request.url)", "to": "\(next.url)"])
+            logger?.debug(
+                "following a redirect",
+                metadata: ["from": "\(request.url.quotedAddress)", "to": "\(next.url.quotedAddress)"])
             request = next
         }
     }

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import Holdfast
 import NIOHTTP1
 
 /// Decides whether and how a redirect is followed: AsyncHTTPClient's rules, with two of Holdfast's own (never from
@@ -35,7 +36,7 @@ struct RedirectEngine {
         else { return nil }
         guard scheme == "https" || url.scheme?.lowercased() != "https" else {
             throw PinnedHTTPClientError(
-                .redirectToPlaintext, expected: "a redirect to https", found: String(target.absoluteString.prefix(200)),
+                .redirectToPlaintext, expected: "a redirect to https", found: target.quotedAddress,
                 remedy: "Have the server name an https address; without TLS nobody proves who answers.")
         }
         let text = target.absoluteString

@@ -84,7 +84,7 @@ struct RequestTarget: Sendable {
 
     private static func refused(_ text: String, expected: String) -> PinnedHTTPClientError {
         PinnedHTTPClientError(
-            .urlRefused, expected: expected, found: String(text.prefix(200)),
+            .urlRefused, expected: expected, found: text.quotedAddress,
             remedy: "Give an absolute URL, for example https://www.example.com/.")
     }
 }

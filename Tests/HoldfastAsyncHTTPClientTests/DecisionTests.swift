@@ -163,6 +163,24 @@ struct DecisionTests {
         }
     }
 
+    @Test("A URL that is refused is named without its user, password, path and query, and quoted")
+    func namedURL() throws {
+        for text in [
+            "ftp://user:hunter2@www.example.com/hunter2", "ftp://www.example.com/\nhunter2",
+            "wss:hunter2@www.example.com",
+            "https://user:hunter2@/", "https://user:hunter2@www.ex ample.com/?hunter2",
+            "https://www.example.com:hunter2/",
+            "https://user:hunter2@%77ww.example.com/\u{1B}", "/hunter2", "//user:hunter2@www.example.com",
+        ] {
+            do {
+                _ = try RequestTarget(text)
+                Issue.record("\(text) is no URL to ask")
+            } catch {
+                #expect(!"\(error)".contains("hunter2") && !"\(error)".utf8.contains { $0 < 0x20 }, "\(error)")
+            }
+        }
+    }
+
     @Test("not for a URL without a host or of another scheme", arguments: ["/path", "ftp://www.example.com/", ""])
     func badURL(url: String) async throws {
         let setting = try HTTPSetting()

@@ -56,6 +56,16 @@ struct RedirectEngineTests {
         } throws: { ($0 as? PinnedHTTPClientError)?.code == .redirectToPlaintext }
     }
 
+    @Test("names a refused target by scheme and host alone, quoted")
+    func namedTarget() throws {
+        do {
+            _ = try next(.found, to: "http://user:hunter2@www.example.com:8080/reset?token=hunter2#\u{1B}")
+            Issue.record("no redirect leads to http")
+        } catch let error as PinnedHTTPClientError {
+            #expect(error.found == "\"http://www.example.com\"…")
+        }
+    }
+
     @Test("leaves credentials behind when scheme, host or port changes")
     func credentials() throws {
         let names = ["Origin", "Cookie", "Authorization", "Proxy-Authorization", "Host"]

@@ -57,15 +57,20 @@ public enum CertificateFile {
 
     /// One of the ``blocks(of:)`` of a file, read as a certificate.
     static func certificate(
-        _ block: [UInt8]?, at position: Int, of name: String
+        _ block: Result<[UInt8], PEMBlocks.Problem>, at position: Int, of name: String
     ) throws(CertificateFileError) -> X509Certificate {
-        guard let block else {
+        let der: [UInt8]
+        switch block {
+        case .success(let content): der = content
+        case .failure(let problem):
             throw CertificateFileError(
-                .invalidPEM, file: name, expected: "certificate \(position + 1) in PEM (RFC 7468)",
-                found: "a block that is not Base64 or has no end")
+                .invalidPEM, file: name,
+                expected:
+                    "certificate \(position + 1) in PEM (RFC 7468) with \(problem.expected) in line \(problem.line)",
+                found: problem.found)
         }
         do throws(CertificateError) {
-            return try X509Certificate(der: block)
+            return try X509Certificate(der: der)
         } catch {
             throw CertificateFileError(
                 .notACertificate, file: name, expected: "certificate \(position + 1) to be \(error.expected)",
@@ -73,9 +78,9 @@ public enum CertificateFile {
         }
     }
 
-    /// DER of each certificate, not read any further; nil for a PEM block that cannot be decoded.
-    static func blocks(of data: Data) -> [[UInt8]?] {
-        guard data.range(of: Data("-----BEGIN ".utf8)) != nil, !isDER(data) else { return [Array(data)] }
+    /// DER of each certificate, not read any further; the problem of a PEM block that cannot be decoded.
+    static func blocks(of data: Data) -> [Result<[UInt8], PEMBlocks.Problem>] {
+        guard data.range(of: Data("-----BEGIN ".utf8)) != nil, !isDER(data) else { return [.success(Array(data))] }
         return PEMBlocks.read(data).filter { $0.label == "CERTIFICATE" || $0.label == "X509 CERTIFICATE" }
             .map(\.content)
     }

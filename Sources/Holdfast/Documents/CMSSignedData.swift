@@ -31,7 +31,8 @@ struct CMSSignedData {
             throw error
         } catch {
             throw DocumentError(
-                .malformedMessage, expected: "a CMS SignedData (RFC 5652)", found: "other octets: \(error)")
+                .malformedMessage, expected: "a CMS SignedData (RFC 5652)",
+                found: "other octets: \(ForeignErrorText.found(error))")
         }
     }
 

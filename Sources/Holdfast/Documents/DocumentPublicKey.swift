@@ -16,8 +16,10 @@ public struct DocumentPublicKey: Sendable {
     /// - Throws: ``DocumentError`` `notCanonicalBase64` or `invalidPublicKey`.
     public init(base64: String) throws(DocumentError) {
         guard let octets = CanonicalBase64.decode(base64.utf8) else {
+            // Not the text: what is given by mistake may be a private key.
             throw DocumentError(
-                .notCanonicalBase64, field: "publicKey", expected: "the Base64 of a public key", found: base64.quoted,
+                .notCanonicalBase64, field: "publicKey", expected: "the Base64 of a public key",
+                found: "a text of \(base64.utf8.count) octets that is none",
                 remedy: "Give the Base64 that `holdfastctl export` prints.")
         }
         try self.init(x963: octets)

@@ -122,7 +122,7 @@ extension StrictJSONReader {
             return UnverifiedEntry(entry: entry, signature: signature)
         } catch {
             // Every value was checked above, where the field is known.
-            throw self.error(.invalidValue, "an entry", "\(error)")
+            throw self.error(.invalidValue, "an entry", ForeignErrorText.found(error))
         }
     }
 

@@ -16,20 +16,27 @@ public struct TrustServerSigner: Sendable {
 
     /// Exactly this certificate signs, self-signed or not: it is trusted by its octets, as the published clients have
     /// it with `trustServerCertificate`.
-    /// - Parameter certificate: DER of one certificate.
+    /// - Parameter certificate: one certificate, in DER or in PEM, with text around it or without.
     /// - Throws: ``DocumentError`` `invalidSigner` when it cannot be read, or has a key too weak or of a kind that
     ///   signs no documents.
     public init(certificate: Data) throws(DocumentError) {
-        let read: X509Certificate
-        do throws(CertificateError) {
-            read = try X509Certificate(der: [UInt8](certificate))
+        let read: [X509Certificate]
+        do throws(CertificateFileError) {
+            read = try CertificateFile.certificates(in: certificate, named: "trustServerCertificate")
         } catch {
-            throw DocumentError(
-                .invalidSigner, field: "trustServerCertificate", expected: "the DER of the signer's certificate",
-                found: "\(error)")
+            throw Self.noCertificate(expected: error.expected, found: error.found)
         }
-        _ = try Self.key(of: read, code: .invalidSigner)
-        kind = .certificate(read)
+        guard let only = read.first, read.count == 1 else {
+            throw Self.noCertificate(
+                expected: "the signer's certificate alone, in DER or PEM",
+                found: read.isEmpty ? "no certificate" : "\(read.count) certificates")
+        }
+        _ = try Self.key(of: only, code: .invalidSigner)
+        kind = .certificate(only)
+    }
+
+    private static func noCertificate(expected: String, found: String) -> DocumentError {
+        DocumentError(.invalidSigner, field: "trustServerCertificate", expected: expected, found: found)
     }
 
     private init(_ authority: SignerAuthority) { kind = .authority(authority) }

@@ -79,7 +79,7 @@ package enum AtomicFile {
         case CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile: return "no such file"
         case CocoaError.fileReadNoPermission, CocoaError.fileWriteNoPermission: return "no permission"
         case CocoaError.fileWriteOutOfSpace: return "no space left"
-        default: return error.localizedDescription
+        default: return ForeignErrorText.found(error)
         }
     }
 }

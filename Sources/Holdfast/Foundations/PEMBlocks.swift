@@ -1,46 +1,122 @@
-import struct Foundation.Data
+package import struct Foundation.Data
 
 /// The blocks of a PEM file (RFC 7468), read line by line from octets: text between the blocks may be of any encoding
 /// and lines of any length, and a block that cannot be decoded takes no other with it.
-struct PEMBlocks {
-    struct Block {
-        /// What follows `BEGIN`, for example `CERTIFICATE`.
-        let label: String
-        /// nil where the block is not Base64, or does not end as it began.
-        let content: [UInt8]?
+package struct PEMBlocks {
+    /// Why a block cannot be decoded, without a character of the file: a damaged key is a key still.
+    package struct Problem: Error, Sendable {
+        /// The line at fault, counted from 1.
+        package let line: Int
+        package let expected: String
+        package let found: String
+
+        /// `expected … in line n, found …`
+        package var text: String { "expected \(expected) in line \(line), found \(found)" }
     }
+
+    package struct Block: Sendable {
+        /// What follows `BEGIN`, for example `CERTIFICATE`; empty where that is no label (RFC 7468 3).
+        package let label: String
+        /// The line of its BEGIN, counted from 1.
+        package let line: Int
+        package let content: Result<[UInt8], Problem>
+
+        /// What it is, fit for a message: a label that was mistyped may hold anything.
+        package var name: String { PEMBlocks.knownLabels.contains(label) ? label : "an unknown kind" }
+    }
+
+    /// RFC 7468 and what openssl writes.
+    private static let knownLabels: Set<String> = [
+        "ATTRIBUTE CERTIFICATE", "CERTIFICATE", "CERTIFICATE REQUEST", "CMS", "DH PARAMETERS", "DSA PARAMETERS",
+        "DSA PRIVATE KEY", "EC PARAMETERS", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "NEW CERTIFICATE REQUEST",
+        "OPENSSH PRIVATE KEY", "PKCS7", "PRIVATE KEY", "PUBLIC KEY", "RSA PRIVATE KEY", "RSA PUBLIC KEY",
+        "TRUSTED CERTIFICATE", "X509 CERTIFICATE", "X509 CRL",
+    ]
 
     private static let begin = Array("-----BEGIN ".utf8)
     private static let end = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    static func read(_ data: Data) -> [Block] {
-        var blocks: [Block] = []
-        var label: [UInt8]?
+    /// A block whose end has not been read yet.
+    private struct Open {
+        let label: [UInt8]
+        let line: Int
         var base64: [UInt8] = []
-        func close(_ label: [UInt8], with content: [UInt8]?) {
-            // Labels are compared: one that is not ASCII and short (RFC 7468 3) is none that is known.
-            let isLabel = label.count <= 64 && label.allSatisfy { $0 < 0x80 }
-            blocks.append(Block(label: isLabel ? String(decoding: label, as: UTF8.self) : "", content: content))
+        var problem: Problem?
+
+        var block: Block {
+            let label = PEMBlocks.text(label)
+            if let problem { return Block(label: label, line: line, content: .failure(problem)) }
+            guard let content = Data(base64Encoded: Data(base64)) else {
+                let problem = Problem(
+                    line: line, expected: "a block of whole Base64", found: "\(base64.count) characters that are none")
+                return Block(label: label, line: line, content: .failure(problem))
+            }
+            return Block(label: label, line: line, content: .success(Array(content)))
         }
+
+        mutating func add(_ line: ArraySlice<UInt8>, at number: Int) {
+            base64 += line
+            guard problem == nil, !line.allSatisfy(PEMBlocks.isBase64) else { return }
+            problem = Problem(line: number, expected: "Base64 or \(ending)", found: "other characters")
+        }
+
+        mutating func end(at number: Int, found: String) {
+            guard problem == nil else { return }
+            problem = Problem(line: number, expected: ending, found: found)
+        }
+
+        private var ending: String {
+            let label = PEMBlocks.text(label)
+            return PEMBlocks.knownLabels.contains(label) ? "-----END \(label)-----" : "the END of the block"
+        }
+    }
+
+    package static func read(_ data: Data) -> [Block] {
+        var blocks: [Block] = []
+        var open: Open?
         var bytes = Array(data)[...]
         if bytes.starts(with: byteOrderMark) { bytes = bytes.dropFirst(byteOrderMark.count) }
-        for line in bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+        var number = 0
+        forEachLine(of: bytes) { line in
+            number += 1
             let line = trimmed(line)
             if let next = name(in: line, after: begin) {
-                if let label { close(label, with: nil) }
-                (label, base64) = (next, [])
-            } else if let open = label, let last = name(in: line, after: end) {
-                let content = last == open ? Data(base64Encoded: Data(base64)) : nil
-                close(open, with: content.map { Array($0) })
-                label = nil
-            } else if label != nil {
-                base64 += line
+                open?.end(at: number, found: "the BEGIN of another block")
+                if let open { blocks.append(open.block) }
+                open = Open(label: next, line: number)
+            } else if open != nil, let last = name(in: line, after: end) {
+                if last != open?.label { open?.end(at: number, found: "another END") }
+                if let open { blocks.append(open.block) }
+                open = nil
+            } else {
+                open?.add(line, at: number)
             }
         }
-        if let label { close(label, with: nil) }
+        open?.end(at: number, found: "the end of the file")
+        if let open { blocks.append(open.block) }
         return blocks
+    }
+
+    /// Lines end with LF, CR LF or CR; what follows the last of them is one if there is anything.
+    private static func forEachLine(of bytes: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>) -> Void) {
+        var start = bytes.startIndex
+        var position = start
+        while position < bytes.endIndex {
+            let octet = bytes[position]
+            guard octet == UInt8(ascii: "\n") || octet == UInt8(ascii: "\r") else {
+                position += 1
+                continue
+            }
+            body(bytes[start..<position])
+            position += 1
+            if octet == UInt8(ascii: "\r"), position < bytes.endIndex, bytes[position] == UInt8(ascii: "\n") {
+                position += 1
+            }
+            start = position
+        }
+        if start < bytes.endIndex { body(bytes[start...]) }
     }
 
     private static func name(in line: ArraySlice<UInt8>, after prefix: [UInt8]) -> [UInt8]? {
@@ -48,6 +124,21 @@ struct PEMBlocks {
             line.suffix(dashes.count) == dashes[...]
         else { return nil }
         return Array(line.dropFirst(prefix.count).dropLast(dashes.count))
+    }
+
+    /// A label as text: short and ASCII, so that comparing it costs nothing.
+    private static func text(_ label: [UInt8]) -> String {
+        guard label.count <= 64, label.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return "" }
+        return String(decoding: label, as: UTF8.self)
+    }
+
+    private static func isBase64(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+            true
+        default: false
+        }
     }
 
     private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

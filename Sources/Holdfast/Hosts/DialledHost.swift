@@ -47,7 +47,7 @@ public struct DialledHost: Hashable, Sendable {
             !host.isEmpty
         else {
             throw HostError(
-                .empty, expected: "a URL with a host", found: url.absoluteString.quoted,
+                .empty, expected: "a URL with a host", found: url.quotedAddress,
                 remedy: "Give an absolute URL, for example https://www.example.com.")
         }
         if parts.rangeOfPort != nil, parts.port == nil { throw Self.invalidPort(found: "one that is no number") }
@@ -68,7 +68,7 @@ public struct DialledHost: Hashable, Sendable {
             let url = URL(string: text)
         else {
             throw HostError(
-                .forbiddenCharacter, expected: "a host name or a URL", found: text.quoted,
+                .forbiddenCharacter, expected: "a host name or a URL", found: text.quotedAddress,
                 remedy: "Give the host name alone, for example www.example.com.")
         }
         self = try DialledHost(url: url).withoutPort

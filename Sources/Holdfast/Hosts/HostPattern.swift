@@ -54,12 +54,12 @@ public struct HostPattern: Hashable, Sendable {
         }
         guard !name.isEmpty else {
             throw HostPatternError(
-                .empty, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quoted,
+                .empty, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quotedAddress,
                 remedy: "Name a host or a domain.")
         }
         guard !name.utf8.contains(UInt8(ascii: "*")) else {
             throw HostPatternError(
-                .misplacedWildcard, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quoted,
+                .misplacedWildcard, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quotedAddress,
                 remedy: "Write *. for one label more, **. for the domain and everything under it.")
         }
         do throws(HostError) {
@@ -72,7 +72,7 @@ public struct HostPattern: Hashable, Sendable {
         guard case .name(let canonical) = base.kind else {
             guard scope == .exact else {
                 throw HostPatternError(
-                    .addressWithWildcard, expected: "an address alone", found: text.quoted,
+                    .addressWithWildcard, expected: "an address alone", found: text.quotedAddress,
                     remedy: "Add a pattern for each address.")
             }
             return
@@ -80,12 +80,12 @@ public struct HostPattern: Hashable, Sendable {
         guard scope != .exact else { return }
         if labelCount == 1, !allowingTopLevel {
             throw HostPatternError(
-                .topLevel, expected: "a domain of two labels or more", found: text.quoted,
+                .topLevel, expected: "a domain of two labels or more", found: text.quotedAddress,
                 remedy: "Name your own domain; for a private suffix pass allowingTopLevel.")
         }
         if let publicSuffixes, publicSuffixes.listsSuffix(atOrUnder: canonical) {
             throw HostPatternError(
-                .publicSuffix, expected: "a domain that somebody registered", found: text.quoted,
+                .publicSuffix, expected: "a domain that somebody registered", found: text.quotedAddress,
                 remedy: "Name your own domain under the public suffix.")
         }
     }

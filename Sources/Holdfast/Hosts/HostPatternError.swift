@@ -30,7 +30,8 @@ public struct HostPatternError: HoldfastError {
 
     init(_ error: HostError, in text: String) {
         self.init(
-            .invalidHost, expected: error.expected, found: "\(error.found) in \(text.quoted) (\(error.code.rawValue))",
+            .invalidHost, expected: error.expected,
+            found: "\(error.found) in \(text.quotedAddress) (\(error.code.rawValue))",
             remedy: error.remedy)
     }
 }

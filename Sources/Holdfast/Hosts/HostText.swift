@@ -30,7 +30,7 @@ enum HostText {
         if let forbidden = text.unicodeScalars.first(where: { $0.value <= 0x20 || urlSyntax.contains($0) }) {
             throw HostError(
                 .forbiddenCharacter, expected: "a host name alone",
-                found: "\(String(forbidden).quoted) in \(text.quoted)",
+                found: "\(String(forbidden).quoted) in \(text.quotedAddress)",
                 remedy: forbidden == ":"
                     ? "Give the port beside the name, not in it."
                     : "Give the host name without scheme, port, path and percent-encoding.")
@@ -55,7 +55,7 @@ enum HostText {
         guard let last, !isNumber(last) else {
             throw HostError(
                 .numericName, expected: "a name whose last label is no number, or an address of four decimal octets",
-                found: text.quoted,
+                found: text.quotedAddress,
                 remedy: "Write an IPv4 address as four decimal numbers in ASCII, without leading zeros or a last dot.")
         }
     }
@@ -63,7 +63,8 @@ enum HostText {
     private static func check(label: Substring.UTF8View, of text: String) throws(HostError) {
         guard let first = label.first, let last = label.last else {
             throw HostError(
-                .emptyLabel, expected: "a label between two dots", found: text.quoted, remedy: "Remove the extra dot.")
+                .emptyLabel, expected: "a label between two dots", found: text.quotedAddress,
+                remedy: "Remove the extra dot.")
         }
         guard label.count <= maximumLabelBytes else {
             throw HostError(
@@ -72,13 +73,13 @@ enum HostText {
         }
         guard label.allSatisfy(isLabelCharacter) else {
             throw HostError(
-                .forbiddenCharacter, expected: "letters, digits, hyphens and underscores", found: text.quoted,
+                .forbiddenCharacter, expected: "letters, digits, hyphens and underscores", found: text.quotedAddress,
                 remedy: "Give a name that can be in the DNS.")
         }
         guard first != UInt8(ascii: "-"), last != UInt8(ascii: "-") else {
             throw HostError(
                 .hyphenAtEdge, expected: "labels that begin and end with a letter, a digit or an underscore",
-                found: text.quoted, remedy: "Remove the hyphen.")
+                found: text.quotedAddress, remedy: "Remove the hyphen.")
         }
         if label.starts(with: "xn--".utf8) {
             let label = String(Substring(label))
@@ -95,7 +96,7 @@ enum HostText {
         guard let name = encodedHost(text), name.utf8.allSatisfy({ $0 < 0x80 }), !name.utf8.contains(UInt8(ascii: "%"))
         else {
             throw HostError(
-                .invalidUnicodeName, expected: "a name that UTS 46 maps to A-labels", found: text.quoted,
+                .invalidUnicodeName, expected: "a name that UTS 46 maps to A-labels", found: text.quotedAddress,
                 remedy: "Give the name as it is registered, or its A-labels (xn--…).")
         }
         return name.lowercased()
@@ -136,11 +137,11 @@ enum HostText {
         }
         if address.contains(UInt8(ascii: "%")) {
             throw HostError(
-                .zoneIdentifier, expected: "an IPv6 address without a zone", found: text.quoted,
+                .zoneIdentifier, expected: "an IPv6 address without a zone", found: text.quotedAddress,
                 remedy: "Leave out the % and what follows it.")
         }
         throw HostError(
-            .invalidAddress, expected: "a host name or an IPv6 address", found: text.quoted,
+            .invalidAddress, expected: "a host name or an IPv6 address", found: text.quotedAddress,
             remedy: "Give the port beside the name, not in it, and the scheme of a URL not at all.")
     }
 

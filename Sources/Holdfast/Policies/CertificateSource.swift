@@ -118,7 +118,7 @@ public struct CertificateSource: CustomStringConvertible {
             } catch {
                 throw CertificateFileError(
                     .unreadable, file: folder.path, expected: "a folder that can be read",
-                    found: error.localizedDescription)
+                    found: AtomicFile.reason(error, at: folder.path))
             }
         case .files(let files): return files
         case .certificates: return []

@@ -50,7 +50,7 @@ public struct PolicyConfigurationError: HoldfastError {
 extension PolicyConfigurationError {
     /// `code for host: expected …, found …. Remedy.`
     public var description: String {
-        "\(code.rawValue) for \(hostName.quoted): expected \(expected), found \(found). \(remedy)"
+        "\(code.rawValue) for \(hostName.quotedAddress): expected \(expected), found \(found). \(remedy)"
     }
 
     init(_ error: HostPatternError, hostName: String) {

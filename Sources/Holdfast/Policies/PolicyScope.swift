@@ -30,7 +30,8 @@ public enum PolicyScope: Sendable, Hashable {
     func subject(of trust: ServerTrust) throws(TrustFailure) -> PolicySubject {
         switch (self, trust.purpose) {
         case (.nothing, _):
-            throw TrustFailure(.hostNotCovered, expected: "a policy for a host", found: "the name \(name.quoted)")
+            throw TrustFailure(
+                .hostNotCovered, expected: "a policy for a host", found: "the name \(name.quotedAddress)")
         case (.clients, .server):
             throw TrustFailure(.hostNotCovered, expected: "a client", found: "a server")
         case (_, .client):

@@ -1,3 +1,4 @@
+import Holdfast
 import NIOSSL
 
 /// What the configurations of clients and of servers have in common: who verifies is Holdfast's matter.
@@ -61,7 +62,7 @@ enum DerivedTLSConfiguration {
 
     private static func refused(by error: any Error) -> TLSAdapterConfigurationError {
         TLSAdapterConfigurationError(
-            .refusedByNIOSSL, expected: "settings that NIOSSL can use", found: "\(error)",
+            .refusedByNIOSSL, expected: "settings that NIOSSL can use", found: ForeignErrorText.found(error),
             remedy: "Check that certificate and private key can be read and belong together.")
     }
 

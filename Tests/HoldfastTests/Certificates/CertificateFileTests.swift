@@ -51,6 +51,48 @@ struct CertificateFileTests {
         #expect(try CertificateFile.certificates(in: data, named: "a").map(\.der) == [one.der])
     }
 
+    @Test("What is wrong with a block is said with its line, and with no character of it")
+    func lines() throws {
+        let one = try TestAuthority.root().certificate.pem
+        let last = one.split(separator: "\n").count
+        let half = one.split(separator: "\n", omittingEmptySubsequences: false)
+        for (text, line, expected, found) in [
+            (
+                one.replacing("-----END CERTIFICATE-----\n", with: ""), last - 1, "-----END CERTIFICATE-----",
+                "the end of the file"
+            ),
+            (one.replacing("END C", with: "END c"), last, "-----END CERTIFICATE-----", "another END"),
+            (one.replacing("-----END", with: "-----EDN"), last, "-----END CERTIFICATE-----", "other characters"),
+            (
+                "x\r\n\r\n" + half[0] + "\r\n" + half[1] + "!\r\n" + half[2...].joined(separator: "\r\n"), 4, "Base64",
+                "other characters"
+            ),
+            (
+                half[0...1].joined(separator: "\n") + "\n" + one, 3, "-----END CERTIFICATE-----",
+                "the BEGIN of another block"
+            ),
+            (
+                half[0...1].joined(separator: "\n") + "A\n" + half[(last - 1)...].joined(separator: "\n"), 1,
+                "whole Base64", "characters"
+            ),
+        ] {
+            let block = try #require(PEMBlocks.read(Data(text.utf8)).first)
+            guard case .failure(let problem) = block.content else {
+                Issue.record("\(text) is damaged")
+                continue
+            }
+            #expect(
+                problem.line == line && problem.expected.contains(expected) && problem.found.contains(found),
+                "\(problem.text)")
+        }
+        let strange = "-----BEGIN MIGH-----x-----END PRIVATE KEY-----\nAAAA\n"
+        let block = try #require(PEMBlocks.read(Data(strange.utf8)).first)
+        #expect(block.name == "an unknown kind")
+        #expect(
+            PEMBlocks.read(Data("-----BEGIN \(String(repeating: "\u{301}", count: 9_000))-----\n".utf8)).first?.label
+                == "")
+    }
+
     @Test("A block that cannot be decoded is an error that names the file, wherever it stands")
     func damaged() throws {
         let one = try TestAuthority.root().certificate.pem

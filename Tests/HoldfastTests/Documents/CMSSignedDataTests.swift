@@ -317,6 +317,30 @@ struct CMSSignedDataTests {
         }
     }
 
+    @Test("The signer's certificate is taken in DER, in PEM, and in PEM with text around it")
+    func pemConfiguration() throws {
+        let signer = try TrustServerFixture.selfSigned("gcx")
+        let pem = "-----BEGIN CERTIFICATE-----\n\(Data(signer.der).base64EncodedString())\n-----END CERTIFICATE-----\n"
+        for text in [pem, "Certificate:\n    Data: …\n" + pem, "\u{FEFF}" + pem] {
+            #expect(try TrustServerSigner(certificate: Data(text.utf8)).identity == signer.der)
+        }
+        #expect(try TrustServerSigner(certificate: Data(signer.der)).identity == signer.der)
+        for (text, found) in [
+            (pem + pem, "2 certificates"), (pem.replacing("CERTIFICATE", with: "PUBLIC KEY"), "no certificate"),
+            (pem.replacing("-----END", with: "-----EDN"), "other characters"), ("MIIF", "instead"),
+        ] {
+            do throws(DocumentError) {
+                _ = try TrustServerSigner(certificate: Data(text.utf8))
+                Issue.record("\(text) is not the certificate of one signer")
+            } catch {
+                #expect(error.code == .invalidSigner)
+                #expect(error.found.contains(found) || found == "instead", "\(error)")
+                #expect(error.remedy.contains("trust-server init") && !error.description.contains(". ."))
+                #expect(error.description.split(separator: ". ").count == 2, "\(error)")
+            }
+        }
+    }
+
     @Test("Weak keys and what is no certificate cannot be configured")
     func configuration() throws {
         let weak = try TrustServerFixture.selfSigned("gcx", key: .sharedRSA(bits: 1024, index: 0))

@@ -32,7 +32,10 @@ extension ISPCertificatePinning {
         } catch {
             PolicyLog.shared.logger.error(
                 "the pinned certificates cannot be used",
-                metadata: ["file": "\(file.path)", "domain": "\(domain.quoted)", "error": "\(error)"])
+                metadata: [
+                    "file": "\(file.path)", "domain": "\(domain.quotedAddress)",
+                    "error": "\(ForeignErrorText.whole(error))",
+                ])
             return nil
         }
     }

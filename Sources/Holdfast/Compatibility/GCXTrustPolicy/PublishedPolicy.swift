@@ -97,7 +97,7 @@ struct PublishedPolicy {
         } catch let error as CertStoreError {
             throw invalid(error.expected, error.found, error.remedy, host)
         } catch {
-            throw invalid("parameters of a trust server", "\(error)", "Correct them.", host)
+            throw invalid("parameters of a trust server", ForeignErrorText.found(error), "Correct them.", host)
         }
         return store.trustPolicy(
             for: host, pinning: subject, validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly)

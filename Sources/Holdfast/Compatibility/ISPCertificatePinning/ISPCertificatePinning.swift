@@ -42,7 +42,8 @@ public enum ISPCertificatePinning {
             return true
         } catch {
             PolicyLog.shared.logger.error(
-                "the pinned certificates were not stored", metadata: ["file": "\(file.path)", "error": "\(error)"])
+                "the pinned certificates were not stored",
+                metadata: ["file": "\(file.path)", "error": "\(ForeignErrorText.whole(error))"])
             return false
         }
     }
@@ -78,7 +79,10 @@ extension ISPCertificatePinning {
         } catch {
             PolicyLog.shared.logger.error(
                 "the pinned certificates cannot be used",
-                metadata: ["file": "\(file.path)", "domain": "\(domain.quoted)", "error": "\(error)"])
+                metadata: [
+                    "file": "\(file.path)", "domain": "\(domain.quotedAddress)",
+                    "error": "\(ForeignErrorText.whole(error))",
+                ])
             return false
         }
     }

@@ -46,7 +46,8 @@ public struct CertStoreError: HoldfastError {
     init(network error: any Error) {
         let known = error as? RemoteDataError
         self.init(
-            .networkError, expected: known?.expected ?? "a document", found: known?.found ?? "\(error)",
+            .networkError, expected: known?.expected ?? "a document",
+            found: known?.found ?? ForeignErrorText.found(error),
             remedy: known?.remedy, underlying: error)
     }
 

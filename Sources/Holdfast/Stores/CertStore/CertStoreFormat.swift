@@ -184,7 +184,7 @@ extension CertStoreConfiguration {
             do throws(DocumentError) {
                 entries += try FallbackDocument.entries(in: data, limits: limits)
             } catch {
-                throw Self.invalid("fallback data that can be read", "\(error)", error)
+                throw Self.invalid("fallback data that can be read", ForeignErrorText.found(error), error)
             }
         }
         return PinTable(entries)

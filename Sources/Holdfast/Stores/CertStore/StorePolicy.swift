@@ -72,7 +72,7 @@ public struct StorePolicy: TrustPolicy {
         guard store.configuration.expects(name) || store.configuration.expects(host.name) else {
             return draft.rejected(
                 TrustFailure(
-                    .hostNotCovered, expected: "one of the store's expected names", found: name.quoted,
+                    .hostNotCovered, expected: "one of the store's expected names", found: name.quotedAddress,
                     remedy: "Add the name to expectedCommonNames, if the store is for it."))
         }
         draft.pins = entries.map(\.pin)

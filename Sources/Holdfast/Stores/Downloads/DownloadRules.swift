@@ -14,7 +14,7 @@ package struct DownloadRules: Sendable {
     /// - Throws: ``RemoteDataError`` `insecureURL`.
     package func check(_ url: URL) throws(RemoteDataError) {
         guard isAllowed(url) else {
-            throw RemoteDataError(.insecureURL, expected: "an https URL", found: url.absoluteString.quoted)
+            throw RemoteDataError(.insecureURL, expected: "an https URL", found: url.quotedAddress)
         }
     }
 
@@ -30,7 +30,7 @@ package struct DownloadRules: Sendable {
             throw RemoteDataError(
                 .redirectRefused, status: status,
                 expected: "at most \(Self.maximumRedirects) redirects, each to https",
-                found: url?.absoluteString.quoted ?? "no URL")
+                found: url?.quotedAddress ?? "no URL")
         }
         return url
     }

@@ -201,7 +201,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
             end(
                 with: RemoteDataError(
                     .connectionFailed, expected: "a whole answer",
-                    found: "\((error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "\(error)")"))
+                    found: ForeignErrorText.found(error)))
             return
         }
         let (body, headers, hasAnswer) = state.withLock { ($0.body, $0.headers, $0.hasAnswer) }

@@ -156,7 +156,8 @@ extension DocumentStore {
             return nil
         } catch {
             return CertStoreError(
-                .notStored, expected: "a data store that saves", found: "\(error)", underlying: error)
+                .notStored, expected: "a data store that saves", found: ForeignErrorText.found(error),
+                underlying: error)
         }
     }
 

@@ -27,7 +27,8 @@ struct StoreLoading<Format: DocumentFormat> {
                     dataStore.loadData(forKey: format.storageKey)
                 }
         } catch {
-            return Result(error: damaged("one that cannot be read: \(error)", error), isUnread: true)
+            return Result(
+                error: damaged("one that cannot be read: \(ForeignErrorText.found(error))", error), isUnread: true)
         }
         guard let data else { return Result() }
         guard let record = StoredRecord(data) else { return Result(error: damaged("one that is damaged", nil)) }
@@ -43,7 +44,7 @@ struct StoreLoading<Format: DocumentFormat> {
             let content = try format.content(of: record, issuedUpTo: newest, at: time.time(clock: now))
             return result(of: record, content, newest: newest)
         } catch {
-            return Result(error: damaged("one that does not verify: \(error)", error))
+            return Result(error: damaged("one that does not verify: \(ForeignErrorText.found(error))", error))
         }
     }
 

@@ -18,8 +18,8 @@ struct TrustServerFormat: DocumentFormat {
     }
     var storageKey: String { "trust-server-\(PinText.hexadecimal(origin))" }
 
-    /// Without what may be secret in a URL: its user, password and query.
-    var logName: String { "\(customer) at \(url.host() ?? "")\(url.path())" }
+    /// Without what may be secret in a URL.
+    var logName: String { "\(customer) at \(url.quotedAddress)" }
     var canVerify: Bool { true }
     var buildDate: Date? { settings.buildDate }
     var longestInterval: TimeInterval { max(settings.maxAge, UpdateSchedule.longestOfShortIntervals) }

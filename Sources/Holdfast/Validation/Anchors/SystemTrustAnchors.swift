@@ -66,7 +66,7 @@ public struct SystemTrustAnchors: Sendable {
     private func read(
         _ file: URL, into certificates: inout [X509Certificate], leavingOut leftOut: inout [CertificateFileError]
     ) {
-        let blocks: [[UInt8]?]
+        let blocks: [Result<[UInt8], PEMBlocks.Problem>]
         do throws(CertificateFileError) {
             blocks = CertificateFile.blocks(of: try CertificateFile.content(of: file))
         } catch {

@@ -57,7 +57,8 @@ public final class TrustAnchorStore: Sendable {
                 }
             } catch {
                 logger.error(
-                    "The trust anchors could not be reloaded and stay as they were", metadata: ["error": "\(error)"])
+                    "The trust anchors could not be reloaded and stay as they were",
+                    metadata: ["error": "\(ForeignErrorText.whole(error))"])
             }
         }
     }

@@ -1,0 +1,26 @@
+import Foundation
+
+/// Errors of others in Holdfast's words. What a library or an application says of its error may hold what it was given,
+/// down to keys, passwords and URLs; what kind of error it was never does.
+package enum ForeignErrorText {
+    /// For a log: Holdfast's own errors whole, of others what kind they are.
+    package static func whole(_ error: any Error) -> String {
+        (error as? any HoldfastError)?.description ?? found(error)
+    }
+
+    /// For the part of a message that says what was found.
+    package static func found(_ error: any Error) -> String {
+        switch error {
+        case let error as any HoldfastError:
+            return "\(error.found) instead of \(error.expected)"
+        case let error as URLError:
+            return "URLError \(error.code.rawValue)"
+        case let error as CocoaError:
+            return "error \(error.code.rawValue) of Foundation"
+        case let error as POSIXError:
+            return unsafe String(cString: strerror(error.code.rawValue))
+        default:
+            return "an error of the kind \(type(of: error))"
+        }
+    }
+}
