@@ -37,8 +37,8 @@ public struct CertificateCheck: Sendable {
     /// Checks a certificate for a name.
     /// - Parameters:
     ///   - chain: the certificate, and the issuers that come with it.
-    ///   - name: a host; a wildcard as a literal text, which has to be in the certificate like that; or another text,
-    ///     which has to be its common name.
+    ///   - name: a host; a wildcard as a literal text, which has to be in the certificate's subjectAltName like that;
+    ///     or another text, which has to be its common name.
     ///   - time: the current time.
     /// - Throws: ``CertificateCheckError``.
     public func verify(
@@ -76,8 +76,11 @@ public struct CertificateCheck: Sendable {
 
     private static func isFor(_ name: String, _ host: DialledHost?, _ certificate: X509Certificate) -> Bool {
         if let host { return certificate.isNamed(host) }
-        let folded = name.lowercased()
-        return certificate.dnsNames.contains { $0.lowercased() == folded } || certificate.subject.commonName == name
+        let folded = ASCIIText.lowercased(name)
+        if certificate.dnsNames.contains(where: { ASCIIText.lowercased($0) == folded }) { return true }
+        // An authority looks after subjectAltName alone; in a common name anybody gets a wildcard written.
+        guard !folded.contains(UInt8(ascii: "*")) else { return false }
+        return certificate.subject.commonName?.utf8.elementsEqual(name.utf8) ?? false
     }
 
     private static func names(of certificate: X509Certificate) -> String {

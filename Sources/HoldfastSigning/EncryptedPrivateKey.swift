@@ -154,7 +154,7 @@ struct EncryptedPrivateKey {
             let ciphertext = Array(try AES._CBC.encrypt(plain, using: key, iv: vector))
             return try write(salt: salt, rounds: rounds, vector: Array(vector), ciphertext: ciphertext)
         } catch {
-            throw SigningError(.cryptographyFailed, expected: "an encrypted key", found: "\(error)")
+            throw SigningError(.cryptographyFailed, expected: "an encrypted key", found: "none")
         }
     }
 

@@ -36,15 +36,16 @@ public struct PinListDraft: Sendable, Hashable {
 
     /// Adds an entry; one that is for the same name, certificate and depth gives way to it.
     public mutating func add(_ entry: FingerprintEntry) {
-        entries.removeAll { $0.name == entry.name && $0.pin == entry.pin && $0.depth == entry.depth }
+        let name = Array(entry.name.utf8)
+        entries.removeAll { $0.pin == entry.pin && $0.depth == entry.depth && $0.name.utf8.elementsEqual(name) }
         let place = entries.firstIndex { Self.isBefore(entry, $0) } ?? entries.count
         entries.insert(entry, at: place)
     }
 
     /// Puts entries in the place of all of the same names.
     public mutating func replace(with new: [FingerprintEntry]) {
-        let names = Set(new.map(\.name))
-        entries.removeAll { names.contains($0.name) }
+        let names = Set(new.map { Array($0.name.utf8) })
+        entries.removeAll { names.contains(Array($0.name.utf8)) }
         for entry in new { add(entry) }
     }
 
@@ -61,8 +62,9 @@ public struct PinListDraft: Sendable, Hashable {
     /// trusted.
     public func namesWithoutBackup(at time: Date) -> [String] {
         let usable = entries.filter { $0.expiryDate >= time }
-        let pins = Dictionary(grouping: usable, by: \.name).mapValues { Set($0.map(\.pin)) }
-        return pins.filter { $0.value.count == 1 }.keys.sorted()
+        let pins = Dictionary(grouping: usable) { Array($0.name.utf8) }.mapValues { Set($0.map(\.pin)) }
+        return pins.filter { $0.value.count == 1 }.keys.sorted { $0.lexicographicallyPrecedes($1) }
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Signs every entry and writes the list: JSON in UTF-8, one entry a line, with a line break at the end.
@@ -141,15 +143,21 @@ public struct PinListDraft: Sendable, Hashable {
 
     /// By name as octets, then the latest expiry first, then by depth and fingerprint.
     private static func isBefore(_ left: FingerprintEntry, _ right: FingerprintEntry) -> Bool {
-        if left.name != right.name { return left.name.utf8.lexicographicallyPrecedes(right.name.utf8) }
+        if !left.name.utf8.elementsEqual(right.name.utf8) {
+            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+        }
         if left.expires != right.expires { return left.expires > right.expires }
         if left.depth != right.depth { return left.depth < right.depth }
         return left.fingerprint < right.fingerprint
     }
 
-    /// A JSON text. Names hold no control characters, so that only two are escaped.
+    /// A JSON text. Names hold no control characters, so that only two are escaped: octets, since a quotation mark and
+    /// what Unicode joins to it are one character that is not the mark.
     static func json(_ text: String) -> String {
-        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        let escaped = text.utf8.flatMap { octet in
+            octet == UInt8(ascii: "\\") || octet == UInt8(ascii: "\"") ? [UInt8(ascii: "\\"), octet] : [octet]
+        }
+        return "\"\(String(decoding: escaped, as: UTF8.self))\""
     }
 }
 

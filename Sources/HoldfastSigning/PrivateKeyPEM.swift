@@ -1,23 +1,49 @@
-import SwiftASN1
+import Foundation
+import Holdfast
 
 /// Finds the one private key of a PEM file.
-enum PrivateKeyPEM {
+struct PrivateKeyPEM {
     private static let maximumBytes = 65_536
+    /// Headers inside the block (RFC 1421 4.6.1.1), which are not PEM as RFC 7468 has it.
+    private static let olderEncryption = Data("Proc-Type: 4,ENCRYPTED".utf8)
+
+    /// What follows `BEGIN`.
+    let label: String
+    let der: [UInt8]
 
     /// - Throws: ``SigningError`` `notAKeyFile`, or `unsupportedEncryption` for OpenSSL's own way of before PKCS #8.
-    static func document(in pem: String) throws(SigningError) -> PEMDocument {
-        // Headers inside the block (RFC 1421 4.6.1.1), which are not PEM as RFC 7468 has it.
-        if pem.utf8.count <= maximumBytes, pem.contains("Proc-Type: 4,ENCRYPTED") {
+    init(_ pem: String) throws(SigningError) {
+        guard pem.utf8.count <= Self.maximumBytes else {
+            throw Self.noKeyFile(expected: "at most \(Self.maximumBytes) bytes", found: "more")
+        }
+        let data = Data(pem.utf8)
+        guard data.range(of: Self.olderEncryption) == nil else {
             throw SigningError(
                 .unsupportedEncryption, expected: "PKCS #8 (BEGIN ENCRYPTED PRIVATE KEY)",
                 found: "the older encryption of OpenSSL (Proc-Type: 4,ENCRYPTED)")
         }
         // `openssl ecparam -genkey` writes the parameters in front, which the key has as well (RFC 5915 3).
-        guard pem.utf8.count <= maximumBytes,
-            let documents = try? PEMDocument.parseMultiple(pemString: pem).filter({
-                $0.discriminator != "EC PARAMETERS"
-            }), let document = documents.first, documents.count == 1
-        else { throw SigningError(.notAKeyFile, expected: "one private key in PEM", found: "something else") }
-        return document
+        let blocks = PEMBlocks.read(data).filter { $0.label != "EC PARAMETERS" }
+        guard let block = blocks.first else {
+            throw Self.noKeyFile(expected: "one private key in PEM", found: "no BEGIN of any")
+        }
+        guard blocks.count == 1 else {
+            throw Self.noKeyFile(
+                expected: "one private key in PEM",
+                found: "\(blocks.count) blocks, the second of \(blocks[1].name) from line \(blocks[1].line) on")
+        }
+        label = block.label
+        switch block.content {
+        case .success(let content): der = content
+        case .failure(let problem):
+            throw Self.noKeyFile(expected: "\(problem.expected) in line \(problem.line)", found: problem.found)
+        }
+    }
+
+    /// For a block that is not of a private key.
+    static let otherLabel = noKeyFile(expected: "a private key in PEM", found: "a PEM file with another label")
+
+    private static func noKeyFile(expected: String, found: String) -> SigningError {
+        SigningError(.notAKeyFile, expected: expected, found: found)
     }
 }

@@ -21,13 +21,13 @@ public struct SigningKey: Sendable {
     ///   - password: opens an encrypted key, in UTF-8; not looked at for one that is not encrypted.
     /// - Throws: ``SigningError``.
     public init(pem: String, password: [UInt8]? = nil) throws(SigningError) {
-        let document = try PrivateKeyPEM.document(in: pem)
-        switch document.discriminator {
+        let block = try PrivateKeyPEM(pem)
+        switch block.label {
         case "ENCRYPTED PRIVATE KEY":
             guard let password else {
                 throw SigningError(.passwordNeeded, expected: "a password", found: "an encrypted key without one")
             }
-            let plain = try EncryptedPrivateKey(der: document.derBytes).decrypted(with: password)
+            let plain = try EncryptedPrivateKey(der: block.der).decrypted(with: password)
             // A wrong password that leaves well-formed padding by chance leaves no key.
             guard let key = try? P256.Signing.PrivateKey(derRepresentation: plain) else {
                 throw SigningError(
@@ -35,13 +35,12 @@ public struct SigningKey: Sendable {
             }
             self.key = key
         case "PRIVATE KEY", "EC PRIVATE KEY":
-            guard let key = try? P256.Signing.PrivateKey(derRepresentation: document.derBytes) else {
+            guard let key = try? P256.Signing.PrivateKey(derRepresentation: block.der) else {
                 throw SigningError(.unsupportedKey, expected: "a P-256 private key", found: "another, or a damaged one")
             }
             self.key = key
         default:
-            throw SigningError(
-                .notAKeyFile, expected: "a private key in PEM", found: "a PEM file with another label")
+            throw PrivateKeyPEM.otherLabel
         }
     }
 
@@ -71,7 +70,7 @@ public struct SigningKey: Sendable {
             do throws(DocumentError) {
                 return try DocumentPublicKey(x963: Array(key.publicKey.x963Representation))
             } catch {
-                throw SigningError(.cryptographyFailed, expected: "a public key", found: "\(error)")
+                throw SigningError(.cryptographyFailed, expected: "a public key", found: "none")
             }
         }
     }
@@ -106,7 +105,7 @@ public struct SigningKey: Sendable {
         do {
             return Array(try key.signature(for: message).derRepresentation)
         } catch {
-            throw SigningError(.cryptographyFailed, expected: "a signature", found: "\(error)")
+            throw SigningError(.cryptographyFailed, expected: "a signature", found: "none")
         }
     }
 }

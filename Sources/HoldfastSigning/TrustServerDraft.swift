@@ -47,7 +47,7 @@ public struct TrustServerDraft: Sendable, Hashable {
             do {
                 return try encoder.encode(content)
             } catch {
-                throw SigningError(.unreadableDocument, expected: "JSON", found: "\(error)")
+                throw SigningError(.unreadableDocument, expected: "JSON", found: "what JSON cannot say")
             }
         }
     }
@@ -66,7 +66,9 @@ public struct TrustServerDraft: Sendable, Hashable {
             document = try TrustServerDocument(
                 verifying: data, by: signer, customer: customer, at: time, limits: limits)
         } catch {
-            throw SigningError(.unreadableDocument, expected: "a document that clients accept", found: "\(error)")
+            throw SigningError(
+                .unreadableDocument, expected: "a document that clients accept, with \(error.expected)",
+                found: "\(error.found) (\(error.code.rawValue))")
         }
         guard document.entries.count == hosts.count else {
             throw SigningError(

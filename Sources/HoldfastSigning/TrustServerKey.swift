@@ -46,7 +46,7 @@ public struct TrustServerKey: Sendable {
                 case .p256: .p256(P256.Signing.PrivateKey())
                 }
         } catch {
-            throw SigningError(.cryptographyFailed, expected: "a key \(kind.rawValue)", found: "\(error)")
+            throw SigningError(.cryptographyFailed, expected: "a key \(kind.rawValue)", found: "none")
         }
         let start = Self.seconds(time)
         let end = start + Int64(min(max(years, 1), 100)) * 31_557_600
@@ -81,17 +81,14 @@ public struct TrustServerKey: Sendable {
     /// - Throws: ``SigningError`` `wrongCertificate` when the two do not belong together.
     public init(certificate: Data, privateKeyPEM: String) throws(SigningError) {
         secret = try Self.secret(privateKeyPEM)
-        let read: X509Certificate
-        do {
-            let all = try CertificateFile.certificates(in: certificate, named: "certificate")
-            guard let first = all.first, all.count == 1 else {
-                throw SigningError(.wrongCertificate, expected: "one certificate", found: "\(all.count)")
-            }
-            read = first
-        } catch let error as SigningError {
-            throw error
+        let all: [X509Certificate]
+        do throws(CertificateFileError) {
+            all = try CertificateFile.certificates(in: certificate, named: "certificate")
         } catch {
-            throw SigningError(.wrongCertificate, expected: "a certificate in DER or PEM", found: "\(error)")
+            throw SigningError(.wrongCertificate, expected: error.expected, found: error.found)
+        }
+        guard let read = all.first, all.count == 1 else {
+            throw SigningError(.wrongCertificate, expected: "one certificate", found: "\(all.count)")
         }
         guard read.subjectPublicKeyInfo.elementsEqual(Self.subjectPublicKeyInfo(of: secret)) else {
             throw SigningError(
@@ -176,17 +173,17 @@ public struct TrustServerKey: Sendable {
     }
 
     private static func secret(_ pem: String) throws(SigningError) -> Secret {
-        let document = try PrivateKeyPEM.document(in: pem)
-        switch document.discriminator {
+        let block = try PrivateKeyPEM(pem)
+        switch block.label {
         case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
-            if let key = try? P256.Signing.PrivateKey(derRepresentation: document.derBytes) { return .p256(key) }
-            if let key = try? _RSA.Signing.PrivateKey(derRepresentation: document.derBytes) { return .rsa(key) }
+            if let key = try? P256.Signing.PrivateKey(derRepresentation: block.der) { return .p256(key) }
+            if let key = try? _RSA.Signing.PrivateKey(derRepresentation: block.der) { return .rsa(key) }
             throw SigningError(
                 .unsupportedKey, expected: "RSA of 2048 bits or more, or P-256", found: "another, or a damaged one")
         case "ENCRYPTED PRIVATE KEY":
             throw SigningError(.passwordNeeded, expected: "a key that is not encrypted", found: "an encrypted one")
         default:
-            throw SigningError(.notAKeyFile, expected: "a private key in PEM", found: "a PEM file with another label")
+            throw PrivateKeyPEM.otherLabel
         }
     }
 
@@ -199,7 +196,7 @@ public struct TrustServerKey: Sendable {
             case .p256(let key): Array(try key.signature(for: message).derRepresentation)
             }
         } catch {
-            throw SigningError(.cryptographyFailed, expected: "a signature", found: "\(error)")
+            throw SigningError(.cryptographyFailed, expected: "a signature", found: "none")
         }
     }
 

@@ -52,8 +52,10 @@ struct CheckCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The hosts to dial, with a port if not the usual one; IPv6 in brackets.", valueName: "host[:port]"),
-        transform: ServerAddress.hostWithOptionalPort)
-    var hosts: [DialledHost]
+        transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
+    var hostArguments: [CheckedArgument<DialledHost>]
+
+    private var hosts: [DialledHost] { hostArguments.compactMap(\.value) }
 
     @Option(
         help: ArgumentHelp(
@@ -78,6 +80,7 @@ struct CheckCommand: AsyncParsableCommand {
         if let watch, !(1...36_500).contains(watch) {
             throw ValidationError("The days to watch must be between 1 and 36500, not \(watch).")
         }
+        for host in hostArguments { try host.validate("HOST") }
         for host in hosts { _ = try policy(for: host) }
     }
 

@@ -70,7 +70,8 @@ struct PlaintextInput {
 
     mutating func drop(_ count: Int) { pending = pending.dropFirst(count) }
 
-    /// The next line without its end, CR LF; nil while it is not whole.
+    /// The next line without its end, CR LF; nil while it is not whole. What is not ASCII is a question mark in it: no
+    /// word of these protocols has any, and comparing may take long with it.
     mutating func line() throws(DialogueFailure) -> String? {
         guard let end = pending.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let line = pending[pending.startIndex..<end]
@@ -78,6 +79,6 @@ struct PlaintextInput {
         guard line.last == UInt8(ascii: "\r") else {
             throw DialogueFailure(.malformed, "a line does not end in CR LF")
         }
-        return String(decoding: line.dropLast(), as: UTF8.self)
+        return String(decoding: line.dropLast().map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 }

@@ -15,8 +15,8 @@ struct ConnectionOptions: ParsableArguments {
         help: ArgumentHelp(
             "Connect to this host or address, with a port if another one; judge as HOST all the same.",
             valueName: "address"),
-        transform: ServerAddress.hostWithOptionalPort)
-    var connectTo: DialledHost?
+        transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
+    var connectToArgument: CheckedArgument<DialledHost>?
 
     @Option(
         name: .customLong("starttls"),
@@ -26,10 +26,11 @@ struct ConnectionOptions: ParsableArguments {
     var startTLS: StartTLSProtocol?
 
     @Option(
+        name: .customLong("proxy"),
         help: ArgumentHelp(
             "Connect through this HTTP proxy (CONNECT); HOST is judged all the same.", valueName: "host:port"),
-        transform: ServerAddress.proxy)
-    var proxy: DialledHost?
+        transform: { text in CheckedArgument { try ServerAddress.proxy(text) } })
+    var proxyArgument: CheckedArgument<DialledHost>?
 
     @Option(
         name: .customLong("client-cert"),
@@ -48,7 +49,13 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give up after so many seconds.", valueName: "seconds"))
     var timeout = 10
 
+    var connectTo: DialledHost? { connectToArgument?.value }
+
+    var proxy: DialledHost? { proxyArgument?.value }
+
     func validate() throws {
+        try connectToArgument?.validate("--connect-to")
+        try proxyArgument?.validate("--proxy")
         guard (1...3_600).contains(timeout) else {
             throw ValidationError("The timeout must be between 1 and 3600 seconds, not \(timeout).")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 import NIOCore
 
 /// Runs dialogues on a connection, then leaves the pipeline and lets TLS begin.
@@ -62,7 +63,11 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A peer that closes without having read everything resets the connection.
         let isReset = [ECONNRESET, EPIPE].contains((error as? IOError)?.errnoCode)
-        fail(isReset ? Self.closed : DialogueFailure(.ended, "the connection failed before TLS: \(error)"), context)
+        fail(
+            isReset
+                ? Self.closed
+                : DialogueFailure(.ended, "the connection failed before TLS: \(ForeignErrorText.found(error))"), context
+        )
     }
 
     private static let closed = DialogueFailure(.ended, "the connection was closed before TLS began")

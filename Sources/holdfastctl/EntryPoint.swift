@@ -1,11 +1,13 @@
 import ArgumentParser
 import Foundation
+import Holdfast
 
 /// Where the program begins, and the one place that turns what happened into an exit code.
 @main
 enum EntryPoint {
     static func main() async {
-        let status = await run()
+        openStandardDescriptors()
+        let status = await run(Array(CommandLine.arguments.dropFirst()))
         guard status == 0, let reason = Output.whatWasLost else { exit(status) }
         // A script must not take half an answer for a whole one.
         Output.standard.complain("standard output cannot be written: \(reason)")
@@ -19,15 +21,16 @@ enum EntryPoint {
         }
     }
 
-    private static func run() async -> Int32 {
-        openStandardDescriptors()
-        guard !CommandLine.arguments.contains(where: PrivateKeyArgument.isOne) else {
+    /// Runs the command that the arguments name.
+    /// - Returns: its exit code.
+    static func run(_ arguments: [String]) async -> Int32 {
+        guard !arguments.contains(where: PrivateKeyArgument.isOne) else {
             Output.standard.complain(PrivateKeyArgument.message)
             return CommandFailure.Status.wrongUsage.rawValue
         }
         var command: any ParsableCommand
         do {
-            command = try Holdfastctl.parseAsRoot()
+            command = try Holdfastctl.parseAsRoot(arguments)
         } catch {
             return status(ofArguments: error)
         }
@@ -44,9 +47,18 @@ enum EntryPoint {
             return answer.status.rawValue
         } catch {
             // The verb `help` and a missing verb show only when they are run.
-            return status(ofArguments: error)
+            return status(ofRun: error)
         }
         return 0
+    }
+
+    /// Errors of libraries are not printed in their own words, which may hold what was read.
+    private static func status(ofRun error: any Error) -> Int32 {
+        guard !(error is ValidationError), !Holdfastctl.exitCode(for: error).isSuccess else {
+            return status(ofArguments: error)
+        }
+        Output.standard.complain(ForeignErrorText.whole(error))
+        return CommandFailure.Status.couldNotFindOut.rawValue
     }
 
     /// Help, the version and completion scripts are what was asked for; everything else is said on standard error.

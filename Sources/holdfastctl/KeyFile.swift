@@ -88,37 +88,33 @@ struct KeyFile {
 }
 
 /// The public key of a signer, as people give it: its Base64, or a file with that or with a public key in PEM.
-struct PublicKeyArgument: ExpressibleByArgument {
-    let key: DocumentPublicKey
+enum PublicKeyArgument {
+    static let help = "The signer's public key: the Base64 that holdfastctl export prints, or a file that has it."
 
-    init(_ text: String) throws {
-        if let key = try? DocumentPublicKey(base64: text) {
-            self.key = key
-            return
-        }
+    static func key(_ text: String) throws -> DocumentPublicKey {
+        if let key = try? DocumentPublicKey(base64: text) { return key }
         guard FileManager.default.fileExists(atPath: text) else {
             // Says what is wrong with the Base64.
-            key = try DocumentPublicKey(base64: text)
-            return
+            return try DocumentPublicKey(base64: text)
         }
-        let content = String(decoding: try KeyFile.content(of: text), as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
-        if let pem = try? P256.Signing.PublicKey(pemRepresentation: content) {
-            key = try DocumentPublicKey(x963: Array(pem.x963Representation))
-        } else if content.contains("PRIVATE KEY") {
+        let content = try KeyFile.content(of: text)
+        guard content.range(of: Data("PRIVATE KEY".utf8)) == nil else {
             throw CommandFailure(
                 .wrongUsage, "\(text) has a private key; give the public one, which holdfastctl export prints")
-        } else {
-            key = try DocumentPublicKey(base64: content)
+        }
+        guard let block = PEMBlocks.read(content).first(where: { $0.label == "PUBLIC KEY" }) else {
+            return try DocumentPublicKey(
+                base64: String(decoding: content, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+        switch block.content {
+        case .failure(let problem): throw CommandFailure(.wrongUsage, "\(text) cannot be read: \(problem.text)")
+        case .success(let der):
+            guard let key = try? P256.Signing.PublicKey(derRepresentation: der) else {
+                throw CommandFailure(.wrongUsage, "\(text) has a public key that is none of P-256")
+            }
+            return try DocumentPublicKey(x963: Array(key.x963Representation))
         }
     }
-
-    init?(argument: String) {
-        guard let argument = try? PublicKeyArgument(argument) else { return nil }
-        self = argument
-    }
-
-    static let help = "The signer's public key: the Base64 that holdfastctl export prints, or a file that has it."
 }
 
 /// The private key of a signer, for every verb that needs one.

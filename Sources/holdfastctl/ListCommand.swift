@@ -43,8 +43,10 @@ struct ListShowCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
-        transform: { try PublicKeyArgument($0) })
-    var key: PublicKeyArgument?
+        transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
+    var key: CheckedArgument<DocumentPublicKey>?
+
+    func validate() throws { try key?.validate("--key") }
 
     @Flag(help: "Print JSON instead of text.")
     var json = false
@@ -58,7 +60,8 @@ struct ListShowCommand: AsyncParsableCommand {
         } catch let error as CommandFailure {
             throw CommandFailure(error.code, "\(list) is no list of fingerprints: \(error.message)")
         } catch {
-            throw CommandFailure(.invalidList, "\(list) is no list of fingerprints: \(error)")
+            throw CommandFailure(
+                .invalidList, "\(list) is no list of fingerprints: \(ForeignErrorText.whole(error))")
         }
         if json {
             try output.json(report)
@@ -70,7 +73,7 @@ struct ListShowCommand: AsyncParsableCommand {
 
     private func read(_ data: Data, now: Date) throws -> PinListReport {
         if let key {
-            let verified = try FingerprintList(verifying: data, with: key.key)
+            let verified = try FingerprintList(verifying: data, with: try key.get())
             return PinListReport(
                 file: list, entries: verified.entries, hasDomains: verified.unsignedDomainsConfiguration != nil,
                 verified: true, now: now)
@@ -107,11 +110,13 @@ struct ListPruneCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
-        transform: { try PublicKeyArgument($0) })
-    var key: PublicKeyArgument
+        transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
+    var key: CheckedArgument<DocumentPublicKey>
 
     @Flag(help: "Print JSON instead of text.")
     var json = false
+
+    func validate() throws { try key.validate("--key") }
 
     private struct Report: Encodable {
         let file: String
@@ -125,7 +130,7 @@ struct ListPruneCommand: AsyncParsableCommand {
         // An entry counts to the end of the second of its expiry.
         let second = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
         var removed: [FingerprintEntry] = []
-        let change = try PinListFile(list).update(signedBy: key.key, creating: false) { draft in
+        let change = try PinListFile(list).update(signedBy: try key.get(), creating: false) { draft in
             removed = draft.prune(at: second)
             return try draft.withItsSignatures()
         }

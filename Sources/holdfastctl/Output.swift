@@ -70,8 +70,12 @@ struct Output: Sendable {
         printAsIs(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
+    /// Takes what would be printed, on either of the two, where a test runs the command inside its own process.
+    @TaskLocal static var listener: (@Sendable (String) -> Void)?
+
     /// Text of the program's own.
     func printAsIs(_ text: String) {
+        if let listener = Self.listener { return listener(text + "\n") }
         let octets = Array((text + "\n").utf8)
         Self.failure.withLock { failure in
             if failure == nil { failure = Self.write(octets) }
@@ -107,6 +111,7 @@ struct Output: Sendable {
 
     /// On standard error, without the name of the program.
     func complainAsIs(_ message: String) {
+        if let listener = Self.listener { return listener(SafeText.escaped(message) + "\n") }
         FileHandle.standardError.write(Data((SafeText.escaped(message) + "\n").utf8))
     }
 }

@@ -57,8 +57,8 @@ struct PinCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The host that a configuration is for, if it is not HOST; also *.example.com or **.example.com.",
             valueName: "host"),
-        transform: { try HostPattern($0) })
-    var configuredHost: HostPattern?
+        transform: { text in CheckedArgument { try HostPattern(text) } })
+    var hostArgument: CheckedArgument<HostPattern>?
 
     @Flag(help: "Print the pins of a host although its chain is not valid.")
     var insecure = false
@@ -66,7 +66,10 @@ struct PinCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
+    private var configuredHost: HostPattern? { hostArgument?.value }
+
     func validate() throws {
+        try hostArgument?.validate("--host")
         guard let first = sources.first else { throw ValidationError("Name a host or a file.") }
         if let configuredHost, !format.allows(configuredHost.scope) {
             throw ValidationError(
@@ -76,7 +79,7 @@ struct PinCommand: AsyncParsableCommand {
             do {
                 _ = try ServerAddress.hostWithOptionalPort(first)
             } catch {
-                throw ValidationError("'\(first)' is neither a file nor a host: \(error)")
+                throw ValidationError("\(first.quotedAddress) is neither a file nor a host: \(error)")
             }
             return
         }

@@ -1,6 +1,5 @@
 import Foundation
 import Holdfast
-import SwiftASN1
 
 /// Reads whatever has a public key from a file, PEM or DER.
 struct PinFile {
@@ -23,49 +22,49 @@ struct PinFile {
         }
         // Legacy encryption of OpenSSL, by headers inside the block (RFC 1421 4.6.1.1).
         if data.range(of: Data("Proc-Type: 4,ENCRYPTED".utf8)) != nil { throw encrypted }
-        let blocks: [PEMDocument]
-        do {
-            blocks = try PEMDocument.parseMultiple(pemString: String(decoding: data, as: UTF8.self))
-        } catch {
-            throw failure("cannot be read as PEM: \(error)")
-        }
+        let blocks = PEMBlocks.read(data)
         var content = Content()
         for (index, block) in blocks.enumerated() {
             let place = blocks.count == 1 ? path : "\(path) #\(index + 1)"
             if let entry = try entry(of: block, place: place) {
                 content.entries.append(entry)
             } else {
-                content.notes.append("skipped a block of \(block.discriminator), which has no public key")
+                content.notes.append("skipped a block of \(block.name) in line \(block.line), which has no public key")
             }
         }
         guard !content.entries.isEmpty else { throw failure("holds no certificate, key or certificate request") }
         return content
     }
 
-    private func entry(of block: PEMDocument, place: String) throws(CommandFailure) -> PinEntry? {
-        switch block.discriminator {
+    private func entry(of block: PEMBlocks.Block, place: String) throws(CommandFailure) -> PinEntry? {
+        let der: [UInt8]
+        switch block.content {
+        case .success(let content): der = content
+        case .failure(let problem): throw failure("cannot be read as PEM: \(problem.text)")
+        }
+        switch block.label {
         case "CERTIFICATE", "X509 CERTIFICATE":
             do throws(CertificateError) {
-                return try certificate(block.derBytes, place: place)
+                return try certificate(der, place: place)
             } catch {
                 throw failure("has a certificate that cannot be read: \(error)")
             }
         case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
             do throws(CertificateError) {
-                return try request(block.derBytes, place: place)
+                return try request(der, place: place)
             } catch {
                 throw failure("has a certificate request that cannot be read: \(error)")
             }
         case "PUBLIC KEY":
             do throws(CertificateError) {
-                return try publicKey(block.derBytes, place: place)
+                return try publicKey(der, place: place)
             } catch {
                 throw failure("has a public key that cannot be read: \(error)")
             }
         case "ENCRYPTED PRIVATE KEY":
             throw encrypted
         case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
-            return try privateKey(block.derBytes, place: place)
+            return try privateKey(der, place: place)
         default:
             return nil
         }

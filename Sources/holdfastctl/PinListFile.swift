@@ -37,8 +37,8 @@ struct PinListFile {
         signedBy key: DocumentPublicKey, creating: Bool, _ body: (inout PinListDraft) throws -> Data
     ) throws -> Change {
         let file = try LinkedFile.target(of: path)
-        let lock = try FolderLock(on: file.deletingLastPathComponent(), for: path)
-        defer { lock.release() }
+        let lock = try ChangeLock.on(file, for: path)
+        defer { withExtendedLifetime(lock) {} }
         let isNew = !FileManager.default.fileExists(atPath: file.path)
         guard !isNew || creating else { throw CommandFailure(.unreadableFile, "\(path) is not there") }
         let old = isNew ? nil : try Self.data(of: file.path)

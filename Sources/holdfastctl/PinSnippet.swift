@@ -120,11 +120,12 @@ struct PinSnippet {
 
     /// Two hyphens end a comment or break it (XML 1.0 2.5), and names come from strangers.
     private static func xmlComment(_ text: String) -> String {
-        var safe = ""
-        for character in text {
-            if character == "-", safe.last == "-" { safe += " " }
-            safe.append(character)
+        var safe = String.UnicodeScalarView()
+        // Scalars, since a hyphen and what Unicode joins to it are one character that is not "-".
+        for scalar in text.unicodeScalars {
+            if scalar == "-", safe.last == "-" { safe.append(" ") }
+            safe.append(scalar)
         }
-        return "<!-- \(safe) -->"
+        return "<!-- \(String(safe)) -->"
     }
 }

@@ -88,7 +88,7 @@ struct PrivateKeyReader {
             let key = try Curve25519.Signing.PrivateKey(rawRepresentation: seed)
             return Array(key.publicKey.derRepresentation)
         default:
-            throw Failure(reason: "keys of the algorithm \(identifier) are not supported")
+            throw Failure(reason: "its algorithm is none of RSA, RSA-PSS, elliptic curves and Ed25519")
         }
     }
 
@@ -114,7 +114,7 @@ struct PrivateKeyReader {
                 let key = try P521.Signing.PrivateKey(rawRepresentation: padded(scalar, to: 66))
                 return Array(key.publicKey.derRepresentation)
             default:
-                throw Failure(reason: "the elliptic curve \(curve) is not supported")
+                throw Failure(reason: "its elliptic curve is none of P-256, P-384 and P-521")
             }
         } catch let failure as Failure {
             throw failure

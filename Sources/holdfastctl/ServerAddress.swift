@@ -42,7 +42,8 @@ enum ServerAddress {
         let proxy = text.contains("://") ? nil : try hostWithOptionalPort(text)
         guard let proxy, proxy.port != nil else {
             throw CommandFailure(
-                .wrongUsage, "expected HOST:PORT of an HTTP proxy, for example proxy.example:3128, found '\(text)'")
+                .wrongUsage,
+                "expected HOST:PORT of an HTTP proxy, for example proxy.example:3128, found \(text.quotedAddress)")
         }
         return proxy
     }
@@ -57,7 +58,8 @@ enum ServerAddress {
     private static func invalid(_ text: String) -> CommandFailure {
         CommandFailure(
             .wrongUsage,
-            "expected HOST or HOST:PORT, for example www.example.com:8443 or [2001:db8::1]:443, found '\(text)'")
+            "expected HOST or HOST:PORT, for example www.example.com:8443 or [2001:db8::1]:443, found \(text.quotedAddress)"
+        )
     }
 }
 

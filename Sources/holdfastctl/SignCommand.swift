@@ -130,7 +130,7 @@ struct SignCommand: AsyncParsableCommand {
                 do {
                     _ = try ServerAddress.hostWithOptionalPort(source)
                 } catch {
-                    throw ValidationError("'\(source)' is neither a file nor a host: \(error)")
+                    throw ValidationError("\(source.quotedAddress) is neither a file nor a host: \(error)")
                 }
             }
             guard sources.contains(where: { !PinSource.isFile($0) }) || !connection.concernsConnections else {

@@ -106,12 +106,15 @@ struct SignedSubjects {
     }
 
     /// The name that goes without saying: the common name where subjectAltName has it, else the only DNS name; a
-    /// common name that is no host where there is nothing else.
+    /// common name that is no host and no wildcard where there is nothing else.
     private static func name(of certificate: X509Certificate, in path: String) throws(CommandFailure) -> String {
         let (common, names) = (certificate.subject.commonName, certificate.dnsNames)
-        if let common, names.contains(where: { $0.lowercased() == common.lowercased() }) { return common.lowercased() }
-        if names.count == 1 { return names[0].lowercased() }
-        if let common, names.isEmpty { return common }
+        if let common {
+            let folded = ASCIIText.lowercased(common)
+            if names.contains(where: { ASCIIText.lowercased($0) == folded }) { return ASCIIText.folded(common) }
+            if names.isEmpty, !folded.contains(UInt8(ascii: "*")) { return common }
+        }
+        if names.count == 1 { return ASCIIText.folded(names[0]) }
         let choice = names.isEmpty ? "and has no DNS name" : "and has \(names.prefix(10).joined(separator: ", "))"
         throw CommandFailure(
             .wrongUsage,
@@ -121,9 +124,12 @@ struct SignedSubjects {
     /// A host goes into the list in the one form in which clients look it up; the case of letters, which they do not
     /// mind, is the operator's. What is no host stays as it is.
     private static func listed(_ name: String) -> String {
-        let (star, rest) = name.hasPrefix("*.") ? ("*.", String(name.dropFirst(2))) : ("", name)
-        guard let host = (try? DialledHost(rest))?.name, host != rest.lowercased() else { return name }
-        return star + host
+        let isWildcard = name.utf8.starts(with: "*.".utf8)
+        let rest = isWildcard ? String(decoding: name.utf8.dropFirst(2), as: UTF8.self) : name
+        guard let host = (try? DialledHost(rest))?.name, !host.utf8.elementsEqual(ASCIIText.lowercased(rest)) else {
+            return name
+        }
+        return isWildcard ? "*." + host : host
     }
 
     private static func entry(_ name: String, _ pin: Pin, _ end: Date) throws(CommandFailure) -> FingerprintEntry {

@@ -2,9 +2,6 @@ import Foundation
 
 /// Asks for secrets on the terminal itself, whatever standard input and output are.
 enum TerminalPrompt {
-    /// Control-C, which is an octet like any other while nobody may end the program with the echo off.
-    private static let interrupt: UInt8 = 3
-
     /// A password, without echo.
     static func password(_ prompt: String, repeating: Bool) throws(CommandFailure) -> [UInt8] {
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)
@@ -13,35 +10,81 @@ enum TerminalPrompt {
                 .wrongUsage, "a password is needed and there is no terminal: give --password-file or --password-fd")
         }
         defer { close(terminal) }
-        var settings = termios()
-        guard unsafe tcgetattr(terminal, &settings) == 0 else {
-            throw CommandFailure(.unreadableFile, "the terminal cannot be set up to read a password")
-        }
-        var silent = settings
-        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
-        unsafe tcsetattr(terminal, TCSANOW, &silent)
-        defer { unsafe tcsetattr(terminal, TCSANOW, &settings) }
-        let handle = FileHandle(fileDescriptor: terminal, closeOnDealloc: false)
-        let first = try line(prompt, on: handle)
+        let first = try line(prompt, on: terminal)
         guard repeating else { return first }
-        guard try line("Once more: ", on: handle) == first else {
+        guard try line("Once more: ", on: terminal) == first else {
             throw CommandFailure(.wrongUsage, "the two passwords differ")
         }
         return first
     }
 
-    private static func line(_ prompt: String, on terminal: FileHandle) throws(CommandFailure) -> [UInt8] {
-        var line: [UInt8] = []
-        do {
-            try terminal.write(contentsOf: Data(SafeText.escapedLine(prompt).utf8))
-            while let octet = try terminal.read(upToCount: 1)?.first, octet != 0x0A {
-                guard octet != interrupt else { throw CocoaError(.userCancelled) }
-                line.append(octet)
+    /// Asks again after the program was stopped and continued; any other signal ends it, as if it had not asked.
+    private static func line(_ prompt: String, on terminal: Int32) throws(CommandFailure) -> [UInt8] {
+        while true {
+            let answer: Answer
+            do {
+                let signals = try PromptSignals()
+                // In this order: what a signal does then finds the echo on.
+                defer { signals.restore() }
+                let echo = try TerminalEcho(off: terminal)
+                defer { echo.restore() }
+                try write(prompt, to: terminal)
+                answer = try read(from: terminal, until: signals)
+                try write("\n", to: terminal)
+            } catch {
+                throw CommandFailure(.unreadableFile, "no password was given")
             }
-            try terminal.write(contentsOf: Data("\n".utf8))
-        } catch {
-            throw CommandFailure(.unreadableFile, "no password was given")
+            switch answer {
+            case .line(let octets): return octets
+            case .signal(let number):
+                guard PromptSignals.deliver(number) else {
+                    throw CommandFailure(.unreadableFile, "no password was given")
+                }
+            }
         }
-        return line
+    }
+
+    private enum Answer {
+        case line([UInt8])
+        case signal(Int32)
+    }
+
+    private static func write(_ text: String, to terminal: Int32) throws {
+        try FileHandle(fileDescriptor: terminal, closeOnDealloc: false)
+            .write(contentsOf: Data(text == "\n" ? text.utf8 : SafeText.escapedLine(text).utf8))
+    }
+
+    private static func read(from terminal: Int32, until signals: PromptSignals) throws -> Answer {
+        var line: [UInt8] = []
+        while true {
+            if let number = try signals.next(before: terminal) { return .signal(number) }
+            var octet: UInt8 = 0
+            let count = unsafe Foundation.read(terminal, &octet, 1)
+            guard count >= 0 || errno == EINTR else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+            guard count >= 0 else { continue }
+            guard count == 1, octet != 0x0A else { return .line(line) }
+            line.append(octet)
+        }
+    }
+}
+
+/// The terminal without echo, until it is restored.
+private struct TerminalEcho {
+    private let terminal: Int32
+    private let settings: termios
+
+    init(off terminal: Int32) throws {
+        var settings = termios()
+        guard unsafe tcgetattr(terminal, &settings) == 0 else { throw POSIXError(.ENOTTY) }
+        var silent = settings
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        guard unsafe tcsetattr(terminal, TCSANOW, &silent) == 0 else { throw POSIXError(.ENOTTY) }
+        self.terminal = terminal
+        self.settings = settings
+    }
+
+    func restore() {
+        var settings = settings
+        _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
     }
 }

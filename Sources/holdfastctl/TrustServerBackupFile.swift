@@ -1,7 +1,6 @@
 import Foundation
 import Holdfast
 import HoldfastSigning
-import SwiftASN1
 
 /// Reads the certificates and keys that every host gets besides its own.
 enum TrustServerBackupFile {
@@ -14,23 +13,17 @@ enum TrustServerBackupFile {
                 certificates.append(certificate)
                 continue
             }
-            let blocks = (try? PEMDocument.parseMultiple(pemString: String(decoding: data, as: UTF8.self))) ?? []
             var count = 0
-            for block in blocks {
-                do {
-                    switch block.discriminator {
-                    case "CERTIFICATE", "X509 CERTIFICATE":
-                        certificates.append(try X509Certificate(der: block.derBytes))
-                    case "PUBLIC KEY": keys.append(try SubjectPublicKeyInfo(der: block.derBytes))
-                    case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
-                        keys.append(try CertificateRequest(der: block.derBytes).subjectPublicKeyInfo)
-                    case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
-                        keys.append(try PrivateKeyReader(der: block.derBytes).publicKey)
-                    default: continue
-                    }
-                } catch {
-                    throw CommandFailure(
-                        .unreadableFile, "\(path) has a \(block.discriminator) that cannot be used: \(error)")
+            for block in PEMBlocks.read(data) {
+                switch block.label {
+                case "CERTIFICATE", "X509 CERTIFICATE":
+                    certificates.append(try use(block, of: path) { try X509Certificate(der: $0) })
+                case "PUBLIC KEY": keys.append(try use(block, of: path) { try SubjectPublicKeyInfo(der: $0) })
+                case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
+                    keys.append(try use(block, of: path) { try CertificateRequest(der: $0).subjectPublicKeyInfo })
+                case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
+                    keys.append(try use(block, of: path) { try PrivateKeyReader(der: $0).publicKey })
+                default: continue
                 }
                 count += 1
             }
@@ -45,5 +38,24 @@ enum TrustServerBackupFile {
                 .unreadableFile, "the backups have \(backups.publicKeys.count) keys, and clients take \(limit) at most")
         }
         return backups
+    }
+
+    private static func use<Value>(
+        _ block: PEMBlocks.Block, of path: String, _ body: ([UInt8]) throws -> Value
+    ) throws(CommandFailure) -> Value {
+        let reason: String
+        do {
+            return try body(try block.content.get())
+        } catch let problem as PEMBlocks.Problem {
+            reason = problem.text
+        } catch let error as CertificateError {
+            reason = error.description
+        } catch let failure as PrivateKeyReader.Failure {
+            reason = failure.reason
+        } catch {
+            reason = "it cannot be read"
+        }
+        throw CommandFailure(
+            .unreadableFile, "\(path) has a \(block.name) in line \(block.line) that cannot be used: \(reason)")
     }
 }

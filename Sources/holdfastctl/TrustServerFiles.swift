@@ -80,10 +80,16 @@ struct TrustServerFiles: Sendable {
             let entry = line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
             guard !entry.isEmpty else { continue }
             do {
+                guard entry.utf8.count <= 2_048 else { throw CommandFailure(.wrongUsage, "a line too long") }
                 let host = try ServerAddress.host(entry)
                 if seen.insert(host).inserted { hosts.append(host) }
             } catch {
-                throw CommandFailure(.unreadableFile, "\(domains.path), line \(index + 1): \(error)")
+                // Not what stands there: a file given by mistake may be a key.
+                let code = (error as? HostError)?.code.rawValue ?? CommandFailure.Code.wrongUsage.rawValue
+                throw CommandFailure(
+                    .unreadableFile,
+                    "\(domains.path), line \(index + 1): expected a host, with a port if not 443, for example "
+                        + "www.example.com:8443, found something else (\(code))")
             }
         }
         guard !hosts.isEmpty else {
@@ -118,7 +124,8 @@ struct TrustServerFiles: Sendable {
                 "It is left as it is, so the next round knows nothing of this one: make it readable, or remove it."
             return FoundMemory(problem: "\(error.message); \(loss). \(advice)", isReplaceable: false)
         } catch {
-            return FoundMemory(problem: "\(memory.path) is damaged: \(error) Until then \(loss).")
+            let reason = ForeignErrorText.whole(error)
+            return FoundMemory(problem: "\(memory.path) is damaged: \(reason) Until then \(loss).")
         }
     }
 

@@ -42,8 +42,8 @@ struct TrustServerPublication: Sendable {
         let now = clock.now
         // What another command has learned meanwhile must not be lost: from the reading of the memory to its writing
         // nobody else comes in.
-        let lock = try FolderLock(on: files.memory.deletingLastPathComponent(), for: files.memory.path)
-        defer { lock.release() }
+        let lock = try ChangeLock.on(files.memory, for: files.memory.path)
+        defer { withExtendedLifetime(lock) {} }
         let found = files.readMemory()
         let memory = found.memory
         if let problem = found.problem { Output.standard.complain(problem) }

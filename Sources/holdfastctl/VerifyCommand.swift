@@ -31,8 +31,8 @@ struct VerifyCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
-        transform: { try PublicKeyArgument($0) })
-    var key: PublicKeyArgument
+        transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
+    var key: CheckedArgument<DocumentPublicKey>
 
     @Option(help: ArgumentHelp("Fail if an entry expires in less than so many days.", valueName: "days"))
     var watch: Int?
@@ -74,6 +74,7 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
+        try key.validate("--key")
         if let watch, !(1...36_500).contains(watch) {
             throw ValidationError("The days to watch must be between 1 and 36500, not \(watch).")
         }
@@ -82,9 +83,10 @@ struct VerifyCommand: AsyncParsableCommand {
     func run() async throws {
         let output = Output.standard
         let data = try PinListFile(list).data()
+        let publicKey = try key.get()
         let verified: FingerprintList
         do throws(DocumentError) {
-            verified = try FingerprintList(verifying: data, with: key.key)
+            verified = try FingerprintList(verifying: data, with: publicKey)
         } catch {
             if json {
                 let failure = Refusal.Failure(

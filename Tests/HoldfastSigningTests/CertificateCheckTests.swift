@@ -55,6 +55,20 @@ struct CertificateCheckTests {
         #expect(try code(host, for: "other.example.com") == .nameMismatch)
     }
 
+    @Test("A name with a wildcard is looked for in subjectAltName alone, since anybody gets a common name written")
+    func wildcardCommonName() throws {
+        for names: [TestGeneralName] in [[.dns("www.evil.example")], [.email("me@evil.example")]] {
+            for name in ["*.bank.example", "*", "www.*.example", "*.bänk.example"] {
+                let chain = try issuing.leaf(names: names) { $0.subject = .commonName(name) }.chain
+                #expect(try code(chain, for: name) == .nameMismatch)
+                #expect(try code(chain, for: name, allowsUntrusted: true) == .nameMismatch)
+            }
+        }
+        let own = try issuing.leaf(names: ["*.bank.example"]) { $0.subject = .commonName("*.bank.example") }.chain
+        #expect(try code(own, for: "*.bank.example") == nil)
+        #expect(try code(own, for: "*.BANK.example") == nil)
+    }
+
     @Test("A certificate counts to the second of its end, and no permission revives it")
     func expiry() throws {
         let leaf = try issuing.leaf(names: ["www.example.com"])

@@ -13,6 +13,15 @@ struct PinListDraftTests {
         try FingerprintEntry(name: name, pin: Pin.certificate([number]), expires: expires, depth: depth)
     }
 
+    @Test("A quotation mark stays escaped whatever Unicode joins to it")
+    func joinedMarks() throws {
+        let names = ["x\"\u{301}y", "x\\\u{301}", "\"\u{200D}\\\u{20E3}", "a\u{0D4E}\"-"]
+        let key = SigningKey()
+        let list = try PinListDraft(names.map { try entry($0, 1) }).signed(by: key)
+        let read = try FingerprintList(verifying: list, with: try key.publicKey).entries.map { Array($0.name.utf8) }
+        #expect(Set(read) == Set(names.map { Array($0.utf8) }))
+    }
+
     @Test("What is signed verifies, entry by entry, names with quotes and depths included")
     func roundTrip() throws {
         let draft = PinListDraft([

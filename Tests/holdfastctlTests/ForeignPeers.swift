@@ -8,9 +8,16 @@ enum ForeignPeers {
     /// Where they must be there, their absence is a failure and not a reason to skip.
     static let areRequired = ProcessInfo.processInfo.environment["HOLDFAST_REQUIRE_FOREIGN_PEERS"] == "1"
 
-    static let curl: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        .map { URL(filePath: String($0)).appending(path: "curl") }
-        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    static let curl = program("curl")
+    /// Its parsers judge what is printed, and it has terminals.
+    static let python = program("python3")
+    static let swiftCompiler = program("swiftc")
+
+    private static func program(_ name: String) -> URL? {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            .map { URL(filePath: String($0)).appending(path: name) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
 
     /// Whether a server can listen on ::1.
     static let hasIPv6: Bool = {
@@ -22,4 +29,6 @@ enum ForeignPeers {
 
     static let runsOpenSSL = OpenSSLProgram.isAvailable || areRequired
     static let runsCurl = curl != nil || areRequired
+    static let runsPython = python != nil || areRequired
+    static let runsSwiftCompiler = swiftCompiler != nil || areRequired
 }

@@ -203,7 +203,7 @@ struct PinForeignTests {
                 in: folder)
             let run = try await CommandRun.holdfastctl(["pin", "other.pem"], in: folder)
             #expect(run.status == 3)
-            #expect(run.errors.contains("the elliptic curve 1.3.132.0.10 is not supported"))
+            #expect(run.errors.contains("its elliptic curve is none of P-256, P-384 and P-521"))
         }
     }
 }

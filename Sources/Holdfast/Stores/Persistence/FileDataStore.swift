@@ -79,22 +79,15 @@ public struct FileDataStore: ReportingDataStore {
     }
 
     private func withLock(_ key: String, _ body: () throws -> Void) throws {
-        let lock = folder.appending(path: ".\(Self.name(of: key)).lock")
-        // Closed on exec, so that no program that is started meanwhile keeps it. It ends with the descriptor, however
-        // the process ends.
-        let descriptor = unsafe open(lock.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.noLock(lock, errno) }
-        defer { close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw Self.noLock(lock, errno) }
+        let file = folder.appending(path: ".\(Self.name(of: key)).lock")
+        let lock: FileLock
+        do throws(FileLock.Failure) {
+            lock = try FileLock(file)
+        } catch {
+            throw FileDataStoreError(.notWritten, path: file.path, expected: "a lock", found: error.found)
         }
-        // Until such a program begins, it has a copy of the descriptor, which closing ours would not unlock.
-        defer { _ = flock(descriptor, LOCK_UN) }
+        defer { withExtendedLifetime(lock) {} }
         try body()
-    }
-
-    private static func noLock(_ lock: URL, _ number: Int32) -> FileDataStoreError {
-        FileDataStoreError(.notWritten, path: lock.path, expected: "a lock", found: "error \(number)")
     }
 
     private static func name(of key: String) -> String {

@@ -1,0 +1,86 @@
+package import Foundation
+
+/// A lock between processes: an advisory lock on a file that only its owner can open, so that no other user of the
+/// machine can hold it. The file stays; the lock ends with the process, however that ends.
+package final class FileLock: Sendable {
+    /// Why a lock was not got.
+    package enum Failure: Error {
+        /// Others held it for the whole time.
+        case held
+        /// Somebody else owns the file, or it is no file.
+        case foreign
+        /// The number of an error of the system.
+        case system(Int32)
+
+        /// For the part of a message that says what was found.
+        package var found: String {
+            switch self {
+            case .held: "another process holds it"
+            case .foreign: "it belongs to another user, or is no file"
+            case .system(let number): unsafe String(cString: strerror(number))
+            }
+        }
+    }
+
+    /// How long a writer waits for another: far longer than any write takes.
+    package static let usualLimit = Duration.seconds(30)
+    /// Between two looks.
+    private static let pause: UInt32 = 20_000
+
+    private let descriptor: Int32
+
+    /// Waits for the lock, which is held until the value is gone.
+    /// - Parameters:
+    ///   - file: made with mode 0600 where it is not there.
+    ///   - limit: for how long to wait.
+    ///   - waiting: called once, a second after the wait began.
+    package init(
+        _ file: URL, limit: Duration = usualLimit, waiting: () -> Void = {}
+    ) throws(Failure) {
+        // Closed on exec, so that no program that is started meanwhile keeps it. Never through a link: whoever may write
+        // to the folder could have one lead elsewhere.
+        let descriptor = unsafe open(
+            file.path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600 as mode_t)
+        guard descriptor >= 0 else { throw errno == ELOOP ? .foreign : .system(errno) }
+        do throws(Failure) {
+            try Self.requireOwn(descriptor)
+            try Self.wait(for: descriptor, limit, waiting)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        // Until a program that is being started begins, it has a copy of the descriptor, which closing ours would not
+        // unlock.
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
+    private static func requireOwn(_ descriptor: Int32) throws(Failure) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .system(errno) }
+        // Root works on everybody's files.
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() || geteuid() == 0 else { throw .foreign }
+        // One that an earlier version, or a copy, left open to others.
+        if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw .system(errno) }
+    }
+
+    private static func wait(for descriptor: Int32, _ limit: Duration, _ waiting: () -> Void) throws(Failure) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var hasSaid = false
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw .system(errno) }
+            let waited = clock.now - start
+            guard waited < limit else { throw .held }
+            if waited >= .seconds(1), !hasSaid {
+                hasSaid = true
+                waiting()
+            }
+            usleep(pause)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Holdfast
+
+/// Lets one command at a time change a file; others wait, for a while.
+enum ChangeLock {
+    /// The file beside a file that is locked for it: of its owner alone, since whoever can open a file can lock it.
+    static func file(for file: URL) -> URL {
+        file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).lock")
+    }
+
+    /// Waits for the lock, and says so where that takes longer than a moment.
+    /// - Parameters:
+    ///   - url: the file that is to be changed, in a folder that is there.
+    ///   - path: the same, as messages name it.
+    static func on(
+        _ url: URL, for path: String, limit: Duration = FileLock.usualLimit
+    ) throws(CommandFailure) -> FileLock {
+        let lock = file(for: url)
+        do throws(FileLock.Failure) {
+            return try FileLock(lock, limit: limit) {
+                Output.standard.complain(
+                    "waiting for another process that changes \(path) and holds \(lock.path), for at most "
+                        + "\(limit.components.seconds) s")
+            }
+        } catch {
+            throw CommandFailure(
+                .unwritableFile,
+                "\(path) cannot be written: expected the lock \(lock.path) within \(limit.components.seconds) s, found "
+                    + "that \(error.found)")
+        }
+    }
+}

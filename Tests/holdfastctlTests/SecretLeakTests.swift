@@ -1,0 +1,123 @@
+import Foundation
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("No secret is printed")
+struct SecretLeakTests {
+    /// The ways in which a verb reads a file; it is the last argument.
+    private static let verbs: [[String]] = [
+        ["pin"], ["pin", "leaf.pem"], ["pin", "127.0.0.1:1", "--ca"], ["pin", "127.0.0.1:1", "--client-cert"],
+        ["pin", "127.0.0.1:1", "--client-cert", "leaf.pem", "--client-key"],
+        ["check", "127.0.0.1:1", "--json", "--ca"],
+        ["check", "127.0.0.1:1", "--client-cert"], ["sign", "--key", "key.pem", "--ca", "root.pem"],
+        ["sign", "leaf.pem", "--ca", "root.pem", "--password-file", "pw", "--key"],
+        ["sign", "leaf.pem", "--key", "key.pem", "--ca"],
+        ["sign", "leaf.pem", "--key", "key.pem", "--ca", "root.pem", "--list"],
+        ["export", "--password-file", "pw", "--key"], ["export", "--password-file", "key.pem", "--key"],
+        ["export", "--key", "locked.pem", "--password-file"], ["export-private", "--password-file", "pw", "--key"],
+        ["verify", "--key", "BEG6", "--json"], ["verify", "--key", "signer.pub", "--json"],
+        ["verify", "--key", "signer.pub"], ["verify", "pins.json", "--key"], ["list", "show"],
+        ["list", "show", "--json"], ["list", "show", "pins.json", "--key"], ["list", "prune", "--key", "signer.pub"],
+        ["list", "prune", "pins.json", "--key"],
+        publish + ["--certificate", "acme.crt", "--domains", "domains", "--key"],
+        publish + ["--key", "acme.key", "--domains", "domains", "--certificate"],
+        publish + ["--key", "acme.key", "--certificate", "acme.crt", "--domains"],
+        publish + ["--key", "acme.key", "--certificate", "acme.crt", "--domains", "domains", "--backup"],
+    ]
+    private static let publish = ["trust-server", "publish", "--customer", "acme", "--output", "out", "--timeout", "1"]
+
+    /// What a run inside this process prints, on either of the two, and its exit code.
+    private static func run(_ arguments: [String]) async -> (status: Int32, printed: String) {
+        let printed = SaidLines()
+        let status = await Output.$listener.withValue({ printed.add($0) }) { await EntryPoint.run(arguments) }
+        return (status, printed.text)
+    }
+
+    @Test("No verb prints eight octets of a secret, however the file is damaged", .timeLimit(.minutes(10)))
+    func damagedCopies() async throws {
+        try await SigningSite.with { site in
+            try site.leaf("leaf.pem")
+            try site.list([("www.example.com", "a", 30)])
+            try site.write("pw", SecretFile.password, mode: 0o600)
+            try site.write("locked.pem", try site.key.pem(password: Array("other".utf8), rounds: 100), mode: 0o600)
+            try site.write("signer.pub", site.publicKey)
+            try site.write("domains", "127.0.0.1:1\n")
+            let server = try TrustServerKey(customer: "acme", kind: .p256, at: Date())
+            try site.write("acme.key", server.privateKeyPEM, mode: 0o600)
+            try site.write("acme.crt", server.certificatePEM)
+            let files = try SecretFile.all()
+            let scanner = SecretScanner(files.flatMap(\.secrets))
+            for file in files { #expect(scanner.finds(in: Self.samples(of: file.secrets[0]))) }
+            let names = try FileManager.default.contentsOfDirectory(atPath: site.folder.path)
+            var runs = 0
+            for (number, copy) in files.flatMap({ file in file.copies.map { (file, $0) } }).enumerated() {
+                let path = site.folder.appending(path: "given-\(copy.0.name)")
+                try Data(copy.1).write(to: path)
+                // Each kind of file meets each verb many times; all pairs would take a quarter of an hour.
+                for (place, verb) in Self.verbs.enumerated() where (number + place) % 16 == 0 {
+                    let arguments = (verb + [path.path]).map {
+                        names.contains($0) ? site.folder.appending(path: $0).path : $0
+                    }
+                    .map { $0 == "out" ? site.folder.appending(path: $0).path : $0 }
+                    let run = await Self.run(arguments)
+                    runs += 1
+                    // That is what it is for, where the copy is a key still.
+                    if run.status == 0, verb[0] == "export-private" { continue }
+                    #expect(
+                        !scanner.finds(in: run.printed), "\(verb) of copy \(number), \(copy.0.name): \(run.printed)")
+                }
+            }
+            #expect(runs > 500)
+        }
+    }
+
+    /// What the scanner has to find.
+    private static func samples(of secret: [UInt8]) -> String {
+        "x\(Data(secret.prefix(20)).base64EncodedString())"
+    }
+
+    @Test("The scanner finds eight octets in any of their forms, and none of seven")
+    func scanner() throws {
+        let secret = (0..<40).map { _ in UInt8.random(in: 0...255) }
+        let scanner = SecretScanner([secret])
+        for start in [0, 1, 2, 5, 32] {
+            for before in 0..<3 {
+                let some = [UInt8](repeating: 7, count: before) + secret[start..<start + 8] + [1, 2, 3]
+                #expect(scanner.finds(in: Data(some).base64EncodedString()))
+                let hexadecimal = some.map { String(format: "%02x", $0) }.joined()
+                #expect(scanner.finds(in: hexadecimal) && scanner.finds(in: hexadecimal.uppercased()))
+                #expect(scanner.finds(in: some.map { String(format: "%02X", $0) }.joined(separator: ":")))
+                let few = [UInt8](repeating: 7, count: before) + secret[start..<start + 6] + [1, 2, 3]
+                #expect(!scanner.finds(in: Data(few).base64EncodedString()))
+            }
+        }
+    }
+
+    @Test("A key whose END is missing or mistyped is named with its line, and nothing of it is printed")
+    func missingEnd() async throws {
+        try await SigningSite.with { site in
+            let pem = SigningKey().pem
+            let scanner = SecretScanner([Array(pem.utf8.dropFirst(28).dropLast(27))])
+            let cut = pem.replacing("-----END PRIVATE KEY-----\n", with: "")
+            let typo = pem.replacing("-----END", with: "-----EDN")
+            let other = pem.replacing("END PRIVATE KEY", with: "END CERTIFICATE")
+            let line = pem.split(separator: "\n").count
+            for (text, found, place) in [
+                (cut, "the end of the file", line - 1), (typo, "other characters", line), (other, "another END", line),
+            ] {
+                try site.write("cut.pem", text, mode: 0o600)
+                for verb in [["pin"], ["export", "--key"]] {
+                    let run = try await site.run(verb + ["cut.pem"])
+                    #expect(run.status == 3 && run.output.isEmpty)
+                    #expect(
+                        run.errors.contains("-----END PRIVATE KEY----- in line \(place), found \(found)"),
+                        "\(run.errors)")
+                    #expect(!scanner.finds(in: run.errors))
+                }
+            }
+        }
+    }
+}
