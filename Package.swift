@@ -144,7 +144,8 @@ let package = Package(
         .target(
             name: "HoldfastSigning", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
         .target(
-            name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
+            name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1, logging],
+            swiftSettings: strict),
         .target(
             name: "HoldfastNIOTesting",
             dependencies: ["Holdfast", "HoldfastTesting", nioCore, nioPosix, nioTLS, nioHTTP1, nioSSL],

@@ -31,6 +31,8 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     let validator: @Sendable () -> PathValidator
     let eventLoopGroup: any EventLoopGroup
     let clock: any WallClock
+    /// Chosen where the provider is made: downloads run in tasks of their own.
+    let log = PolicyLog.shared
 
     /// Makes a provider.
     /// - Parameters:
@@ -176,7 +178,8 @@ private final class DocumentDownload: Sendable {
         let manager = TrustManager()
         if url.scheme?.lowercased() == "http" || request.sslValidationStrategy == .noValidation {
             // Plain HTTP came past the rules, and then there is nothing to validate.
-            manager.add(policy: DisabledPolicy(host: HostPattern(try DialledHost(url: url)), clock: provider.clock))
+            let host = HostPattern(try DialledHost(url: url))
+            manager.add(policy: DisabledPolicy(host: host, clock: provider.clock, log: provider.log))
         }
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow

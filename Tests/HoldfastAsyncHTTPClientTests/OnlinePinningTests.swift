@@ -45,7 +45,8 @@ struct OnlinePinningTests {
         settings.preparationTimeout = timeout
         let store = try TrustServerStore(
             url: try #require(URL(string: "https://pins.example.com/gcx")),
-            signer: TrustServerSigner(certificate: server.certificate), customer: "gcx", settings: settings)
+            signer: TrustServerSigner(certificate: server.certificate), customer: "gcx", settings: settings,
+            logger: RecordingLog().logger)
         setting.manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
         return store
     }

@@ -167,7 +167,7 @@ struct RequestTests {
     func logger() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
-        let log = LogRecorder()
+        let log = RecordingLog()
         let reply = TestOrigin.Reply.redirect(.found, to: "https://api.example.com/")
         try await withOrigin(try setting.leaf(), answer: { _ in reply }) { origin in
             try await setting.withClient { client in

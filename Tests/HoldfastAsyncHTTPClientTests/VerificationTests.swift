@@ -142,9 +142,9 @@ struct VerificationTests {
     @Test("lets everything through where validation is disabled")
     func disabled() async throws {
         let setting = try HTTPSetting()
-        let log = LogRecorder()
+        let log = RecordingLog()
         setting.manager.add(
-            policy: DisabledPolicy(host: try host(), clock: setting.clock, log: PolicyLog(log.logger)))
+            policy: DisabledPolicy(host: try host(), clock: setting.clock, log: log.policyLog))
         try await withOrigin(try TestAuthority.selfSigned(names: ["api.example.com"])) { origin in
             try await setting.withClient { try await $0.expectAnswer(origin.url()) }
             try await origin.expectHandshakes(1)

@@ -4,7 +4,7 @@ import HoldfastTesting
 import Testing
 
 /// ISPCertificatePinning as Swift imports it, in the manner of its published delegate.
-@Suite("Published usage, ISPCertificatePinning")
+@Suite("Published usage, ISPCertificatePinning", .quietLog)
 struct ISPUsageTests {
     @Test("Pins are set up and a challenge is answered by them")
     func challenge() throws {

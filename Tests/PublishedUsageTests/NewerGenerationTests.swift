@@ -5,7 +5,7 @@ import Testing
 
 /// GCXTrustPolicy's published samples of the newer generation: the code between the marks is the published one, with
 /// the corrections of Corrections.md.
-@Suite("Published usage, newer generation", .serialized)
+@Suite("Published usage, newer generation", .quietLog, .serialized)
 struct NewerGenerationTests {
     @Test("Create and add policies")
     func create() {

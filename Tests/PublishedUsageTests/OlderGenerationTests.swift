@@ -7,7 +7,7 @@ import Testing
 
 /// GCXTrustPolicy's published samples of the older generation: the code between the marks is the published one, with
 /// the corrections of Corrections.md.
-@Suite("Published usage, older generation", .serialized)
+@Suite("Published usage, older generation", .quietLog, .serialized)
 struct OlderGenerationTests {
     @Test("A simple set-up and a simple validation")
     func simple() throws {

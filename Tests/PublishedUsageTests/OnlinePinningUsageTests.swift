@@ -8,7 +8,7 @@ import NIOPosix
 import Testing
 
 /// The published sample of online pinning, against a trust server and a TLS server on loopback.
-@Suite("Published usage, online pinning")
+@Suite("Published usage, online pinning", .quietLog)
 struct OnlinePinningUsageTests {
     private let server: PublishedServer
     private let trustServer: TestTrustServer

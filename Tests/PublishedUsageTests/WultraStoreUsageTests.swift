@@ -5,7 +5,7 @@ import HoldfastTesting
 import Testing
 
 /// The samples as WultraSSLPinning publishes them, on a provider that serves what a signer made.
-@Suite("WultraSSLPinning's published samples")
+@Suite("WultraSSLPinning's published samples", .quietLog)
 struct WultraStoreUsageTests {
     private struct NoServer: RemoteDataProvider {
         func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {

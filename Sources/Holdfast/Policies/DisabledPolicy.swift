@@ -19,7 +19,7 @@ public struct DisabledPolicy: TrustPolicy {
         self.init(host: host, clock: clock, log: .shared)
     }
 
-    init(host: HostPattern, clock: any WallClock, log: PolicyLog) {
+    package init(host: HostPattern, clock: any WallClock = SystemWallClock(), log: PolicyLog) {
         scope = .hosts(host)
         self.clock = clock
         self.log = log

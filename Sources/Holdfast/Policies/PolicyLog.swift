@@ -1,8 +1,10 @@
-import Logging
+package import Logging
 
 /// What policies write to the log, each thing once.
-final class PolicyLog: Sendable {
-    static let shared = PolicyLog(Logger(label: "holdfast.policies"))
+package final class PolicyLog: Sendable {
+    /// The log of whatever is made without one. Published calls have no parameter for it, so a test puts its own here.
+    @TaskLocal package static var shared = PolicyLog(
+        Logger(label: "holdfast.policies"), stores: Logger(label: "holdfast.store"))
 
     /// What is remembered as said; past it everything may be said again.
     private static let maximumRemembered = 10_000
@@ -13,10 +15,13 @@ final class PolicyLog: Sendable {
     }
 
     let logger: Logger
+    /// Where stores write that were given no logger.
+    let storeLogger: Logger
     private let state = Lock(State())
 
-    init(_ logger: Logger) {
+    package init(_ logger: Logger, stores storeLogger: Logger? = nil) {
         self.logger = logger
+        self.storeLogger = storeLogger ?? logger
     }
 
     func validationDisabled(for host: String) {

@@ -21,9 +21,12 @@ enum ProviderKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
             URLSessionDataProvider(
                 answerLimit: answerLimit, wholeLimit: wholeLimit, allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback)
         case .asyncHTTPClient:
-            AsyncHTTPClientDataProvider(
-                validator: PathValidator(anchors: anchors), answerLimit: answerLimit, wholeLimit: wholeLimit,
-                allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback)
+            // Of plain HTTP it says that nothing is validated.
+            PolicyLog.$shared.withValue(RecordingLog().policyLog) {
+                AsyncHTTPClientDataProvider(
+                    validator: PathValidator(anchors: anchors), answerLimit: answerLimit, wholeLimit: wholeLimit,
+                    allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback)
+            }
         }
     }
 }
@@ -173,7 +176,8 @@ struct RemoteDataProviderTests {
             let store = CertStore(
                 configuration: CertStoreConfiguration(
                     serviceUrl: try #require(URL(string: server.url())), publicKey: key),
-                secureDataStore: InMemoryDataStore(), remoteDataProvider: kind.provider())
+                secureDataStore: InMemoryDataStore(), remoteDataProvider: kind.provider(),
+                logger: RecordingLog().logger)
             let error = await #expect(throws: CertStoreError.self) { try await store.update() }
             #expect(error?.code == .invalidData)
         }

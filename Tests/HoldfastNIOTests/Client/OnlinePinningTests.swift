@@ -73,7 +73,7 @@ struct OnlinePinningTests {
         settings.preparationTimeout = timeout
         let store = try TrustServerStore(
             url: try #require(URL(string: url)), signer: TrustServerSigner(certificate: server.certificate),
-            customer: "gcx", settings: settings, clock: clock)
+            customer: "gcx", settings: settings, clock: clock, logger: RecordingLog().logger)
         return try store.trustPolicy(forHost: host)
     }
 

@@ -42,7 +42,8 @@ struct PinnedByStoreTests {
                 serviceUrl: try #require(URL(string: pins.url())), publicKey: try key.publicKey.base64)
             let store = CertStore(
                 configuration: configuration, secureDataStore: InMemoryDataStore(),
-                remoteDataProvider: URLSessionDataProvider(allowsPlainHTTPToLoopback: true))
+                remoteDataProvider: URLSessionDataProvider(allowsPlainHTTPToLoopback: true),
+                logger: RecordingLog().logger)
             let policy = try store.trustPolicy(forHost: "www.example.com")
             let client = try setting.client(for: "www.example.com", trust: .policy(policy))
 

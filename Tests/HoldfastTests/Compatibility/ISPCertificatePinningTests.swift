@@ -6,8 +6,12 @@ import Testing
 
 @Suite("ISPCertificatePinning")
 struct ISPCertificatePinningTests {
+    private let log = RecordingLog()
+
     private func withFile<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
-        try await withTemporaryFolder { try await body($0.appending(path: "deeper/SSLPins.plist")) }
+        try await PolicyLog.$shared.withValue(log.policyLog) {
+            try await withTemporaryFolder { try await body($0.appending(path: "deeper/SSLPins.plist")) }
+        }
     }
 
     @Test("A certificate of exactly that domain anywhere in a valid chain, the anchor included, is a yes")
@@ -56,6 +60,8 @@ struct ISPCertificatePinningTests {
                 try damaged.write(to: file)
                 #expect(try !verify())
             }
+            #expect(log.lines.count == 4)
+            #expect(log.lines.allSatisfy { $0.hasPrefix("error the pinned certificates cannot be used") })
             try good.write(to: file)
             #expect(try verify())
             #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: [PolicyFixture.host: []], file: file))
@@ -81,6 +87,8 @@ struct ISPCertificatePinningTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [file.lastPathComponent])
             #expect(!ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: folder))
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [file.lastPathComponent])
+            #expect(log.lines.count == 3)
+            #expect(log.lines.allSatisfy { $0.hasPrefix("error the pinned certificates were not stored") })
         }
     }
 

@@ -78,9 +78,12 @@ struct HostileChainTests {
             #expect(throws: HostPatternError.self) { try HostPattern(prefix + text) }
         }
         #expect(throws: HostError.self) { try DialledHost(publishedHostName: text) }
-        #expect(
-            !ISPCertificatePinning.setupSSLPins(usingDictionnary: [text: []], file: URL(fileURLWithPath: "/dev/null/x"))
-        )
+        let log = RecordingLog()
+        PolicyLog.$shared.withValue(log.policyLog) {
+            let file = URL(fileURLWithPath: "/dev/null/x")
+            #expect(!ISPCertificatePinning.setupSSLPins(usingDictionnary: [text: []], file: file))
+        }
+        #expect(log.lines.count == 1)
         let manager = TrustManager(policies: [StandardPolicy(host: try HostPattern(PolicyFixture.host))])
         #expect(manager.policy(for: text) == nil)
     }

@@ -59,15 +59,17 @@ struct DecisionEndTests {
         let leaf = try root.leaf(names: [.dns(PolicyFixture.host)]) { $0.notAfter = far }
         let trust = try pki.trust(leaf.chain, anchors: [root.root])
         #expect(StandardPolicy(host: host).evaluate(trust, at: pki.now).holdsUntil == .distantFuture)
-        #expect(DisabledPolicy(host: host).evaluate(try pki.trust(), at: pki.now).holdsUntil == .distantFuture)
-        #expect(DisabledPolicy(host: host).decisionWithoutTrust(at: pki.now).holdsUntil == .distantFuture)
+        let disabled = DisabledPolicy(host: host, log: RecordingLog().policyLog)
+        #expect(disabled.evaluate(try pki.trust(), at: pki.now).holdsUntil == .distantFuture)
+        #expect(disabled.decisionWithoutTrust(at: pki.now).holdsUntil == .distantFuture)
         let rejected = StandardPolicy(host: host).evaluate(try pki.untrusted(), at: pki.now)
         #expect(!rejected.isTrusted && rejected.holdsUntil == .distantFuture)
     }
 
     @Test("A time that is no number is past every end")
     func notANumber() throws {
-        let decision = DisabledPolicy(host: host).evaluate(try pki.trust(), at: pki.now)
+        let disabled = DisabledPolicy(host: host, log: RecordingLog().policyLog)
+        let decision = disabled.evaluate(try pki.trust(), at: pki.now)
         #expect(decision.holds(at: pki.now) && !decision.holds(at: Date(timeIntervalSince1970: .nan)))
     }
 

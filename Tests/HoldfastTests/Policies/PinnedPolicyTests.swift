@@ -225,10 +225,15 @@ struct PinnedPolicyTests {
         let fixture = try PolicyFixture()
         let stranger = try fixture.issuing.leaf(names: ["stranger.example"])
         for pinOnly in [true, false] {
-            let policy = try PinnedPolicy(
-                host: HostPattern(PolicyFixture.host), pinning: .certificate,
-                of: .der([fixture.leaf.der, fixture.issuing.der]), validatesHostName: false,
-                certificatePinOnly: pinOnly)
+            let log = RecordingLog()
+            let policy = try PolicyLog.$shared.withValue(log.policyLog) {
+                try PinnedPolicy(
+                    host: HostPattern(PolicyFixture.host), pinning: .certificate,
+                    of: .der([fixture.leaf.der, fixture.issuing.der]), validatesHostName: false,
+                    certificatePinOnly: pinOnly)
+            }
+            #expect(log.lines.count == 1)
+            #expect(log.lines.first?.hasPrefix("warning pinned issuers do not count") == true)
             #expect(policy.evaluate(try fixture.trust(), at: fixture.now).isTrusted)
             let decision = policy.evaluate(try fixture.trust(stranger.chain), at: fixture.now)
             #expect(decision.failure?.code == .invalidConfiguration)

@@ -7,6 +7,8 @@ struct PolicyFixture {
     static let host = "www.example.com"
 
     let clock = ManualClock(now: Date(timeIntervalSince1970: 1_900_000_000))
+    /// What `pinned` policies log.
+    let log = RecordingLog()
     let root: TestAuthority
     let issuing: TestAuthority
     let leaf: TestCertificate
@@ -39,10 +41,12 @@ struct PolicyFixture {
         _ pins: [Pin], host: String = PolicyFixture.host, validatesHostName: Bool = true, pinOnly: Bool = false,
         enforcement: PinSet.Enforcement = .enforce, expires: Date? = nil, afterExpiry: PinSet.ExpiryAction = .reject
     ) throws -> PinnedPolicy {
-        try PinnedPolicy(
-            host: HostPattern(host),
-            pins: PinSet(pins: pins, expires: expires, afterExpiry: afterExpiry, enforcement: enforcement),
-            validatesHostName: validatesHostName, certificatePinOnly: pinOnly, clock: clock)
+        try PolicyLog.$shared.withValue(log.policyLog) {
+            try PinnedPolicy(
+                host: HostPattern(host),
+                pins: PinSet(pins: pins, expires: expires, afterExpiry: afterExpiry, enforcement: enforcement),
+                validatesHostName: validatesHostName, certificatePinOnly: pinOnly, clock: clock)
+        }
     }
 }
 

@@ -64,6 +64,7 @@ struct StoreFixture {
     let signer = DocumentSigner()
     let provider = ScriptedProvider()
     let storage = InMemoryDataStore()
+    let log = RecordingLog()
     let clock = ManualClock(now: Date(timeIntervalSince1970: Double(start)))
     var configuration: CertStoreConfiguration
 
@@ -82,7 +83,7 @@ struct StoreFixture {
     {
         CertStore(
             configuration: configuration, cryptoProvider: crypto, secureDataStore: storage ?? self.storage,
-            remoteDataProvider: provider, clock: clock)
+            remoteDataProvider: provider, clock: clock, logger: log.logger)
     }
 
     /// A signed list of names with one fingerprint and the days until it expires.

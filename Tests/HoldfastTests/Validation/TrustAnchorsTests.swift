@@ -97,10 +97,12 @@ struct TrustAnchorsTests {
     func reloadByInterval(interval: Duration, slept: Duration) async throws {
         let (one, two) = (try TrustAnchors(der: [Judge.root().root]), try TrustAnchors(der: [Judge.root().root]))
         let queue = AnchorQueue([one, nil, two])
-        let store = try await TrustAnchorStore { try queue.next() }
+        let log = RecordingLog()
+        let store = try await TrustAnchorStore(logger: log.logger) { try queue.next() }
         let clock = CountedClock(count: 2)
         await store.run(every: interval, clock: clock)
         #expect(store.current == two)
         #expect(clock.record.sleeps.withLock { $0 } == [slept, slept, slept])
+        #expect(log.lines.map { $0.prefix { $0 != " " } } == ["error", "info"])
     }
 }

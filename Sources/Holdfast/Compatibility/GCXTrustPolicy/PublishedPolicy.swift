@@ -91,7 +91,7 @@ struct PublishedPolicy {
         do {
             store = try TrustServerStore.shared(
                 url: url, signer: TrustServerSigner(certificate: certificate), customer: customer,
-                settings: online.settings, clock: clock)
+                settings: online.settings, clock: clock, logger: log.storeLogger)
         } catch let error as DocumentError {
             throw invalid("trustServerCertificate: \(error.expected)", error.found, error.remedy, host)
         } catch let error as CertStoreError {

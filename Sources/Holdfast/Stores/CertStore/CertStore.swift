@@ -1,4 +1,5 @@
 import Dispatch
+public import Logging
 
 public import struct Foundation.Data
 public import struct Foundation.Date
@@ -71,17 +72,18 @@ public final class CertStore: Sendable {
     /// caller's thread.
     ///
     /// A configuration that is in error makes a store that answers ``ValidationResult/empty`` and says why in
-    /// ``configurationError``; ``init(checking:cryptoProvider:secureDataStore:remoteDataProvider:clock:)`` throws it.
+    /// ``configurationError``; ``init(checking:cryptoProvider:secureDataStore:remoteDataProvider:clock:logger:)`` throws it.
     /// - Parameters:
     ///   - configuration: what the store is to do.
     ///   - cryptoProvider: verifies signatures and makes random numbers.
     ///   - secureDataStore: keeps the document; nil for files in ``FileDataStore/defaultFolder``.
     ///   - remoteDataProvider: downloads the document; nil for a ``URLSessionDataProvider``.
     ///   - clock: what the time is.
+    ///   - logger: told of updates that fail and of what is wrong with documents; nil for one labelled `holdfast.store`.
     public init(
         configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
         secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
-        clock: any WallClock = SystemWallClock()
+        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) {
         self.configuration = configuration
         self.clock = clock
@@ -99,13 +101,14 @@ public final class CertStore: Sendable {
             configurationError = error
         }
         self.fallback = fallback
-        let reporter = CertStoreReporter(storeName: configuration.instanceIdentifier)
+        let logger = logger ?? PolicyLog.shared.storeLogger
+        let reporter = CertStoreReporter(storeName: configuration.instanceIdentifier, logger: logger)
         self.reporter = reporter
         let format = CertStoreFormat(
             configuration: configuration, key: key, configurationError: configurationError, crypto: cryptoProvider)
         documents = DocumentStore(
             format: format, clock: clock, crypto: cryptoProvider, dataStore: secureDataStore ?? FileDataStore(),
-            provider: remoteDataProvider ?? URLSessionDataProvider(), tell: { reporter.passOn($0) })
+            provider: remoteDataProvider ?? URLSessionDataProvider(), logger: logger, tell: { reporter.passOn($0) })
         if let configurationError { documents.say(of: configurationError) }
     }
 
@@ -114,11 +117,11 @@ public final class CertStore: Sendable {
     public convenience init(
         checking configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
         secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
-        clock: any WallClock = SystemWallClock()
+        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) throws(CertStoreError) {
         self.init(
             configuration: configuration, cryptoProvider: cryptoProvider, secureDataStore: secureDataStore,
-            remoteDataProvider: remoteDataProvider, clock: clock)
+            remoteDataProvider: remoteDataProvider, clock: clock, logger: logger)
         if let configurationError { throw configurationError }
     }
 
@@ -127,14 +130,17 @@ public final class CertStore: Sendable {
     public static func load(
         configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
         secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
-        clock: any WallClock = SystemWallClock()
+        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) async throws(CertStoreError) -> CertStore {
+        // The queue knows nothing of this task.
+        let logger = logger ?? PolicyLog.shared.storeLogger
         let store = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(
                     returning: CertStore(
                         configuration: configuration, cryptoProvider: cryptoProvider,
-                        secureDataStore: secureDataStore, remoteDataProvider: remoteDataProvider, clock: clock))
+                        secureDataStore: secureDataStore, remoteDataProvider: remoteDataProvider, clock: clock,
+                        logger: logger))
             }
         }
         if let error = store.configurationError { throw error }

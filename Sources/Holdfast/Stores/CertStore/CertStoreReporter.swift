@@ -5,12 +5,13 @@ import Logging
 final class CertStoreReporter: Sendable {
     let observers = Subscribers<@Sendable (CertStoreEvent) -> Void>()
     private let storeName: String
-    private let logger = Logger(label: "holdfast.store")
+    private let logger: Logger
     /// Said once.
     private let hasWarnedOfReplay = Lock(false)
 
-    init(storeName: String) {
+    init(storeName: String, logger: Logger) {
         self.storeName = storeName
+        self.logger = logger
     }
 
     func tell(_ event: CertStoreEvent) {

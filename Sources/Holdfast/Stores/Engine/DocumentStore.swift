@@ -43,19 +43,21 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     /// Storage blocks: it has a thread of its own.
     let storageQueue = DispatchQueue(label: "holdfast.store")
     let tell: @Sendable (DocumentStoreEvent<Content>) -> Void
-    let logger = Logger(label: "holdfast.store")
+    let logger: Logger
 
     /// Reads and verifies what is stored before it returns.
     /// - Parameter tell: told of everything that happens, on the thread where it happens, with no lock held.
     init(
         format: Format, clock: any WallClock, crypto: any CryptoProvider, dataStore: any SecureDataStore,
-        provider: any RemoteDataProvider, tell: @escaping @Sendable (DocumentStoreEvent<Content>) -> Void
+        provider: any RemoteDataProvider, logger: Logger,
+        tell: @escaping @Sendable (DocumentStoreEvent<Content>) -> Void
     ) {
         self.format = format
         self.clock = clock
         self.crypto = crypto
         self.dataStore = dataStore
         self.provider = provider
+        self.logger = logger
         self.tell = tell
         let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
         storageError = loaded.error

@@ -1,3 +1,5 @@
+public import Logging
+
 public import struct Foundation.URL
 
 extension TrustServerStore {
@@ -6,14 +8,16 @@ extension TrustServerStore {
     ///
     /// It lives as long as one of them holds it. Settings and clocks are parameters as well. Of an application's own
     /// sources, storages and clocks, one and the same object is equal to itself; a value shares with nobody.
+    /// The logger is not compared: that of the first counts.
     /// - Throws: ``CertStoreError`` `invalidConfiguration`.
     public static func shared(
         url: URL, signer: TrustServerSigner, customer: String,
         settings: OnlinePinningSettings = OnlinePinningSettings(),
-        clock: any WallClock = SystemWallClock()
+        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) throws(CertStoreError) -> TrustServerStore {
         let make = { () throws(CertStoreError) in
-            try TrustServerStore(url: url, signer: signer, customer: customer, settings: settings, clock: clock)
+            try TrustServerStore(
+                url: url, signer: signer, customer: customer, settings: settings, clock: clock, logger: logger)
         }
         guard let key = StoreKey(url: url, signer: signer, customer: customer, settings: settings, clock: clock) else {
             return try make()

@@ -1,5 +1,5 @@
 public import Foundation
-import Logging
+public import Logging
 
 /// Keeps the document of a trust server for one customer: downloads it, verifies it, stores it and renews it, and gives
 /// its pins to policies.
@@ -56,13 +56,13 @@ public final class TrustServerStore: Sendable {
 
     let documents: DocumentStore<TrustServerFormat>
     private let observers: Subscribers<@Sendable (Event) -> Void>
-    private let logger = Logger(label: "holdfast.store")
+    private let logger: Logger
     /// The document that was last said in the log to be in its grace.
     private let loggedGrace = Lock<Date?>(nil)
 
     /// Makes a store of its own; it reads and verifies what is stored before it returns.
     ///
-    /// Several stores of one server, customer and signer each download for themselves: ``shared(url:signer:customer:settings:clock:)``
+    /// Several stores of one server, customer and signer each download for themselves: ``shared(url:signer:customer:settings:clock:logger:)``
     /// makes one for all policies.
     /// - Parameters:
     ///   - url: where the document is.
@@ -70,11 +70,12 @@ public final class TrustServerStore: Sendable {
     ///   - customer: whose document it must be.
     ///   - settings: how it is fetched, kept and believed.
     ///   - clock: what the time is.
+    ///   - logger: told of updates that fail and of documents past their time; nil for one labelled `holdfast.store`.
     /// - Throws: ``CertStoreError`` `invalidConfiguration`.
     public init(
         url: URL, signer: TrustServerSigner, customer: String,
         settings: OnlinePinningSettings = OnlinePinningSettings(),
-        clock: any WallClock = SystemWallClock()
+        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) throws(CertStoreError) {
         if let error = settings.error { throw error }
         guard (1...DocumentLimits.nameBytes).contains(customer.utf8.count) else {
@@ -86,14 +87,17 @@ public final class TrustServerStore: Sendable {
         self.customer = customer
         self.settings = settings
         self.clock = clock
+        let logger = logger ?? PolicyLog.shared.storeLogger
+        self.logger = logger
         let observers = Subscribers<@Sendable (Event) -> Void>()
         self.observers = observers
         documents = DocumentStore(
             format: TrustServerFormat(url: url, signer: signer, customer: customer, settings: settings), clock: clock,
             crypto: SwiftCryptoProvider(), dataStore: settings.secureDataStore, provider: settings.remoteDataProvider,
+            logger: logger,
             tell: { event in
                 if case .replaced(let content) = event, let end = content.signerExpired {
-                    Logger(label: "holdfast.store").warning(
+                    logger.warning(
                         "the trust server's certificate has ended; configure its successor",
                         metadata: ["customer": "\(customer)", "end": "\(end.formatted(.iso8601))"])
                 }

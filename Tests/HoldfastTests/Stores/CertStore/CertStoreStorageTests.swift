@@ -136,7 +136,7 @@ struct CertStoreStorageTests {
         for (fixture, store) in stores.dropFirst() {
             let again = CertStore(
                 configuration: fixture.configuration, secureDataStore: store.documents.dataStore,
-                remoteDataProvider: fixture.provider, clock: fixture.clock)
+                remoteDataProvider: fixture.provider, clock: fixture.clock, logger: fixture.log.logger)
             #expect(again.judge(1) == .empty && again.storageError == nil)
         }
         #expect(first.store(stores[0].1.documents.dataStore).judge(1) == .trusted)
@@ -151,7 +151,7 @@ struct CertStoreStorageTests {
         for (fixture, store) in stores.dropFirst() {
             let again = CertStore(
                 configuration: fixture.configuration, secureDataStore: store.documents.dataStore,
-                remoteDataProvider: fixture.provider, clock: fixture.clock)
+                remoteDataProvider: fixture.provider, clock: fixture.clock, logger: fixture.log.logger)
             #expect(again.judge(1) == .empty && again.storageError?.code == .damagedStorage)
         }
     }

@@ -128,10 +128,12 @@ struct CertStoreValidationTests {
             #expect(await store.updateError()?.code == .invalidConfiguration)
             #expect(store.judge(1) == .empty && fixture.provider.requests.isEmpty)
             #expect(throws: CertStoreError.self) {
-                try CertStore(checking: fixture.configuration, secureDataStore: fixture.storage)
+                try CertStore(
+                    checking: fixture.configuration, secureDataStore: fixture.storage, logger: fixture.log.logger)
             }
             await #expect(throws: CertStoreError.self) {
-                try await CertStore.load(configuration: fixture.configuration, secureDataStore: fixture.storage)
+                _ = try await CertStore.load(
+                    configuration: fixture.configuration, secureDataStore: fixture.storage, logger: fixture.log.logger)
             }
             await #expect(throws: CertStoreError.self) { try await store.run() }
         }

@@ -1,4 +1,3 @@
-#if os(macOS) || os(Linux)
 import Foundation
 import HoldfastTesting
 import Testing
@@ -9,45 +8,63 @@ import Testing
 struct StoreLogTests {
     @Test("That a static list has no protection against older entries is said once, and of a challenge never")
     func replayProtection() async throws {
-        // A process of its own: there is one logging system for each.
-        await #expect(processExitsWith: .success) {
-            let log = RecordingLog()
-            log.bootstrap()
-            func lines() -> Int { log.lines.count { $0.contains("does not protect against older entries") } }
-            let fixture = try StoreFixture()
-            let store = fixture.store()
-            #expect(lines() == 0)
-            try fixture.publish([(StoreFixture.name, 1, 100)])
-            try await store.update()
-            #expect(lines() == 1)
-            #expect(log.lines.contains { $0.hasPrefix("notice ") && $0.contains("store=default") })
-            try fixture.publish([(StoreFixture.name, 2, 100)])
-            try await store.update(mode: .forced)
-            #expect(store.judge(2) == .trusted && lines() == 1)
-
-            let signed = try StoreFixture(useChallenge: true)
-            signed.publishSigned([(StoreFixture.name, 1, 100)])
-            try await signed.store(InMemoryDataStore()).update()
-            #expect(lines() == 1)
+        let fixture = try StoreFixture()
+        func lines(_ log: RecordingLog) -> Int {
+            log.lines.count { $0.contains("does not protect against older entries") }
         }
+        let store = fixture.store()
+        #expect(lines(fixture.log) == 0)
+        try fixture.publish([(StoreFixture.name, 1, 100)])
+        try await store.update()
+        #expect(lines(fixture.log) == 1)
+        #expect(fixture.log.lines.contains { $0.hasPrefix("notice ") && $0.contains("store=default") })
+        try fixture.publish([(StoreFixture.name, 2, 100)])
+        try await store.update(mode: .forced)
+        #expect(store.judge(2) == .trusted && lines(fixture.log) == 1)
+
+        let signed = try StoreFixture(useChallenge: true)
+        signed.publishSigned([(StoreFixture.name, 1, 100)])
+        try await signed.store().update()
+        #expect(lines(signed.log) == 0)
     }
 
     @Test("A failed update, a store that starts empty and an unsigned domainsConfig are logged")
     func others() async throws {
-        await #expect(processExitsWith: .success) {
-            let log = RecordingLog()
-            log.bootstrap()
-            var fixture = try StoreFixture()
-            let store = fixture.store()
-            #expect(await store.updateError()?.code == .networkError)
-            #expect(log.lines.contains { $0.hasPrefix("warning an update failed") && $0.contains("networkError") })
-            try fixture.publish([(StoreFixture.name, 1, 100)], more: #","domainsConfig":{}"#)
-            try await store.update()
-            #expect(log.lines.contains { $0.hasPrefix("warning domainsConfig of a static list") })
-            fixture.configuration.publicKey = "AAAA"
-            _ = fixture.store()
-            #expect(log.lines.contains { $0.hasPrefix("error the store starts empty") })
+        var fixture = try StoreFixture()
+        let log = fixture.log
+        let store = fixture.store()
+        #expect(await store.updateError()?.code == .networkError)
+        #expect(log.lines.contains { $0.hasPrefix("warning an update failed") && $0.contains("networkError") })
+        try fixture.publish([(StoreFixture.name, 1, 100)], more: #","domainsConfig":{}"#)
+        try await store.update()
+        #expect(log.lines.contains { $0.hasPrefix("warning domainsConfig of a static list") })
+        fixture.configuration.publicKey = "AAAA"
+        _ = fixture.store()
+        #expect(log.lines.contains { $0.hasPrefix("error the store starts empty") })
+    }
+
+    @Test("A store that is loaded off the caller's thread writes where one that is made on it does")
+    func loaded() async throws {
+        let log = RecordingLog()
+        let fixture = try StoreFixture()
+        let store = try await PolicyLog.$shared.withValue(log.policyLog) {
+            try await CertStore.load(
+                configuration: fixture.configuration, secureDataStore: fixture.storage,
+                remoteDataProvider: fixture.provider, clock: fixture.clock)
         }
+        #expect(await store.updateError()?.code == .networkError)
+        #expect(log.lines.count == 1)
+        #expect(log.lines.allSatisfy { $0.hasPrefix("warning an update failed") })
+    }
+
+    @Test("A trust server's failed update is logged, with the customer whose document it is")
+    func trustServer() async throws {
+        let fixture = try TrustServerStoreFixture()
+        let store = try fixture.store()
+        fixture.fail()
+        #expect(await store.updateError()?.code == .networkError)
+        #expect(fixture.log.lines.count == 1)
+        #expect(fixture.log.lines.first?.hasPrefix("warning an update failed") == true)
+        #expect(fixture.log.lines.first?.contains("store=gcx at ") == true)
     }
 }
-#endif

@@ -196,6 +196,8 @@ struct TrustServerPolicyTests {
             fixture.clock.advance(by: 61)
         }
         #expect(uses.withLock { $0 } == [10_800, 10_861])
+        // The log is told of the document, not of each use.
+        #expect(fixture.log.lines.count { $0.contains("is past its time and still counts") } == 1)
     }
 
     @Test("A document past its time is waited for once: after a failure it counts without a wait, until one succeeds")

@@ -12,6 +12,7 @@ struct TrustServerStoreFixture {
     let server: TestTrustServer
     let provider = ScriptedProvider()
     let storage = InMemoryDataStore()
+    let log = RecordingLog()
     let url: URL
     var settings = OnlinePinningSettings()
 
@@ -28,7 +29,7 @@ struct TrustServerStoreFixture {
     func store(customer: String = "gcx", url: URL? = nil, signer: TestTrustServer? = nil) throws -> TrustServerStore {
         try TrustServerStore(
             url: url ?? self.url, signer: TrustServerSigner(certificate: (signer ?? server).certificate),
-            customer: customer, settings: settings, clock: clock)
+            customer: customer, settings: settings, clock: clock, logger: log.logger)
     }
 
     func document(

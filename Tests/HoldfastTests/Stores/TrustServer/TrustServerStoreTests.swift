@@ -370,5 +370,7 @@ struct TrustServerStoreTests {
             if seen.last == "reset" { break }
         }
         #expect(seen == ["started direct", "replaced 1", "signer", "finished ok", "reset"])
+        #expect(fixture.log.lines.count == 1)
+        #expect(fixture.log.lines.first?.hasPrefix("warning the trust server's certificate has ended") == true)
     }
 }

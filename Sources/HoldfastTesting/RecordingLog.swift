@@ -1,19 +1,17 @@
-import Logging
-
-@testable import Holdfast
+package import Holdfast
+package import Logging
 
 /// A log that keeps its lines, and policies' log on top of it.
-final class RecordingLog: Sendable {
+package final class RecordingLog: Sendable {
     private let kept = Lock<[String]>([])
 
-    var lines: [String] { kept.withLock { $0 } }
+    package init() {}
 
-    var policyLog: PolicyLog {
-        PolicyLog(Logger(label: "test") { _ in Handler(log: self) })
-    }
+    package var lines: [String] { kept.withLock { $0 } }
 
-    /// Has every logger of the process that is made from now on write here; only once in a process.
-    func bootstrap() { LoggingSystem.bootstrap { _ in Handler(log: self) } }
+    package var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+
+    package var policyLog: PolicyLog { PolicyLog(logger) }
 
     private struct Handler: LogHandler {
         let log: RecordingLog
@@ -25,7 +23,8 @@ final class RecordingLog: Sendable {
         }
 
         func log(event: LogEvent) {
-            let details = (event.metadata ?? [:]).map { "\($0)=\($1)" }.sorted()
+            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            let details = all.map { "\($0)=\($1)" }.sorted()
             log.kept.withLock { $0.append("\(event.level) \(event.message) \(details.joined(separator: " "))") }
         }
     }
