@@ -7,10 +7,13 @@ public struct DomainsConfiguration: Sendable, Hashable {
     public let pinningRequiredForUnlisted: Bool
     /// By the octets of the name: in a static list nobody signed it.
     private let required: [[UInt8]: Bool]
+    /// The same by small letters, as hosts are dialled. Of two spellings the one that needs pins counts.
+    private let requiredInSmallLetters: [[UInt8]: Bool]
 
     init(pinningRequiredForUnlisted: Bool, required: [[UInt8]: Bool]) {
         self.pinningRequiredForUnlisted = pinningRequiredForUnlisted
         self.required = required
+        requiredInSmallLetters = Dictionary(required.map { ($0.map(DNSOctets.lowercase), $1) }) { $0 || $1 }
     }
 
     /// Whether a host needs pins, by the name as it was signed (`domains`); made anew each time.
@@ -23,7 +26,7 @@ public struct DomainsConfiguration: Sendable, Hashable {
     public func requiresPinning(_ name: String) -> Bool { isRequired(name) ?? pinningRequiredForUnlisted }
 
     /// Whether a name that is listed needs pins; nil for one that is not.
-    func isRequired(_ name: String) -> Bool? { required[Array(name.utf8)] }
+    func isRequired(_ name: String) -> Bool? { requiredInSmallLetters[Array(name.utf8)] }
 }
 
 extension StrictJSONReader {

@@ -122,4 +122,16 @@ struct ChallengeResponseTests {
         #expect(read.requiresPinning("b") && !read.requiresPinning("a") && read.pinningRequired["a"] == false)
         #expect(throws: DocumentError(.invalidValue, expected: "", found: "")) { try domains(["a", "a"]) }
     }
+
+    @Test("A host finds its domain whatever letters the document spells it in; of two spellings the stricter counts")
+    func spellings() {
+        func configuration(_ required: [String: Bool]) -> DomainsConfiguration {
+            DomainsConfiguration(
+                pinningRequiredForUnlisted: false,
+                required: Dictionary(uniqueKeysWithValues: required.map { (Array($0.utf8), $1) }))
+        }
+        #expect(configuration(["WWW.Bank.example": true]).requiresPinning("www.bank.example"))
+        #expect(configuration(["www.bank.example": false, "WWW.bank.example": true]).requiresPinning("www.bank.example"))
+        #expect(!configuration(["www.bank.example": true]).requiresPinning("mail.bank.example"))
+    }
 }
