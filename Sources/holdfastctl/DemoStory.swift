@@ -4,6 +4,7 @@ import HoldfastAsyncHTTPClient
 import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
+import Logging
 import NIOSSL
 
 /// The part of the demo in which pins change: a client, its store, and what is published meanwhile.
@@ -69,7 +70,8 @@ struct DemoStory {
         return try CertStore(
             checking: CertStoreConfiguration(
                 serviceUrl: url, publicKey: try key.publicKey.base64, useChallenge: useChallenge),
-            secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, clock: stage.clock)
+            secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, clock: stage.clock,
+            logger: Logger(label: "demo") { _ in SwiftLogNoOpLogHandler() })
     }
 
     private func connect(

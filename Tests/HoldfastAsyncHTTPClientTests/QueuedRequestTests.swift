@@ -88,7 +88,11 @@ struct QueuedRequestTests {
         let leaf = try setting.leaf()
         let pins = try PinSet(
             pins: [leaf.publicKeyPin()], expires: setting.clock.now.addingTimeInterval(3_600))
-        setting.manager.add(policy: try PinnedPolicy(host: HostPattern("www.example.com"), pins: pins))
+        let log = RecordingLog()
+        let policy = try PolicyLog.$shared.withValue(log.policyLog) {
+            try PinnedPolicy(host: HostPattern("www.example.com"), pins: pins)
+        }
+        setting.manager.add(policy: policy)
         try await run(version, setting, leaf) { _ in
             setting.clock.advance(by: 3_700)
         } after: { _, origin, result in
