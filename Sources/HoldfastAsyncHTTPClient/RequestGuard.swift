@@ -73,6 +73,14 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
         }
     }
 
+    func channelInactive(context: ChannelHandlerContext) {
+        guard heldEnd != nil, hasSentEnd else { return context.fireChannelInactive() }
+        // The stream ends with the request's last octet. The response's end is due before AsyncHTTPClient hears of that:
+        // it would take the response for a broken one.
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.eventLoop.execute { bound.value.fireChannelInactive() }
+    }
+
     func open(_ channel: any Channel) {
         guard state == .holding else { return }
         state = .open
