@@ -99,8 +99,11 @@ struct LeafAloneTests {
         let pins = try PinSet(
             pins: [leaf.publicKeyPin()], expires: setting.clock.now.addingTimeInterval(-60),
             afterExpiry: .standardValidation)
-        setting.manager.add(
-            policy: try PinnedPolicy(host: HostPattern("www.example.com"), pins: pins, certificatePinOnly: true))
+        let log = RecordingLog()
+        let policy = try PolicyLog.$shared.withValue(log.policyLog) {
+            try PinnedPolicy(host: HostPattern("www.example.com"), pins: pins, certificatePinOnly: true)
+        }
+        setting.manager.add(policy: policy)
         try await withOrigin(leaf) { origin in
             try await setting.withClient { try await $0.expectAnswer(origin.url()) }
         }
@@ -110,6 +113,7 @@ struct LeafAloneTests {
                 try await expectNoRequest(origin)
             }
         }
+        #expect(log.lines.count == 1 && log.lines.first?.contains("the pins have expired") == true)
     }
 
     @Test("is shown the whole chain before it refuses: a revocation list speaks of the leaf by its issuer")
