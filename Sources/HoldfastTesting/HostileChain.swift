@@ -169,7 +169,7 @@ extension HostileChain {
 
         private func slowKey(_ number: Int) -> [UInt8]? {
             guard recipe.kind % 5 > 1 else { return nil }
-            var modulus = (0..<modulusOctets).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7) | 1 }
+            var modulus = (0..<modulusOctets).map { UInt8(truncatingIfNeeded: $0 * 31 + number * 7) | 1 }
             modulus[0] = 0xFF
             modulus[1] = UInt8(truncatingIfNeeded: number)
             let exponent: [UInt8] = recipe.size % 2 == 0 ? [1, 0xFF, 0xFF, 0xFF, 0xFF] : [1, 0, 1]

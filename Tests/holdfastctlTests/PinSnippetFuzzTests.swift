@@ -25,7 +25,8 @@ struct PinSnippetFuzzTests {
     private static func texts(_ count: Int) -> [String] {
         var state: UInt64 = 15
         func next() -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            state = state.multipliedReportingOverflow(by: 6_364_136_223_846_793_005).partialValue
+            state &+= 1_442_695_040_888_963_407
             return Int(state >> 33)
         }
         return ["x \u{0D4E}-- y", "-", "--", "-\u{301}-->"]

@@ -16,7 +16,7 @@ public struct DistinguishedName: Sendable, Hashable {
     public var isEmpty: Bool { der.count <= 2 }
 
     /// Whether two names are the same by RFC 5280 section 7.1: attribute by attribute, case and runs of spaces aside. It
-    /// folds both; to compare one name with many costs less by ``FoldedName``.
+    /// folds both; to compare one name with many, fold each of them once.
     public func matches(_ other: DistinguishedName) -> Bool {
         if der == other.der { return true }
         guard let mine = folded, let theirs = other.folded else { return false }
