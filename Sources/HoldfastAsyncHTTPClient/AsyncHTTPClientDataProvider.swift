@@ -182,7 +182,6 @@ private final class DocumentDownload: Sendable {
             manager.add(policy: DisabledPolicy(host: host, clock: provider.clock, log: provider.log))
         }
         var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
         // The limits come first: they say which of them was reached.
         let limit = AsyncHTTPClientDataProvider.duration(provider.answerLimit) + .seconds(10)
         configuration.timeout.connect = TimeAmount(limit)

@@ -37,8 +37,8 @@ public import NIOSSL
 /// ## What differs from HTTPClient
 /// - A host without a policy is refused unless `unknownHosts` says otherwise, and so is `http` for every host whose
 ///   policy asks for a certificate: there is none.
-/// - Redirects follow AsyncHTTPClient's rules and its `redirectConfiguration`, each target judged before it is
-///   connected to; one from https to http is an error.
+/// - Redirects are followed only where ``RedirectRules`` are given, each target judged before it is connected to; one
+///   from https to http is an error. AsyncHTTPClient's `redirectConfiguration` cannot be read and is ignored.
 /// - `connectionPool.retryConnectionEstablishment` is off, since a refusal would otherwise surface at a deadline only.
 /// - Trust roots in a `TLSConfiguration`, of the client or of a request, and verification turned off are refused: the
 ///   validator's anchors and the policy decide.
@@ -75,7 +75,7 @@ public final class PinnedHTTPClient: Sendable {
     let clients: OriginClients
     let evidence: EvidenceStore
     private let origins: KnownOrigins
-    private let redirects: RedirectEngine.Rules?
+    private let redirects: RedirectRules?
     private let watcher: Task<Void, Never>
 
     /// Makes a client; nothing is connected.
@@ -85,7 +85,9 @@ public final class PinnedHTTPClient: Sendable {
     ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS.
     ///   - unknownHosts: what happens to a host without a policy.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
-    ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, the rest holds.
+    ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, its
+    ///     `redirectConfiguration` is ignored, the rest holds.
+    ///   - redirects: which redirects are followed; nil for none: then a redirect is the response.
     ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
     ///   - limits: the bounds of what is kept.
     ///   - clock: tells the time of each decision.
@@ -94,11 +96,12 @@ public final class PinnedHTTPClient: Sendable {
         trust: TrustManager, validator: PathValidator, unknownHosts: UnknownHostRule = .reject,
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
-        oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(), clock: any WallClock = SystemWallClock()
+        redirects: RedirectRules? = nil, oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(),
+        clock: any WallClock = SystemWallClock()
     ) throws(PinnedHTTPClientError) {
         let judge = TrustJudge(manager: trust, unknownHosts: unknownHosts, validator: { validator }, clock: clock)
         try self.init(
-            judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration,
+            judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration, redirects: redirects,
             oldestTLSVersion: oldestTLSVersion, limits: limits)
     }
 
@@ -111,7 +114,9 @@ public final class PinnedHTTPClient: Sendable {
     ///   - profile: which rules a chain must keep.
     ///   - unknownHosts: what happens to a host without a policy.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
-    ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, the rest holds.
+    ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, its
+    ///     `redirectConfiguration` is ignored, the rest holds.
+    ///   - redirects: which redirects are followed; nil for none: then a redirect is the response.
     ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
     ///   - limits: the bounds of what is kept.
     ///   - clock: tells the time of each decision.
@@ -121,23 +126,24 @@ public final class PinnedHTTPClient: Sendable {
         unknownHosts: UnknownHostRule = .reject,
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
-        oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(), clock: any WallClock = SystemWallClock()
+        redirects: RedirectRules? = nil, oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(),
+        clock: any WallClock = SystemWallClock()
     ) throws(PinnedHTTPClientError) {
         let cache = VerifiedPathCache()
         let judge = TrustJudge(
             manager: trust, unknownHosts: unknownHosts,
             validator: { PathValidator(anchors: anchors.current, profile: profile, cache: cache) }, clock: clock)
         try self.init(
-            judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration,
+            judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration, redirects: redirects,
             oldestTLSVersion: oldestTLSVersion, limits: limits)
     }
 
     private init(
         judge: TrustJudge, eventLoopGroup: any EventLoopGroup, configuration: sending HTTPClient.Configuration,
-        oldestTLSVersion: TLSVersion, limits: Limits
+        redirects: RedirectRules?, oldestTLSVersion: TLSVersion, limits: Limits
     ) throws(PinnedHTTPClientError) {
         try Self.check(eventLoopGroup, configuration, limits)
-        redirects = try configuration.redirectConfiguration.rules()
+        self.redirects = redirects
         let idleTimeout = configuration.connectionPool.idleTimeout
         let tls = configuration.tlsConfiguration
         evidence = EvidenceStore(capacity: limits.evidence, lifetime: limits.evidenceLifetime)

@@ -10,8 +10,6 @@ public struct PinnedHTTPClientError: HoldfastError {
         case eventLoopsRefused
         /// A proxy of a kind that evidence cannot be collected through.
         case proxyRefused
-        /// A setting of AsyncHTTPClient that cannot be read.
-        case unreadableConfiguration
         /// A limit that leaves nothing to work with.
         case invalidLimit
 

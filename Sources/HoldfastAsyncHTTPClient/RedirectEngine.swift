@@ -3,16 +3,14 @@ import Foundation
 import Holdfast
 import NIOHTTP1
 
-/// Decides whether and how a redirect is followed: AsyncHTTPClient's rules, with two of Holdfast's own (never from
-/// https to http, and a Host header ends with its origin). No I/O.
+/// Decides whether and how a redirect is followed, as AsyncHTTPClient does, with three rules of Holdfast's own: never from
+/// https to http, a Host header ends with its origin, and a body is sent again only by the caller's choice. No I/O.
 struct RedirectEngine {
-    typealias Rules = HTTPClient.Configuration.RedirectConfiguration.FollowConfiguration
-
     /// Nil follows none.
-    private let rules: Rules?
+    private let rules: RedirectRules?
     private var visited: [String]
 
-    init(rules: Rules?, url: String) {
+    init(rules: RedirectRules?, url: String) {
         self.rules = rules
         visited = [url]
     }
@@ -40,8 +38,8 @@ struct RedirectEngine {
                 remedy: "Have the server name an https address; without TLS nobody proves who answers.")
         }
         let text = target.absoluteString
-        guard visited.count <= rules.max else { throw HTTPClientError.redirectLimitReached }
-        guard rules.allowCycles || !visited.contains(text) else { throw HTTPClientError.redirectCycleDetected }
+        guard visited.count <= rules.limit else { throw HTTPClientError.redirectLimitReached }
+        guard rules.allowsCycles || !visited.contains(text) else { throw HTTPClientError.redirectCycleDetected }
         visited.append(text)
 
         var next = request
@@ -57,8 +55,8 @@ struct RedirectEngine {
                 next.headers.remove(name: name)
             }
         }
-        // The body is on its way already: what cannot be sent again ends here, with the redirect as the answer.
-        guard next.body.map(Self.canBeSentAgain) ?? true else { return nil }
+        // The body is on its way already: where it may not be sent again, the redirect is the answer.
+        guard next.body == nil || rules.resendsBodies else { return nil }
         return next
     }
 
@@ -70,11 +68,11 @@ struct RedirectEngine {
         }
     }
 
-    private static func becomesGet(_ method: HTTPMethod, _ status: HTTPResponseStatus, _ rules: Rules) -> Bool {
+    private static func becomesGet(_ method: HTTPMethod, _ status: HTTPResponseStatus, _ rules: RedirectRules) -> Bool {
         switch status {
         case .seeOther: method != .HEAD
-        case .movedPermanently: method == .POST && !rules.retainHTTPMethodAndBodyOn301
-        case .found: method == .POST && !rules.retainHTTPMethodAndBodyOn302
+        case .movedPermanently: method == .POST && !rules.keepsMethodOn301
+        case .found: method == .POST && !rules.keepsMethodOn302
         default: false
         }
     }
@@ -82,38 +80,5 @@ struct RedirectEngine {
     /// As written, so that a port that is spelled out differs from one that is not: then credentials are dropped.
     private static func isSameOrigin(_ one: URL, _ other: URL) -> Bool {
         one.scheme == other.scheme && one.host == other.host && one.port == other.port
-    }
-
-    /// AsyncHTTPClient does not say whether a body can be sent again, so what it is made of is asked by reflection;
-    /// where that says nothing, it is not sent again.
-    static func canBeSentAgain(_ body: HTTPClientRequest.Body) -> Bool {
-        guard let mode = Mirror(reflecting: body).descendant("mode"),
-            let kind = Mirror(reflecting: mode).children.first
-        else { return false }
-        switch kind.label {
-        case "byteBuffer": return true
-        case "sequence":
-            return Mirror(reflecting: kind.value).descendant("canBeConsumedMultipleTimes") as? Bool ?? false
-        default: return false
-        }
-    }
-}
-
-extension HTTPClient.Configuration.RedirectConfiguration {
-    /// What the application chose. AsyncHTTPClient offers no way to read it, and the inner clients must not follow by
-    /// themselves.
-    ///
-    /// - Throws: ``PinnedHTTPClientError`` where reflection says nothing.
-    func rules() throws(PinnedHTTPClientError) -> FollowConfiguration? {
-        if let mode = Mirror(reflecting: self).descendant("mode") {
-            if let followed = Mirror(reflecting: mode).children.first {
-                if let rules = followed.value as? FollowConfiguration { return rules }
-            } else if "\(mode)" == "disallow" {
-                return nil
-            }
-        }
-        throw PinnedHTTPClientError(
-            .unreadableConfiguration, expected: "a redirectConfiguration that can be read", found: "an unknown form",
-            remedy: "Build with reflection metadata, and with a version of AsyncHTTPClient that Holdfast knows.")
     }
 }

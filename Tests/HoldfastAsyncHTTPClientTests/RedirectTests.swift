@@ -15,6 +15,13 @@ struct RedirectTests {
         { $0.uri.hasPrefix("/go") ? target.reply : .init() }
     }
 
+    private static let rules = {
+        var rules = RedirectRules()
+        rules.limit = 3
+        rules.resendsBodies = true
+        return rules
+    }()
+
     @Test("is followed to a trusted host, without credentials, and the response tells the way")
     func followed() async throws {
         let setting = try HTTPSetting()
@@ -24,7 +31,7 @@ struct RedirectTests {
         try await withOrigin(try setting.leaf("api.example.com")) { second in
             try await withOrigin(try setting.leaf(), answer: answer(target)) { first in
                 target.reply = .redirect(.temporaryRedirect, to: second.url("/there", host: "api.example.com"))
-                try await setting.withClient { client in
+                try await setting.withClient(redirects: Self.rules) { client in
                     var request = HTTPClientRequest(url: first.url("/go"))
                     request.method = .POST
                     request.headers.add(name: "Authorization", value: "secret")
@@ -56,7 +63,7 @@ struct RedirectTests {
         try await withOrigin(try setting.leaf("api.example.com")) { second in
             try await withOrigin(try setting.leaf(), answer: answer(target)) { first in
                 target.reply = .redirect(.found, to: second.url(host: "api.example.com"))
-                try await setting.withClient { client in
+                try await setting.withClient(redirects: Self.rules) { client in
                     #expect(await client.refusal(first.url("/go"))?.code == .pinMismatch)
                     try await expectNoRequest(second)
                 }
@@ -72,7 +79,7 @@ struct RedirectTests {
         let target = AnswerBox()
         try await withOrigin(try setting.leaf()) { second in
             try await withOrigin(try setting.leaf(), answer: answer(target)) { first in
-                try await setting.withClient { client in
+                try await setting.withClient(redirects: Self.rules) { client in
                     target.reply = .redirect(.found, to: second.url(host: "other.example.net"))
                     #expect(await client.refusal(first.url("/go"))?.code == .noPolicyForHost)
                     target.reply = .redirect(.found, to: second.url(host: "api.example.com", scheme: "http"))
@@ -83,13 +90,13 @@ struct RedirectTests {
         }
     }
 
-    @Test("is the answer when the body cannot be sent again, and when redirects are not to be followed")
+    @Test("is the answer when the body may not be sent again, and when redirects are not asked for")
     func notFollowed() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
         let reply = TestOrigin.Reply.redirect(.temporaryRedirect, to: "/there")
         try await withOrigin(try setting.leaf(), answer: { _ in reply }) { origin in
-            try await setting.withClient { client in
+            try await setting.withClient(redirects: RedirectRules()) { client in
                 var request = HTTPClientRequest(url: origin.url())
                 request.method = .POST
                 let parts = AsyncStream<ByteBuffer> { continuation in
@@ -101,7 +108,8 @@ struct RedirectTests {
                 #expect(response.status == .temporaryRedirect)
                 #expect(origin.counters.requests.map(\.body) == ["body"])
             }
-            try await setting.withClient({ $0.redirectConfiguration = .disallow }) { client in
+            // What the configuration says of redirects is not asked.
+            try await setting.withClient({ $0.redirectConfiguration = .follow(max: 3, allowCycles: false) }) { client in
                 let response = try await client.execute(HTTPClientRequest(url: origin.url()), timeout: .minutes(5))
                 #expect(response.status == .temporaryRedirect)
                 #expect(origin.counters.requests.count == 2)
@@ -109,13 +117,13 @@ struct RedirectTests {
         }
     }
 
-    @Test("without end is an error after as many as the configuration allows")
+    @Test("without end is an error after as many as the rules allow")
     func limit() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
         let answer: TestOrigin.Answer = { .redirect(.found, to: $0.uri + "x") }
         try await withOrigin(try setting.leaf(), answer: answer) { origin in
-            try await setting.withClient({ $0.redirectConfiguration = .follow(max: 3, allowCycles: false) }) { client in
+            try await setting.withClient(redirects: Self.rules) { client in
                 await #expect(throws: HTTPClientError.redirectLimitReached) { _ = try await client.text(origin.url()) }
                 #expect(origin.counters.requests.count == 4)
             }

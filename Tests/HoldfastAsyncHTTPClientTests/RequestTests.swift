@@ -170,7 +170,7 @@ struct RequestTests {
         let log = RecordingLog()
         let reply = TestOrigin.Reply.redirect(.found, to: "https://api.example.com/")
         try await withOrigin(try setting.leaf(), answer: { _ in reply }) { origin in
-            try await setting.withClient { client in
+            try await setting.withClient(redirects: RedirectRules()) { client in
                 _ = await #expect(throws: TrustFailure.self) {
                     _ = try await client.execute(
                         HTTPClientRequest(url: origin.url()), timeout: .minutes(5), logger: log.logger)

@@ -49,7 +49,7 @@ struct HTTPSetting {
 
     func client(
         unknownHosts: UnknownHostRule = .reject, limits: PinnedHTTPClient.Limits = .init(),
-        anchors: TrustAnchors? = nil, revocation: Revocation = .none,
+        anchors: TrustAnchors? = nil, revocation: Revocation = .none, redirects: RedirectRules? = nil,
         _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) throws -> PinnedHTTPClient {
         var configuration = configuration
@@ -57,17 +57,19 @@ struct HTTPSetting {
         return try PinnedHTTPClient(
             trust: manager,
             validator: PathValidator(anchors: try anchors ?? self.anchors(), revocation: revocation),
-            unknownHosts: unknownHosts, configuration: configuration, limits: limits, clock: clock)
+            unknownHosts: unknownHosts, configuration: configuration, redirects: redirects, limits: limits, clock: clock
+        )
     }
 
     func withClient<Result>(
         unknownHosts: UnknownHostRule = .reject, limits: PinnedHTTPClient.Limits = .init(),
-        anchors: TrustAnchors? = nil, revocation: Revocation = .none,
+        anchors: TrustAnchors? = nil, revocation: Revocation = .none, redirects: RedirectRules? = nil,
         _ configure: (inout HTTPClient.Configuration) -> Void = { _ in },
         _ body: (PinnedHTTPClient) async throws -> Result
     ) async throws -> Result {
         let client = try client(
-            unknownHosts: unknownHosts, limits: limits, anchors: anchors, revocation: revocation, configure)
+            unknownHosts: unknownHosts, limits: limits, anchors: anchors, revocation: revocation, redirects: redirects,
+            configure)
         do {
             let result = try await body(client)
             try await client.shutdown()
