@@ -69,4 +69,17 @@ struct ChangeLockTests {
             #expect(try site.mode(lock.lastPathComponent) == 0o600)
         }
     }
+
+    @Test("Another file that was given the lock's name is refused, and its mode stays")
+    func secondName() async throws {
+        try await SigningSite.with { site in
+            let list = site.folder.appending(path: "pins.json")
+            let other = site.folder.appending(path: "other")
+            try Data("shared".utf8).write(to: other)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: other.path)
+            try FileManager.default.linkItem(at: other, to: ChangeLock.file(for: list))
+            #expect(throws: CommandFailure.self) { try ChangeLock.on(list, for: "pins.json", limit: .seconds(60)) }
+            #expect(try site.mode("other") == 0o644)
+        }
+    }
 }

@@ -7,7 +7,7 @@ package final class FileLock: Sendable {
     package enum Failure: Error {
         /// Others held it for the whole time.
         case held
-        /// Somebody else owns the file, or it is no file.
+        /// Somebody else owns the file, or it is no file, or it is another file under a second name.
         case foreign
         /// The number of an error of the system.
         case system(Int32)
@@ -16,7 +16,7 @@ package final class FileLock: Sendable {
         package var found: String {
             switch self {
             case .held: "another process holds it"
-            case .foreign: "it belongs to another user, or is no file"
+            case .foreign: "it belongs to another user, is no file, or is another file's second name"
             case .system(let number): unsafe String(cString: strerror(number))
             }
         }
@@ -62,8 +62,10 @@ package final class FileLock: Sendable {
     private static func requireOwn(_ descriptor: Int32) throws(Failure) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(errno) }
-        // Root works on everybody's files.
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() || geteuid() == 0 else { throw .foreign }
+        // Root works on everybody's files. A file with a second name is another one that somebody put in the lock's place;
+        // its mode must not be changed.
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1, status.st_uid == geteuid() || geteuid() == 0
+        else { throw .foreign }
         // One that an earlier version, or a copy, left open to others.
         if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw .system(errno) }
     }
