@@ -270,7 +270,7 @@ struct TrustServerTests {
                 try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
                 // The shell starts it, sees three documents by their line, and tells it to stop.
                 let script = """
-                    "$@" --every 1s > log & pid=$!
+                    : > log; "$@" --every 1s >> log & pid=$!
                     while [ "$(grep -c published log)" -lt 3 ]; do kill -0 $pid || exit 9; sleep 0.1; done
                     kill -TERM $pid; wait $pid
                     """
@@ -290,9 +290,10 @@ struct TrustServerTests {
                 try site.write("next.pub", try TestKey(.p256).publicKeyPEM)
                 try site.write("second.pub", second.publicKeyPEM)
                 let script = """
+                    : > log
                     more() { n=$(($(grep -c published log) + 2))
                       while [ "$(grep -c published log)" -lt $n ]; do kill -0 $pid || exit 9; sleep 0.1; done; }
-                    "$@" --every 1s --backup next.pub > log & pid=$!
+                    "$@" --every 1s --backup next.pub >> log & pid=$!
                     more; mv second.pub next.pub; more; rm next.pub; more
                     kill -TERM $pid; wait $pid
                     """
