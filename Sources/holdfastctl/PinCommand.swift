@@ -101,7 +101,7 @@ struct PinCommand: AsyncParsableCommand {
         if namesFiles {
             report = PinReport()
             for source in sources {
-                let found = try PinFile(source).read()
+                let found = try PublicKeyFile(source).read()
                 for note in found.notes { Output.standard.complain("\(source): \(note)") }
                 report.pins += found.entries
             }

@@ -56,7 +56,7 @@ func examinePin(_ input: [UInt8]) {
 }
 
 func examinePropertyList(_ input: [UInt8]) {
-    guard let domains = try? PinFile.certificates(in: Data(input)) else { return }
+    guard let domains = try? PinnedCertificateFile.certificates(in: Data(input)) else { return }
     for (domain, certificates) in domains {
         require(certificates.allSatisfy { $0.count <= input.count }, "nothing is larger than the file that holds it")
         _ = try? DialledHost(publishedHostName: domain)

@@ -56,7 +56,9 @@ struct ISPCertificatePinningTests {
             #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
             #expect(try verify())
             let good = try Data(contentsOf: file)
-            for damaged in [Data(), good.dropLast(40), Data("text".utf8), Data(count: PinFile.maximumBytes + 1)] {
+            for damaged in [
+                Data(), good.dropLast(40), Data("text".utf8), Data(count: PinnedCertificateFile.maximumBytes + 1),
+            ] {
                 try damaged.write(to: file)
                 #expect(try !verify())
             }

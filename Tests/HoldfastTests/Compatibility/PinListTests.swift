@@ -135,7 +135,7 @@ struct PinListTests {
 
     @Test("No list is kept that could not be read again")
     func writable() throws {
-        let file = PinFile(url: FileManager.default.temporaryDirectory.appending(path: "\(UUID()).plist"))
+        let file = PinnedCertificateFile(url: FileManager.default.temporaryDirectory.appending(path: "\(UUID()).plist"))
         defer { try? FileManager.default.removeItem(at: file.url) }
         let kept = ["www.example.com": [Data(count: 100)]]
         try file.replace(with: kept)

@@ -125,7 +125,7 @@ struct TextCampaigns {
                     [0xA1, 0x00],
                 ]
         ).run(half: half, seed: 104) { bytes in
-            guard let domains = try? PinFile.certificates(in: Data(bytes)) else { return false }
+            guard let domains = try? PinnedCertificateFile.certificates(in: Data(bytes)) else { return false }
             for certificates in domains.values where certificates.contains(where: { $0.count > bytes.count }) {
                 Issue.record("\(bytes): more than the file holds")
             }

@@ -38,7 +38,7 @@ public enum ISPCertificatePinning {
                 canonical[try DialledHost(publishedHostName: domain).name, default: []] += pinned
                 _ = try CertificateSource.data(pinned).read()
             }
-            try PinFile(url: file).replace(with: canonical)
+            try PinnedCertificateFile(url: file).replace(with: canonical)
             return true
         } catch {
             PolicyLog.shared.logger.error(
@@ -52,7 +52,9 @@ public enum ISPCertificatePinning {
     static func policy(for domain: String, file: URL) throws -> PinnedPolicy? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         let host = try DialledHost(publishedHostName: domain)
-        guard let certificates = try PinFile(url: file).read()[host.name], !certificates.isEmpty else { return nil }
+        guard let certificates = try PinnedCertificateFile(url: file).read()[host.name], !certificates.isEmpty else {
+            return nil
+        }
         return try PinnedPolicy(host: HostPattern(host), pinning: .certificate, of: .data(certificates))
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 
 /// Reads whatever has a public key from a file, PEM or DER.
-struct PinFile {
+struct PublicKeyFile {
     struct Content {
         var entries: [PinEntry] = []
         /// What was left out, and why that does no harm.

@@ -2,7 +2,7 @@ import Foundation
 
 /// Certificates by domain, in a property list that is replaced as a whole: whoever reads it finds the old list or the
 /// new one, never a half.
-struct PinFile {
+struct PinnedCertificateFile {
     /// Octets of the file: as much as any file of certificates.
     static let maximumBytes = CertificateFile.maximumBytes
 
