@@ -18,7 +18,10 @@ public struct StoredList: Sendable {
 
     /// Writes it, as a store does that has downloaded it.
     public func write() async throws {
-        let signature = try SigningKey().signature(for: [])
+        let key = SigningKey()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try key.publicKey.base64.write(to: publicKeyFile, atomically: true, encoding: .utf8)
+        let signature = try key.signature(for: [])
         let document = StoreWorkloads.document(entries: count, signature: Data(signature))
         _ = try await store(FixedProvider(document: document)).update()
     }
@@ -30,9 +33,13 @@ public struct StoredList: Sendable {
         return store
     }
 
+    /// A store reads only what was stored under its own public key, and another process reads what this one writes.
+    private var publicKeyFile: URL { folder.appending(path: "public-key") }
+
     private func store(_ provider: FixedProvider) throws -> CertStore {
         var configuration = CertStoreConfiguration(
-            serviceUrl: try StoreWorkloads.url(), publicKey: try SigningKey().publicKey.base64, identifier: "memory")
+            serviceUrl: try StoreWorkloads.url(), publicKey: try String(contentsOf: publicKeyFile, encoding: .utf8),
+            identifier: "memory")
         configuration.limits.entries = 2_000_000
         configuration.limits.bytes = 1 << 30
         return try CertStore(
