@@ -78,13 +78,14 @@ struct HTTP2Tests {
                     #expect(await client.refusal(origin.url())?.code == .pinMismatch)
                     #expect(origin.counters.requests.isEmpty)
                 case "many":
-                    // More than are held end the connection. On a busy machine some come after the verdict, and then the
-                    // pool takes them as it takes any.
+                    // More than are held end the connection. On a busy machine some come after the verdict: then the pool
+                    // takes them as it takes any, or NIOHTTP2 finds them too many.
                     do {
                         try await client.expectAnswer(origin.url())
                         #expect(origin.counters.requests.count == 1)
                     } catch {
-                        #expect(error as? HTTPClientError == .remoteConnectionClosed)
+                        #expect(
+                            error as? HTTPClientError == .remoteConnectionClosed || error is any NIOHTTP2Error, "\(error)")
                         #expect(origin.counters.requests.isEmpty)
                     }
                 default:
