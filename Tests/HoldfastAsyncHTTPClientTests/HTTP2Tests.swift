@@ -85,7 +85,8 @@ struct HTTP2Tests {
                         #expect(origin.counters.requests.count == 1)
                     } catch {
                         #expect(
-                            error as? HTTPClientError == .remoteConnectionClosed || error is any NIOHTTP2Error, "\(error)")
+                            error as? HTTPClientError == .remoteConnectionClosed || error is any NIOHTTP2Error,
+                            "\(error)")
                         #expect(origin.counters.requests.isEmpty)
                     }
                 default:
