@@ -65,6 +65,19 @@ public struct TestKey: Sendable {
         }
     }
 
+    /// The key on P-256 with this private number, 32 octets from the most significant on: for vectors, whose keys are
+    /// the same everywhere.
+    package init(p256Scalar scalar: [UInt8]) throws(TestKitError) {
+        kind = .p256
+        do {
+            material = .p256(try P256.Signing.PrivateKey(rawRepresentation: scalar))
+        } catch {
+            throw TestKitError(
+                .keyGenerationFailed, expected: "32 octets of a number below the order of P-256",
+                found: "\(scalar.count) octets", remedy: "Give a number from 1 on.")
+        }
+    }
+
     init(new kind: Kind) throws(TestKitError) {
         self.kind = kind
         switch kind {

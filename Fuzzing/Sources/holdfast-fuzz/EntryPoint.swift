@@ -9,7 +9,8 @@ public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// A reader of untrusted input, and what must hold whatever it gets.
 enum FuzzTarget: String, CaseIterable {
-    case certificate, publicKeyInfo, chain, host, pin, propertyList, document, message, certificateFile, revocationList
+    case certificate, publicKeyInfo, chain, host, pin, propertyList, document, message, certificateFile, revocationList,
+        pinFile
 
     static let selected: FuzzTarget = {
         let name = ProcessInfo.processInfo.environment["HOLDFAST_FUZZ_TARGET"] ?? ""
@@ -33,6 +34,7 @@ enum FuzzTarget: String, CaseIterable {
         case .message: examineMessage(input)
         case .certificateFile: examineCertificateFile(input)
         case .revocationList: examineRevocationList(input)
+        case .pinFile: examinePinFile(input)
         }
     }
 }

@@ -20,13 +20,11 @@ enum ASN1Time {
         let hour = try digits.next(2)
         let minute = try digits.next(2)
         let second = try digits.next(2)
-        guard bytes[element.content.upperBound - 1] == UInt8(ascii: "Z"), (1...12).contains(month),
-            (1...daysIn(month: month, of: year)).contains(day), hour < 24, minute < 60, second < 60
-        else {
+        let time = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+        guard bytes[element.content.upperBound - 1] == UInt8(ascii: "Z"), let seconds = time.seconds else {
             throw DERError(.invalidValue("a time that no calendar has"), at: element.encoded.lowerBound)
         }
-        return Int64(daysSince1970(year: year, month: month, day: day)) * 86_400
-            + Int64(hour * 3_600 + minute * 60 + second)
+        return seconds
     }
 
     /// Whether a time has the form that RFC 5280 4.1.2.5 asks for. A UTCTime cannot say anything else.
@@ -51,22 +49,5 @@ enum ASN1Time {
             }
             return value
         }
-    }
-
-    private static func daysIn(month: Int, of year: Int) -> Int {
-        switch month {
-        case 4, 6, 9, 11: 30
-        case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
-        default: 31
-        }
-    }
-
-    /// Days in the proleptic Gregorian calendar, counted in years that begin in March so that leap days come last.
-    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-        let marchYear = month <= 2 ? year - 1 : year
-        let monthFromMarch = (month + 9) % 12
-        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
-        let days = 365 * marchYear + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear
-        return days - 719_468
     }
 }

@@ -131,6 +131,36 @@ struct StrictJSONReader {
         return value
     }
 
+    /// A decimal number from 0 to 1 with at most six digits after its point, in millionths. It has no other spelling:
+    /// no sign, no exponent, nothing but one digit before the point.
+    mutating func millionths() throws(DocumentError) -> Int {
+        skipWhitespace()
+        let start = position
+        guard let first = peek, first == UInt8(ascii: "-") || Self.isDigit(first) else { throw wrongType("a number") }
+        try skipNumber()
+        let text = bytes[start..<position].prefix(9)
+        var value = 0
+        for place in 0..<7 {
+            let index = text.startIndex + (place == 0 ? 0 : place + 1)
+            var digit = 0
+            if text.indices.contains(index) {
+                guard Self.isDigit(text[index]) else { throw noFraction(text) }
+                digit = Int(text[index] - UInt8(ascii: "0"))
+            }
+            value = value * 10 + digit
+        }
+        guard text.count <= 8, text.count < 2 || text.dropFirst().first == UInt8(ascii: "."), value <= 1_000_000 else {
+            throw noFraction(text)
+        }
+        return value
+    }
+
+    private func noFraction(_ text: ArraySlice<UInt8>) -> DocumentError {
+        error(
+            .invalidValue, "a decimal number from 0 to 1 with at most six digits after the point",
+            String(decoding: text, as: UTF8.self).quoted)
+    }
+
     mutating func boolean() throws(DocumentError) -> Bool {
         skipWhitespace()
         if takeWord("true") { return true }
@@ -219,6 +249,20 @@ struct StrictJSONReader {
     /// An error of an object that was read to its end; `field` may be one that is not there.
     func error(_ code: DocumentError.Code, field: String, _ expected: String, _ found: String) -> DocumentError {
         DocumentError(code, entry: error(code, "", "").entry, field: field, expected: expected, found: found)
+    }
+
+    /// Where reading stands, from the outermost object inwards, such as `hosts[3].pins[1].pin`; empty outside of all.
+    var path: String {
+        var path = ""
+        for frame in frames {
+            if !frame.isObject {
+                path += "[\(max(0, frame.count - 1))]"
+            } else if !frame.key.isEmpty {
+                let isPlain = frame.key.utf8.allSatisfy { Self.isDigit($0) || (0x61...0x7A).contains($0 | 0x20) }
+                path += (path.isEmpty ? "" : ".") + (isPlain ? frame.key : frame.key.quoted)
+            }
+        }
+        return path
     }
 
     private func wrongType(_ expected: String) -> DocumentError { error(.wrongType, expected, here) }

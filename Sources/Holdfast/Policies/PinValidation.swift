@@ -20,25 +20,18 @@ struct PinValidation {
     private func decide(
         _ purpose: ValidationPurpose, _ matcher: PinMatcher, _ draft: inout DecisionDraft
     ) -> TrustDecision {
-        let trust = draft.trust
-        var accepted: (path: ValidatedPath, pins: [Pin])?
-        let outcome = trust.validate(for: purpose, at: draft.time) { path in
-            let pins = matcher.matches(in: path)
-            if !pins.isEmpty { accepted = (path, pins) }
-            return !pins.isEmpty
+        switch draft.search(for: purpose, matches: matcher.matches) {
+        case .found(let path, let pins):
+            return draft.trusted(path: path, matching: pins)
+        case .noPath(let failure):
+            return draft.rejected(failure)
+        case .withoutPins(let paths, let reason, let unusable):
+            var failure = reason ?? matcher.mismatch(in: paths)
+            failure.paths = paths
+            failure.unusable = unusable
+            guard pins.enforcement == .reportOnly else { return draft.rejected(failure) }
+            draft.note(failure)
+            return draft.trusted(path: paths.first)
         }
-        draft.effort += outcome.effort
-        // Only the path that was shown to hold a pin counts, however a validator uses the closure.
-        if let path = outcome.path, let accepted, accepted.path == path {
-            return draft.trusted(path: path, matching: accepted.pins)
-        }
-        let validPaths = [outcome.path].compactMap(\.self) + outcome.otherPaths
-        guard let first = validPaths.first else { return draft.rejected(outcome.failure ?? DecisionDraft.unexplained) }
-        var failure = outcome.failure ?? matcher.mismatch(in: validPaths)
-        failure.paths = validPaths
-        failure.unusable = outcome.unusable
-        guard pins.enforcement == .reportOnly else { return draft.rejected(failure) }
-        draft.note(failure)
-        return draft.trusted(path: first)
     }
 }

@@ -34,6 +34,19 @@ package final class PolicyLog: Sendable {
         logger.warning("the pins have expired", metadata: ["host": "\(host)", "outcome": "\(outcome)"])
     }
 
+    func hostsWithoutBackup(_ hosts: [String]) {
+        guard !hosts.isEmpty, isFirst("backup \(hosts)") else { return }
+        logger.warning(
+            "hosts of a pin file have no backup pin: losing their key locks every client out",
+            metadata: ["hosts": "\(hosts.prefix(16).joined(separator: ", "))", "count": "\(hosts.count)"])
+    }
+
+    /// Each use: what a debug build lets in should never pass unnoticed.
+    func debugAnchorUsed(for host: String, anchor: String) {
+        logger.warning(
+            "trusted by a debug anchor, without a pin", metadata: ["host": "\(host)", "anchor": "\(anchor)"])
+    }
+
     func issuerPinsDoNotCount(for host: String, certificates: [String]) {
         guard isFirst("issuer pins \(host)") else { return }
         logger.warning(

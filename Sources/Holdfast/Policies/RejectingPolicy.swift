@@ -1,9 +1,9 @@
 import struct Foundation.Date
 
-/// Rejects everything with one failure: what `create` makes of a configuration in error.
+/// Rejects everything with one failure: what `create` makes of a configuration in error, and a host that is retired.
 struct RejectingPolicy: TrustPolicy {
     let scope: PolicyScope
-    let validationType: ValidationType
+    let validationType: ValidationType?
     let failure: TrustFailure
     let clock: any WallClock
 

@@ -78,12 +78,18 @@ public struct TrustFailure: HoldfastError {
         // Policy
         /// A valid path exists and holds none of the pins.
         case pinMismatch
+        /// Pins on trial are in no certificate of the path; only ever a notice of a decision.
+        case candidatePinMismatch
         /// The pin set's expiry has passed.
         case pinsExpired
         /// The store that holds the host's pins has none, or none that has not expired.
         case noUsablePins
         /// The pins come from a document past its time, in its grace; only ever a notice of a decision.
         case pinsPastTheirTime
+        /// The host is no longer to be called.
+        case hostRetired
+        /// The path ends in an anchor that counts in debug builds alone; only ever a notice of a decision.
+        case debugAnchorUsed
         /// The policy does not cover the host that was dialled.
         case hostNotCovered
         /// The policy needs to know the host that was dialled and was not told.

@@ -52,6 +52,12 @@ extension TrustFailure.Code {
             "Have the certificate issued with the host as subjectAltName; common names identify no host (RFC 9525)."
         case .pinMismatch:
             "If the server's key changed on purpose, pin one of the keys above; otherwise someone is in the middle."
+        case .candidatePinMismatch:
+            "Wait until the server has the key before you accept its pin; a pin on trial changes no decision."
+        case .hostRetired:
+            "Do not call this host any more: the application's pin file says that it is retired."
+        case .debugAnchorUsed:
+            "Make sure that a release build does not ask for debug overrides."
         case .pinsExpired:
             "Ship pins with a later expiry, or choose standard validation after it."
         case .noUsablePins:

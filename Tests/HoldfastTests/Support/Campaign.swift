@@ -42,11 +42,13 @@ struct Campaign {
     }
 
     /// Shows one half of the mutants to `accepts`, which says whether it accepted one.
-    func run(half: Int, seed: UInt64, accepts: ([UInt8]) throws -> Bool) async throws {
+    func run(
+        half: Int, seed: UInt64, mutants: Int = Campaign.mutants, accepts: ([UInt8]) throws -> Bool
+    ) async throws {
         for base in bases { #expect(try accepts(base.bytes) == base.isAccepted, "the undamaged input") }
         var generator = SplitMix64(seed: (seed << 1) &+ UInt64(half))
         var (accepted, refused) = (0, 0)
-        for round in 0..<(Self.mutants / 2) {
+        for round in 0..<(mutants / 2) {
             await Self.letOthersRun(after: round)
             let base = bases[generator.below(bases.count)]
             var mutant = base.bytes
@@ -59,7 +61,7 @@ struct Campaign {
             }
         }
         // Damage that is always, or never, fatal tests nothing.
-        #expect(accepted > Self.mutants / 1_000 && refused > Self.mutants / 1_000)
+        #expect(accepted > mutants / 1_000 && refused > mutants / 1_000)
     }
 }
 

@@ -1,0 +1,34 @@
+import Foundation
+
+@testable import Holdfast
+
+/// A pin file: what is read is within its limits, can be used, and is written as it was read.
+func examinePinFile(_ input: [UInt8]) {
+    let file: PinFile
+    do throws(PinFileError) {
+        file = try PinFile(json: Data(input))
+    } catch {
+        require(!error.remedy.isEmpty, "an error has a remedy")
+        require(
+            error.description.replacing("…", with: "").isPrintableASCII,
+            "an error prints in one line, and a file cannot forge another")
+        return
+    }
+    require((try? PinFile(json: file.json)) == file, "what is written reads back equal")
+    require(file.hosts.count <= PinFileLimits.hosts, "hosts are bounded")
+    for host in file.hosts {
+        require(host.pins.count <= PinFileLimits.pins, "pins are bounded")
+        require(
+            host.isRetired == host.pins.isEmpty && (host.isRetired || host.pins.contains { $0.state != .candidate }),
+            "a host has pins that can match, or is retired")
+    }
+    try? file.checkRequirements(for: .signed)
+    let policies = file.policies()
+    require(policies.count == file.hosts.count, "each host has a policy")
+    let scene = ChainScene.shared
+    guard let host = file.hosts.first?.pattern.base else { return }
+    let trust = ServerTrust(
+        chain: PresentedChain(scene.chain), purpose: .server(host), validator: PathValidator(anchors: scene.anchors))
+    let decision = policies[0].evaluate(trust, at: scene.time)
+    require(!decision.isTrusted || host == scene.host, "the chain is for its own host alone")
+}

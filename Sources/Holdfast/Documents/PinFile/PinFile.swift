@@ -1,0 +1,103 @@
+public import struct Foundation.Date
+
+/// A pin file: the hosts that an app talks to, the keys that each may have, and until when (schema 1).
+///
+/// ```swift
+/// let manager = try TrustManager(pinFile: Bundle.main.url(forResource: "bank", withExtension: "pins.json")!)
+/// ```
+/// One format serves every purpose: an app ships it, `holdfastctl export` turns it into other systems' configuration, and
+/// a signed repository delivers it. docs/formats.md describes it without reference to a language. Whatever value there
+/// is of this type keeps every rule of the format and can be written.
+public struct PinFile: Sendable, Hashable {
+    /// The version of the format.
+    public static let schema = 1
+
+    /// What the file is for, such as the bundle identifier of an app.
+    public let app: String?
+    /// When it was issued.
+    public let issuedAt: Date?
+    /// The last second for which it is current; nil for as long as the app lasts.
+    public let notAfter: Date?
+    /// When a store looks for a newer one.
+    public let refresh: Refresh?
+    /// The hosts, in the order of the file; no pattern twice.
+    public let hosts: [Host]
+    /// Certificates that are trusted in a debug build that asks for it, such as that of a debugging proxy.
+    public let debugAnchors: [X509Certificate]
+
+    /// Makes a file; of times the whole seconds count.
+    /// - Parameters:
+    ///   - app: what it is for; 1 to 255 octets of printable ASCII.
+    ///   - issuedAt: when it is issued.
+    ///   - notAfter: the last second for which it is current.
+    ///   - refresh: when a store looks for a newer one.
+    ///   - hosts: at most 1,000, no pattern twice.
+    ///   - debugAnchors: at most 8.
+    /// - Throws: ``PinFileError`` that names the field.
+    public init(
+        app: String? = nil, issuedAt: Date? = nil, notAfter: Date? = nil, refresh: Refresh? = nil, hosts: [Host],
+        debugAnchors: [X509Certificate] = []
+    ) throws(PinFileError) {
+        if let app { try Self.check(app: app) }
+        let issued = try issuedAt.map { date throws(PinFileError) in
+            try PinFileTime.seconds(of: date, field: "issuedAt")
+        }
+        let end = try notAfter.map { date throws(PinFileError) in try PinFileTime.seconds(of: date, field: "notAfter") }
+        if let issued, let end, end < issued {
+            throw PinFileError(
+                .contradiction, at: "notAfter", expected: "a time after issuedAt", found: "one before it",
+                remedy: "Correct one of the two times.")
+        }
+        try Self.check(hosts: hosts)
+        try Self.check(debugAnchors: debugAnchors)
+        self.app = app
+        self.issuedAt = issued.map(Date.init(wholeSeconds:))
+        self.notAfter = end.map(Date.init(wholeSeconds:))
+        self.refresh = refresh
+        self.hosts = hosts
+        self.debugAnchors = debugAnchors
+    }
+
+    /// The first instant at which its pins have run out: after the last second of `notAfter` and of the grace that
+    /// follows it; nil when they never do.
+    public var end: Date? {
+        notAfter.map { Date(end: Int64($0.timeIntervalSince1970) + Int64(refresh?.grace ?? 0)) }
+    }
+}
+
+extension PinFile {
+    private static func check(app: String) throws(PinFileError) {
+        guard (1...PinFileLimits.appBytes).contains(app.utf8.count), app.isPrintableASCII else {
+            throw PinFileError(
+                .invalidValue, at: "app", expected: "1 to \(PinFileLimits.appBytes) octets of printable ASCII",
+                found: app.quoted)
+        }
+    }
+
+    private static func check(hosts: [Host]) throws(PinFileError) {
+        guard hosts.count <= PinFileLimits.hosts else {
+            throw PinFileError(.tooMany, at: "hosts", expected: "at most \(PinFileLimits.hosts) hosts", found: "more")
+        }
+        var seen: Set<HostPattern> = []
+        for (index, host) in hosts.enumerated() where !seen.insert(host.pattern).inserted {
+            throw PinFileError(
+                .duplicateHost, at: "hosts[\(index)].host", expected: "each host once", found: "\(host.pattern) twice")
+        }
+    }
+
+    private static func check(debugAnchors: [X509Certificate]) throws(PinFileError) {
+        guard debugAnchors.count <= PinFileLimits.debugAnchors else {
+            throw PinFileError(
+                .tooMany, at: "debugAnchors", expected: "at most \(PinFileLimits.debugAnchors) anchors", found: "more")
+        }
+        for (index, anchor) in debugAnchors.enumerated() where anchor.der.count > PinFileLimits.anchorBytes {
+            throw PinFileError(
+                .tooLarge, at: "debugAnchors[\(index)]", expected: "at most \(PinFileLimits.anchorBytes) octets",
+                found: "\(anchor.der.count)")
+        }
+    }
+}
+
+extension String {
+    var isPrintableASCII: Bool { utf8.allSatisfy { (0x20..<0x7F).contains($0) } }
+}

@@ -1,0 +1,116 @@
+/// Why a pin file cannot be read, made, or used for a purpose.
+public struct PinFileError: HoldfastError {
+    /// The closed set of reasons. The vectors of the format name them too, so they are the same in every language.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// The file system does not give the file.
+        case unreadableFile
+        /// More bytes than a pin file may have.
+        case tooLarge
+        /// Not JSON (RFC 8259) in UTF-8 without a byte-order mark, or nested too deep.
+        case notJSON
+        /// The same field twice in one object, however it is escaped.
+        case duplicateField
+        /// A field that must be there is not.
+        case missingField
+        /// A value of another type than the field has.
+        case wrongType
+        /// A value of the right type that the field does not allow.
+        case invalidValue
+        /// A text that is no time in UTC as RFC 3339 writes it.
+        case invalidTime
+        /// A text that is neither a host nor a pattern of hosts.
+        case invalidHost
+        /// A text that is no pin of a key.
+        case invalidPin
+        /// More hosts, pins, ports, anchors or members than a pin file may have.
+        case tooMany
+        /// Another version of the format.
+        case unsupportedSchema
+        /// `critical` names a field that this reader does not know.
+        case unknownCriticalField
+        /// The same host twice.
+        case duplicateHost
+        /// The same pin twice in one role of a host.
+        case duplicatePin
+        /// Two fields that cannot both be meant.
+        case contradiction
+        /// Pins that no connection could ever satisfy.
+        case unsatisfiable
+
+        // What a signed file must have beside all that
+        /// A host has no backup: no second key to go to when the first is lost.
+        case missingBackup
+        /// A signed file has debug anchors.
+        case debugAnchorsInSignedFile
+    }
+
+    /// The reason.
+    public let code: Code
+    /// The path to the field at fault, such as `hosts[3].pins[1].pin`; nil where the file as a whole is.
+    public let field: String?
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
+
+    init(_ code: Code, at field: String?, expected: String, found: String, remedy: String? = nil) {
+        self.code = code
+        self.field = field.flatMap { $0.isEmpty ? nil : $0 }
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
+    }
+}
+
+extension PinFileError {
+    /// `code in field: expected …, found …. Remedy.`
+    public var description: String {
+        "\(code.rawValue)\(field.map { " in \($0)" } ?? ""): expected \(expected), found \(found). \(remedy)"
+    }
+
+    /// What strict reading says, with the whole path to the field.
+    init(_ error: DocumentError, at path: String) {
+        self.init(Code(error.code), at: path, expected: error.expected, found: error.found)
+    }
+
+    /// The same error, of something that stands within a field.
+    func within(_ path: String) -> PinFileError {
+        let inner = field ?? ""
+        let separator = path.isEmpty || inner.isEmpty || inner.utf8.first == UInt8(ascii: "[") ? "" : "."
+        return PinFileError(code, at: path + separator + inner, expected: expected, found: found, remedy: remedy)
+    }
+}
+
+extension PinFileError.Code {
+    fileprivate init(_ code: DocumentError.Code) {
+        self =
+            switch code {
+            case .tooLarge: .tooLarge
+            case .duplicateKey: .duplicateField
+            case .tooManyMembers, .tooManyEntries: .tooMany
+            case .missingField: .missingField
+            case .wrongType, .notAnInteger: .wrongType
+            case .textTooLong, .notCanonicalBase64, .invalidValue: .invalidValue
+            default: .notJSON
+            }
+    }
+
+    fileprivate var usualRemedy: String {
+        switch self {
+        case .unreadableFile: "Check the path, and that the file is among the resources of the application."
+        case .tooLarge, .tooMany: "Leave out what is no longer used; hosts of one domain can share a pattern."
+        case .notJSON: "Write JSON in UTF-8, without comments and without a comma after the last element."
+        case .duplicateField: "Keep one of the two; readers disagree about which one counts."
+        case .missingField: "Add the field."
+        case .wrongType, .invalidValue: "Correct the value; docs/formats.md says what each field holds."
+        case .invalidTime: "Write a time in UTC to the second, such as 2027-02-21T12:00:00Z."
+        case .invalidHost: "Write a host, *.DOMAIN or **.DOMAIN, without scheme and port."
+        case .invalidPin: "Write sha256/ and the Base64 of the key's hash; `holdfastctl pin HOST` prints it."
+        case .unsupportedSchema: "Update Holdfast, or write the file in schema 1."
+        case .unknownCriticalField: "Update Holdfast: the file depends on a field that this version does not know."
+        case .duplicateHost: "Put all pins of the host into one entry."
+        case .duplicatePin: "Keep one of the two; two equal pins are one pin, not a backup."
+        case .contradiction: "Keep one of the two fields."
+        case .unsatisfiable: "Add a pin that can match, or use mode report while the pins are tried out."
+        case .missingBackup:
+            "Make a second key, keep it offline, and add its pin with state backup: `holdfastctl pin backup.pem`."
+        case .debugAnchorsInSignedFile: "Leave debugAnchors out of what is signed; ship them in a debug build's file."
+        }
+    }
+}

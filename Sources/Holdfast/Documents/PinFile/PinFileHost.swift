@@ -1,0 +1,138 @@
+extension PinFile {
+    /// A host, or a pattern of hosts: how each must prove itself, or that none is to be called any more.
+    public struct Host: Sendable, Hashable {
+        /// What happens when no pin is found.
+        public enum Mode: String, Sendable, Hashable, CaseIterable {
+            /// The connection is rejected.
+            case enforce
+            /// The failure is reported, and the connection goes on if it passes standard validation.
+            case report
+        }
+
+        /// Which pins a connection must match.
+        public enum Requirement: String, Sendable, Hashable, CaseIterable {
+            /// One of them.
+            case any
+            /// One that is the server's own, and one of an issuer.
+            case leafAndIssuer
+        }
+
+        /// What happens when the pins, or the file, have run out.
+        public enum ExpiryAction: String, Sendable, Hashable, CaseIterable {
+            /// Every connection is rejected.
+            case failClosed
+            /// The system's trust alone decides, as for a host without pins.
+            case systemTrust
+        }
+
+        /// The hosts that the entry is for.
+        public let pattern: HostPattern
+        /// The ports that it is for, in ascending order; empty for any.
+        public let ports: [Int]
+        /// Whether connections to it are rejected, since it is no longer to be called.
+        public let isRetired: Bool
+        /// What happens when no pin is found.
+        public let mode: Mode
+        /// Which pins a connection must match.
+        public let requirement: Requirement
+        /// What happens when the pins have run out.
+        public let onExpiry: ExpiryAction
+        /// The pins, in the order of the file; empty for a retired host.
+        public let pins: [KeyPin]
+        /// Where failures are told; nil for nowhere.
+        public let report: Report?
+
+        /// Makes an entry with pins.
+        /// - Parameters:
+        ///   - pattern: the hosts that it is for.
+        ///   - ports: at most 16; empty for any.
+        ///   - mode: what happens when no pin is found.
+        ///   - requirement: which pins a connection must match.
+        ///   - onExpiry: what happens when the pins have run out.
+        ///   - pins: 1 to 32, none twice in one role, and enough that some connection can satisfy them.
+        ///   - report: where failures are told.
+        /// - Throws: ``PinFileError`` that names the field.
+        public init(
+            _ pattern: HostPattern, ports: [Int] = [], mode: Mode = .enforce, requirement: Requirement = .any,
+            onExpiry: ExpiryAction = .failClosed, pins: [KeyPin], report: Report? = nil
+        ) throws(PinFileError) {
+            try self.init(
+                pattern, ports: ports, isRetired: false, mode: mode, requirement: requirement, onExpiry: onExpiry,
+                pins: pins, report: report)
+            try checkPins()
+        }
+
+        /// Makes an entry for hosts that are no longer to be called.
+        /// - Throws: ``PinFileError`` for ports that are none.
+        public static func retired(_ pattern: HostPattern, ports: [Int] = []) throws(PinFileError) -> Host {
+            try Host(
+                pattern, ports: ports, isRetired: true, mode: .enforce, requirement: .any, onExpiry: .failClosed,
+                pins: [], report: nil)
+        }
+
+        private init(
+            _ pattern: HostPattern, ports: [Int], isRetired: Bool, mode: Mode, requirement: Requirement,
+            onExpiry: ExpiryAction, pins: [KeyPin], report: Report?
+        ) throws(PinFileError) {
+            // A pattern over a single label is made only where it is allowed, and a file cannot say that.
+            guard (try? HostPattern(pattern.description)) == pattern else {
+                throw PinFileError(
+                    .invalidHost, at: "host", expected: "a pattern over a domain of two labels or more",
+                    found: pattern.description.quoted)
+            }
+            self.pattern = pattern
+            self.ports = try Self.checked(ports)
+            self.isRetired = isRetired
+            self.mode = mode
+            self.requirement = requirement
+            self.onExpiry = onExpiry
+            self.pins = pins
+            self.report = report
+        }
+
+        /// Whether there is a second key to go to when one is lost: two distinct keys, and one of them that stands by.
+        /// Candidates are none, since they are never accepted.
+        public var hasBackup: Bool {
+            let accepted = pins.filter { $0.state != .candidate }
+            return Set(accepted.map(\.pin)).count > 1 && accepted.contains { $0.state == .backup }
+        }
+    }
+}
+
+extension PinFile.Host {
+    private static func checked(_ ports: [Int]) throws(PinFileError) -> [Int] {
+        guard ports.count <= PinFileLimits.ports else {
+            throw PinFileError(.tooMany, at: "ports", expected: "at most \(PinFileLimits.ports) ports", found: "more")
+        }
+        for (index, port) in ports.enumerated() {
+            guard (1...65_535).contains(port), !ports[..<index].contains(port) else {
+                throw PinFileError(
+                    .invalidValue, at: "ports[\(index)]", expected: "a port from 1 to 65535, each once",
+                    found: "\(port)")
+            }
+        }
+        return ports.sorted()
+    }
+
+    private func checkPins() throws(PinFileError) {
+        guard pins.count <= PinFileLimits.pins else {
+            throw PinFileError(.tooMany, at: "pins", expected: "at most \(PinFileLimits.pins) pins", found: "more")
+        }
+        var seen: Set<PinFile.KeyPin.Identity> = []
+        for (index, pin) in pins.enumerated() where !seen.insert(pin.identity).inserted {
+            throw PinFileError(
+                .duplicatePin, at: "pins[\(index)].pin", expected: "each pin once in a role", found: "\(pin.pin) twice")
+        }
+        let roles = Set(pins.filter { $0.state != .candidate }.map(\.role))
+        guard !roles.isEmpty else {
+            throw PinFileError(
+                .unsatisfiable, at: "pins", expected: "at least one pin that is no candidate",
+                found: pins.isEmpty ? "none" : "candidates only, which are never accepted")
+        }
+        guard requirement == .any || roles.count == 2 else {
+            throw PinFileError(
+                .unsatisfiable, at: "pins", expected: "a leaf pin and an issuer pin for leafAndIssuer",
+                found: "pins of one role", remedy: "Add a pin of the other role, or require any.")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+public import struct Foundation.Date
+
+extension PinFile {
+    /// A key that a host may have, and for what.
+    public struct KeyPin: Sendable, Hashable {
+        /// The certificate of a path that must have the key.
+        public enum Role: String, Sendable, Hashable, CaseIterable {
+            /// The server's own.
+            case leaf
+            /// Any above it. Whether that is an intermediate or the root depends on the device.
+            case issuer
+        }
+
+        /// What the key is at the moment, for people and reports. Only `candidate` changes what happens.
+        public enum State: String, Sendable, Hashable, CaseIterable {
+            /// In use.
+            case active
+            /// Standing by, in no chain that is served.
+            case backup
+            /// On its way out.
+            case retiring
+            /// On trial: whether it matches is reported, and it is never accepted.
+            case candidate
+        }
+
+        /// The pin, of a key.
+        public let pin: Pin
+        /// The certificate of a path that must have the key.
+        public let role: Role
+        /// What the key is at the moment.
+        public let state: State
+        /// The last second for which the pin counts; nil for as long as the file.
+        public let notAfter: Date?
+
+        /// Makes one; of a time the whole second counts.
+        /// - Parameters:
+        ///   - pin: of a key; certificates are not pinned in this format.
+        ///   - role: the certificate of a path that must have the key.
+        ///   - state: what the key is at the moment.
+        ///   - notAfter: the last second for which the pin counts.
+        /// - Throws: ``PinFileError`` `invalidPin` for the pin of a certificate, `invalidTime`.
+        public init(
+            _ pin: Pin, role: Role = .leaf, state: State = .active, notAfter: Date? = nil
+        ) throws(PinFileError) {
+            guard pin.subject == .publicKey else { throw Self.certificatePin }
+            let end = try notAfter.map { date throws(PinFileError) in
+                try PinFileTime.seconds(of: date, field: "notAfter")
+            }
+            self.pin = pin
+            self.role = role
+            self.state = state
+            self.notAfter = end.map(Date.init(wholeSeconds:))
+        }
+
+        /// The first instant at which it no longer counts, apart from the file's own end.
+        public var end: Date? { notAfter.map { Date(end: Int64($0.timeIntervalSince1970)) } }
+
+        /// What may stand in a host once.
+        struct Identity: Hashable {
+            let pin: Pin
+            let role: Role
+        }
+
+        var identity: Identity { Identity(pin: pin, role: role) }
+
+        private static var certificatePin: PinFileError {
+            PinFileError(
+                .invalidPin, at: "pin", expected: "the pin of a key, sha256/BASE64", found: "the pin of a certificate",
+                remedy: "Pin the certificate's key, which survives its renewal: `holdfastctl pin FILE` prints it.")
+        }
+    }
+}

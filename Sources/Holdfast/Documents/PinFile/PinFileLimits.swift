@@ -1,0 +1,28 @@
+/// How much a pin file may hold. Past a limit reading ends with an error that names the field, in time and memory that
+/// the limits bound; what keeps them all can be written, and read back.
+enum PinFileLimits {
+    /// Octets of a file: what the greatest file of the limits below takes as the writer writes it.
+    static let bytes = 8 << 20
+    /// Hosts of a file. An app dials some dozens; names of one domain share a pattern.
+    static let hosts = 1_000
+    /// Pins of a host: two key types, their successors and backups, and the roots of an authority, which are about ten.
+    static let pins = 32
+    /// Ports of a host.
+    static let ports = 16
+    /// Debug anchors: one for each proxy and test authority of a team.
+    static let debugAnchors = 8
+    /// Octets of a debug anchor in DER. A certificate with an RSA key of 8192 bits takes 3,000.
+    static let anchorBytes = 8_192
+    /// Octets of a host as it is written, in Unicode: a name of the DNS has 253, each of which may stand for four.
+    static let hostBytes = 1_024
+    /// Octets of the name of an app.
+    static let appBytes = 255
+    /// Octets of an address to report to.
+    static let urlBytes = 1_024
+    /// Names in `critical`: more than an object has fields.
+    static let criticalFields = 64
+    /// The longest span, ten years of seconds: with it no sum of a time and spans leaves the calendar's range by far.
+    static let span: Int64 = 315_360_000
+    /// The last second of the year 9999, which has the last year of four digits (RFC 3339 1).
+    static let lastSecond: Int64 = 253_402_300_799
+}

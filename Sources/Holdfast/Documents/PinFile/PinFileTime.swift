@@ -1,0 +1,54 @@
+import struct Foundation.Date
+
+/// Times of a pin file: RFC 3339 in UTC to the second, in one spelling of 20 octets, `2027-02-21T12:00:00Z`.
+///
+/// Fractions of a second, offsets, lower-case letters and leap seconds are other spellings or no Unix time; two
+/// languages' libraries would not read them alike.
+enum PinFileTime {
+    static let form = "a time in UTC such as 2027-02-21T12:00:00Z, of the years 1970 to 9999"
+
+    /// Seconds since 1970; nil for any other text.
+    static func read(_ text: ArraySlice<UInt8>) -> Int64? {
+        let octets = Array(text)
+        guard octets.count == 20 else { return nil }
+        for (index, separator) in [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "Z")]
+        where octets[index] != separator.utf8.first { return nil }
+        func number(_ range: Range<Int>) -> Int? {
+            var value = 0
+            for octet in octets[range] {
+                guard (0x30...0x39).contains(octet) else { return nil }
+                value = value * 10 + Int(octet - 0x30)
+            }
+            return value
+        }
+        guard let year = number(0..<4), year >= 1970, let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19)
+        else { return nil }
+        return CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second).seconds
+    }
+
+    /// The whole second in which a time falls.
+    /// - Throws: ``PinFileError`` `invalidTime` for a time of another year than 1970 to 9999.
+    static func seconds(of date: Date, field: String) throws(PinFileError) -> Int64 {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        guard seconds >= 0, seconds <= Double(PinFileLimits.lastSecond) else {
+            throw PinFileError(.invalidTime, at: field, expected: form, found: "a time outside of those years")
+        }
+        return Int64(seconds)
+    }
+
+    static func text(_ date: Date) -> String {
+        let time = CivilTime(seconds: Int64(date.timeIntervalSince1970))
+        func padded(_ number: Int, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+        }
+        let day = "\(padded(time.year, 4))-\(padded(time.month, 2))-\(padded(time.day, 2))"
+        return "\(day)T\(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2))Z"
+    }
+}
+
+extension Date {
+    /// A time of a pin file.
+    init(wholeSeconds: Int64) { self.init(timeIntervalSince1970: Double(wholeSeconds)) }
+}

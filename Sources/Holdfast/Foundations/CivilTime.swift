@@ -1,0 +1,54 @@
+/// Dates of the proleptic Gregorian calendar in UTC, as seconds since 1970-01-01T00:00:00Z. No day has a leap second.
+struct CivilTime {
+    var year: Int
+    var month: Int
+    var day: Int
+    var hour: Int
+    var minute: Int
+    var second: Int
+
+    /// The seconds; nil for a time that no calendar has.
+    var seconds: Int64? {
+        guard (1...12).contains(month), (1...Self.daysIn(month: month, of: year)).contains(day),
+            (0..<24).contains(hour),
+            (0..<60).contains(minute), (0..<60).contains(second)
+        else { return nil }
+        return Int64(Self.daysSince1970(year: year, month: month, day: day)) * 86_400
+            + Int64(hour * 3_600 + minute * 60 + second)
+    }
+
+    private static func daysIn(month: Int, of year: Int) -> Int {
+        switch month {
+        case 4, 6, 9, 11: 30
+        case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
+        default: 31
+        }
+    }
+
+    /// Counted in years that begin in March, so that leap days come last.
+    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        let marchYear = month <= 2 ? year - 1 : year
+        let monthFromMarch = (month + 9) % 12
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        let days = 365 * marchYear + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear
+        return days - 719_468
+    }
+}
+
+extension CivilTime {
+    /// The time that a number of seconds since 1970 is; not before 1970.
+    init(seconds: Int64) {
+        let days = Int(seconds / 86_400)
+        let rest = Int(seconds % 86_400)
+        // The same years that begin in March, counted from 0000-03-01 in cycles of 400 years.
+        let shifted = days + 719_468
+        let dayOfEra = shifted % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = yearOfEra + shifted / 146_097 * 400 + (month <= 2 ? 1 : 0)
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60)
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import Holdfast
+
+@Suite("Limits of a pin file, and its requirements")
+struct PinFileLimitTests {
+    private static func place(_ data: Data) -> String? { PinFileText.refusal(of: data)?.place }
+
+    private static func hosts(_ count: Int) -> String {
+        (0..<count).map { #"{"host":"h\#($0).example.com","retired":true}"# }.joined(separator: ",")
+    }
+
+    private static func pins(_ count: Int) -> String {
+        (0..<count).map { PinFileText.pinObject(UInt8($0)) }.joined(separator: ",")
+    }
+
+    @Test("Hosts, pins, ports, anchors and critical names are bounded, and what follows the limit is not read")
+    func counts() {
+        // What stands behind the limit is no JSON; whoever reads it says so.
+        #expect(Self.place(PinFileText.file(Self.hosts(1_000))) == nil)
+        #expect(Self.place(PinFileText.file(Self.hosts(1_000) + ",?")) == "tooMany hosts[1000]")
+        #expect(Self.place(PinFileText.host("", pins: Self.pins(32))) == nil)
+        #expect(Self.place(PinFileText.host("", pins: Self.pins(32) + ",?")) == "tooMany hosts[0].pins[32]")
+        let ports = (1...16).map(String.init).joined(separator: ",")
+        #expect(Self.place(PinFileText.host(#""ports":[\#(ports)],"#)) == nil)
+        #expect(Self.place(PinFileText.host(#""ports":[\#(ports),?],"#)) == "tooMany hosts[0].ports[16]")
+        let names = [String](repeating: #""hosts""#, count: 64).joined(separator: ",")
+        #expect(Self.place(PinFileText.file("", more: #""critical":[\#(names)],"#)) == nil)
+        #expect(Self.place(PinFileText.file("", more: #""critical":[\#(names),?],"#)) == "tooMany critical[64]")
+    }
+
+    @Test("Debug anchors are bounded in number and size")
+    func anchors() throws {
+        let root = try TestAuthority.root(clock: Judge.clock).root
+        let one = "\"\(CanonicalBase64.encode(root))\""
+        func file(_ anchors: String) -> Data { PinFileText.file("", more: #""debugAnchors":[\#(anchors)],"#) }
+        let eight = [String](repeating: one, count: 8).joined(separator: ",")
+        #expect(Self.place(file(eight)) == nil)
+        #expect(Self.place(file(eight + ",?")) == "tooMany debugAnchors[8]")
+        let long = "\"" + String(repeating: "A", count: 8_192 * 4 / 3 + 5) + "?"
+        #expect(Self.place(file(long)) == "invalidValue debugAnchors[0]")
+    }
+
+    @Test("A file of more bytes than the limit is refused before it is read, from data and from disk")
+    func bytes() async throws {
+        let long = Data(repeating: 0x20, count: PinFileLimits.bytes + 1)
+        #expect(Self.place(long) == "tooLarge -")
+        try await withTemporaryFolder { folder in
+            let url = folder.appending(path: "bank.pins.json")
+            try long.write(to: url)
+            #expect(Self.placeOfFile(at: url) == "tooLarge -")
+            try PinFileText.full.write(to: url)
+            #expect(try PinFile(contentsOf: url) == PinFile(json: PinFileText.full))
+            #expect(Self.placeOfFile(at: folder.appending(path: "none.json")) == "unreadableFile -")
+            #expect(Self.placeOfFile(at: folder) == "unreadableFile -")
+        }
+        let remote = try #require(URL(string: "https://example.com/bank.pins.json"))
+        #expect(Self.placeOfFile(at: remote) == "unreadableFile -")
+    }
+
+    private static func placeOfFile(at url: URL) -> String? {
+        do throws(PinFileError) {
+            _ = try PinFile(contentsOf: url)
+            return nil
+        } catch {
+            return error.place
+        }
+    }
+
+    @Test("However a file is made, at most six keys or octets are compared for each of its octets")
+    func comparisons() throws {
+        // The most members that an object may have, each an unknown field, in every object there is.
+        let members = (0..<60).map { "\"\(Character(UnicodeScalar(UInt8(0x30 + $0 % 40))))\($0)\":0" }
+            .joined(separator: ",").replacing("\\", with: "x")
+        let pins = (0..<32).map { #"{"pin":"\#(PinFileText.pin(UInt8($0)))",\#(members)}"# }.joined(separator: ",")
+        let hosts = (0..<50).map { #"{"host":"h\#($0).example.com",\#(members),"pins":[\#(pins)]}"# }
+        let data = PinFileText.file(hosts.joined(separator: ","))
+        var reader = PinFileReader(json: try StrictJSONReader([UInt8](data), maximumBytes: PinFileLimits.bytes))
+        let file = try reader.file()
+        #expect(file.hosts.count == 50 && file.hosts[49].pins.count == 32)
+        #expect(reader.json.comparisons < 6 * data.count)
+    }
+
+    // MARK: Signed files
+
+    private static let signed =
+        #""issuedAt":"2026-11-21T12:00:00Z","notAfter":"2027-02-21T12:00:00Z","refresh":{"after":21600},"#
+
+    private static func requirement(_ data: Data, for use: PinFile.Use = .signed) throws -> String? {
+        let file = try PinFile(json: data)
+        do throws(PinFileError) {
+            try file.checkRequirements(for: use)
+            return nil
+        } catch {
+            return error.place
+        }
+    }
+
+    @Test("A signed file says when it was issued, until when it counts and when to look for another")
+    func required() throws {
+        let fields = Self.signed.split(separator: ",").map(String.init)
+        #expect(try Self.requirement(PinFileText.file("", more: Self.signed)) == nil)
+        for (index, name) in ["issuedAt", "notAfter", "refresh"].enumerated() {
+            let rest = fields.enumerated().filter { $0.offset != index }.map { $0.element + "," }.joined()
+            #expect(try Self.requirement(PinFileText.file("", more: rest)) == "missingField \(name)")
+            #expect(try Self.requirement(PinFileText.file("", more: rest), for: .shipped) == nil)
+        }
+    }
+
+    @Test("A signed file has a backup for each host that is in use, and no debug anchors")
+    func signedContent() throws {
+        let alone = #"{"host":"a.example.com","pins":[\#(PinFileText.pinObject(1))]}"#
+        let backed =
+            #"{"host":"b.example.com","pins":[\#(PinFileText.pinObject(1)),\#(PinFileText.pinObject(2, #","state":"backup""#))]}"#
+        let retired = #"{"host":"c.example.com","retired":true}"#
+        #expect(try Self.requirement(PinFileText.file("\(backed),\(retired)", more: Self.signed)) == nil)
+        #expect(
+            try Self.requirement(PinFileText.file("\(backed),\(alone)", more: Self.signed))
+                == "missingBackup hosts[1].pins")
+        let root = CanonicalBase64.encode(try TestAuthority.root(clock: Judge.clock).root)
+        let withAnchor = PinFileText.file(backed, more: Self.signed + #""debugAnchors":["\#(root)"],"#)
+        #expect(try Self.requirement(withAnchor) == "debugAnchorsInSignedFile debugAnchors")
+        #expect(try Self.requirement(withAnchor, for: .shipped) == nil)
+    }
+}
