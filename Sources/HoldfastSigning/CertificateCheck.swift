@@ -53,7 +53,8 @@ public struct CertificateCheck: Sendable {
         let host = try? DialledHost(name)
         guard Self.isFor(name, host, certificate) else {
             throw CertificateCheckError(
-                .nameMismatch, name: name, expected: "a certificate for \(name)", found: Self.names(of: certificate))
+                .nameMismatch, name: name, expected: "a certificate for \(name.quoted)",
+                found: Self.names(of: certificate))
         }
         // A certificate counts to the second of its end.
         guard certificate.notAfter.timeIntervalSince1970 >= time.timeIntervalSince1970.rounded(.down) else {
@@ -80,13 +81,13 @@ public struct CertificateCheck: Sendable {
         if certificate.dnsNames.contains(where: { ASCIIText.lowercased($0) == folded }) { return true }
         // An authority looks after subjectAltName alone; in a common name anybody gets a wildcard written.
         guard !folded.contains(UInt8(ascii: "*")) else { return false }
-        return certificate.subject.commonName?.utf8.elementsEqual(name.utf8) ?? false
+        return certificate.subject.commonName?.hasSameOctets(as: name) ?? false
     }
 
     private static func names(of certificate: X509Certificate) -> String {
-        let names = certificate.subjectAlternativeNamesDescription
+        let names = certificate.subjectAlternativeNames
         guard !names.isEmpty else { return "one without subjectAltName, of \(certificate.subject)" }
-        let shown = names.prefix(10).joined(separator: ", ")
+        let shown = names.prefix(10).map(\.description).joined(separator: ", ")
         return "one for \(shown)" + (names.count > 10 ? " and \(names.count - 10) more" : "")
     }
 }

@@ -51,6 +51,10 @@ struct CertificateCheckTests {
         }.chain
         #expect(try code(chain, for: "Our Gateway") == nil)
         #expect(try code(chain, for: "our gateway") == .nameMismatch)
+        for name in ["Example, Inc.", #"C:\gateway"#, "a=b+c"] {
+            let chain = try issuing.leaf(names: ["www.example.com"]) { $0.subject = .commonName(name) }.chain
+            #expect(try code(chain, for: name) == nil, "\(name)")
+        }
         let host = try issuing.leaf(names: ["www.example.com"]) { $0.subject = .commonName("other.example.com") }.chain
         #expect(try code(host, for: "other.example.com") == .nameMismatch)
     }

@@ -86,6 +86,17 @@ struct TrustServerKeyTests {
         }
     }
 
+    @Test("The customer is the certificate's common name as it is written there")
+    func customer() throws {
+        for name in ["Example, Inc.", "Grün+Söhne"] {
+            let certificate = try TestAuthority.selfSigned(
+                CertificateSpecification(subject: .commonName(name)), key: .p256)
+            let key = try TrustServerKey(
+                certificate: Data(certificate.der), privateKeyPEM: certificate.key.privateKeyPEM)
+            #expect(key.customer == name)
+        }
+    }
+
     @Test("The certificate names the customer, may sign and nothing else, and openssl reads it so")
     func certificate() async throws {
         let key = try TrustServerKey(customer: "gcx", kind: .p256, at: now, years: 30)

@@ -17,14 +17,16 @@ func readEverything(of certificate: X509Certificate) {
     _ = try? certificate.basicConstraints
     _ = try? certificate.keyUsage
     _ = try? certificate.extendedKeyUsage
-    _ = try? certificate.subjectAlternativeNames
+    _ = try? certificate.subjectAltName
     _ = certificate.subjectKeyIdentifier
     _ = certificate.authorityKeyIdentifier
     _ = certificate.distributionPointNames
     _ = try? PolicyExtensions(of: certificate)
-    _ = certificate.publicKeyDescription
-    _ = certificate.signatureAlgorithmDescription
-    _ = certificate.subjectAlternativeNamesDescription
+    _ = certificate.keyKind?.description
+    _ = certificate.signatureAlgorithm.description
+    for name in certificate.subjectAlternativeNames {
+        require(name.description.utf8.count < 65_536, "a name prints in bounded length")
+    }
     _ = certificate.certificatePin
     for name in [certificate.subject, certificate.issuer] {
         require(name.description.utf8.count < 65_536, "a name prints in bounded length")
@@ -60,7 +62,8 @@ func examinePublicKeyInfo(_ input: [UInt8]) {
         _ = key.kind.description
         require(key.verificationWork >= 0, "work is counted")
         let message: [UInt8] = [1, 2, 3]
-        for algorithm in [SignatureAlgorithm.rsaPKCS1(.sha256), .rsaPSS(.sha384), .ecdsa(.sha512), .ed25519] {
+        for algorithm in [CertificateSignatureAlgorithm.rsaPKCS1(.sha256), .rsaPSS(.sha384), .ecdsa(.sha512), .ed25519]
+        {
             require(
                 key.verifies(input.prefix(64), over: message[...], with: algorithm) != true,
                 "no key verifies what nobody signed")
@@ -68,7 +71,7 @@ func examinePublicKeyInfo(_ input: [UInt8]) {
     }
     if let info = try? SubjectPublicKeyInfo(der: input) {
         require(Array(info.der) == input, "a key is the octets it was read from")
-        _ = info.keyDescription
+        _ = info.keyKind?.description
         require(info.sha256Pin == (try? Pin.publicKey(spkiDER: input)), "one key, one pin")
     }
     if let found = try? SubjectPublicKeyInfo(certificateDER: input) {

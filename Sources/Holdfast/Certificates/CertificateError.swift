@@ -36,7 +36,7 @@ public struct CertificateError: HoldfastError {
     ///   - field: the name of the field in RFC 5280.
     ///   - expected: what would have been right.
     ///   - found: what was there instead.
-    public init(_ code: Code, field: String, expected: String, found: String) {
+    package init(_ code: Code, field: String, expected: String, found: String) {
         self.code = code
         self.field = field
         facts = ErrorFacts(expected: expected, found: found, remedy: Self.remedy(for: code, in: field))

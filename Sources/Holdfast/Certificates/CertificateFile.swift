@@ -4,7 +4,7 @@ public import Foundation
 /// between them.
 public enum CertificateFile {
     /// The largest file that is read: the system stores of today hold 200 to 700 kB.
-    public static let maximumBytes = 8 << 20
+    package static let maximumBytes = 8 << 20
 
     /// Reads every certificate of a file.
     /// - Parameter url: a file, DER or PEM.
@@ -114,7 +114,7 @@ public struct CertificateFileError: HoldfastError {
     public let facts: ErrorFacts
 
     /// States what is wrong with a file.
-    public init(_ code: Code, file: String, expected: String, found: String) {
+    package init(_ code: Code, file: String, expected: String, found: String) {
         self.code = code
         self.file = file
         facts = ErrorFacts(expected: expected, found: found, remedy: Self.remedy(for: code, at: file))

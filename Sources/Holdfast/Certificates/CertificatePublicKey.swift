@@ -1,11 +1,11 @@
 import Crypto
 
 /// The public key of a certificate, read from its SubjectPublicKeyInfo (RFC 3279, RFC 5480, RFC 8410).
-final class CertificatePublicKey: Sendable {
-    enum Kind: Sendable, Equatable {
+package final class CertificatePublicKey: Sendable {
+    package enum Kind: Sendable, Equatable {
         case rsa(bits: Int)
         /// A key for RSASSA-PSS alone; with a digest where its parameters name one (RFC 4055 section 3.1).
-        case rsaPSS(bits: Int, digest: SignatureAlgorithm.Digest?)
+        case rsaPSS(bits: Int, digest: CertificateSignatureAlgorithm.Digest?)
         case p256, p384, p521
         case ed25519
         case unsupported(String)
@@ -54,7 +54,7 @@ final class CertificatePublicKey: Sendable {
                     ? .rsa(bits: bits) : .unsupported("RSA with parameters")
             } else if parameters.isEmpty {
                 kind = .rsaPSS(bits: bits, digest: nil)
-            } else if let digest = SignatureAlgorithm.pss[Array(parameters)] {
+            } else if let digest = CertificateSignatureAlgorithm.pss[Array(parameters)] {
                 kind = .rsaPSS(bits: bits, digest: digest)
             } else {
                 kind = .unsupported("RSA-PSS with other parameters than SHA-2's")
@@ -113,7 +113,7 @@ final class CertificatePublicKey: Sendable {
 
     /// Whether `signature` over `message` verifies under this key; nil where key and algorithm do not go together.
     func verifies(
-        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: SignatureAlgorithm
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: CertificateSignatureAlgorithm
     ) -> Bool? {
         switch (kind, algorithm) {
         case (.p256, .ecdsa(let digest)):
@@ -236,8 +236,18 @@ final class CertificatePublicKey: Sendable {
     private static let secp521r1: [UInt8] = [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x23]
 }
 
+extension CertificatePublicKey.Kind {
+    /// Whether a signature by it is one of RSA, of either padding.
+    package var isRSA: Bool {
+        switch self {
+        case .rsa, .rsaPSS: true
+        case .p256, .p384, .p521, .ed25519, .unsupported: false
+        }
+    }
+}
+
 extension CertificatePublicKey.Kind: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         switch self {
         case .rsa(let bits): "RSA \(bits)"
         case .rsaPSS(let bits, _): "RSA-PSS \(bits)"

@@ -39,7 +39,7 @@ package struct CertificateRequest: Sendable {
             _ = try fields.nextIfPresent(DERTag.contextConstructed(0))
             try fields.finish()
             field = "signatureAlgorithm"
-            let algorithm = try SignatureAlgorithm(try request.next(DERTag.sequence).content, of: der)
+            let algorithm = try CertificateSignatureAlgorithm(try request.next(DERTag.sequence).content, of: der)
             field = "signature"
             let bits = try request.next(DERTag.bitString).content
             guard let unused = der[bits].first, unused == 0 else {

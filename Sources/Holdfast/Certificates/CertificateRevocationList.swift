@@ -7,20 +7,20 @@ public import struct Foundation.Date
 /// A value; safe to use from any thread.
 public struct CertificateRevocationList: Sendable {
     /// The largest list that is read; those of large authorities have some ten megabytes.
-    public static let maximumBytes = 64 << 20
+    package static let maximumBytes = 64 << 20
 
     /// Which certificates a list speaks of (issuingDistributionPoint, RFC 5280 5.2.5).
     struct Scope: Sendable {
         var onlyEndEntities = false
         var onlyAuthorities = false
         /// The names of the distribution point; empty where the list is for all.
-        var distributionPoint: [GeneralName] = []
+        var distributionPoint: [GeneralNameSlice] = []
     }
 
     /// The DER as given.
     public let der: [UInt8]
     let toBeSigned: Range<Int>
-    let signatureAlgorithm: SignatureAlgorithm
+    let signatureAlgorithm: CertificateSignatureAlgorithm
     let signature: Range<Int>
     private let issuerRange: Range<Int>
     let thisUpdateSeconds: Int64
@@ -59,7 +59,7 @@ public struct CertificateRevocationList: Sendable {
             guard der[inner.encoded] == der[outerAlgorithm.encoded] else {
                 throw DERError(.invalidValue("two signature algorithms"), at: inner.encoded.lowerBound)
             }
-            signatureAlgorithm = try SignatureAlgorithm(inner.content, of: der)
+            signatureAlgorithm = try CertificateSignatureAlgorithm(inner.content, of: der)
             issuerRange = try fields.next(DERTag.sequence).encoded
             thisUpdateSeconds = try ASN1Time.read(try fields.next(), of: der)
             var next: Int64?
@@ -94,7 +94,7 @@ public struct CertificateRevocationList: Sendable {
     /// When the next one is due at the latest; nil where the list does not say.
     public var nextUpdate: Date? { nextUpdateSeconds.map { Date(timeIntervalSince1970: Double($0)) } }
     /// How many certificates it revokes.
-    public var count: Int { revoked.count }
+    package var count: Int { revoked.count }
 
     /// Whether it lists a serial number, given as the content octets of the INTEGER.
     func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { revoked.contains(OctetString(Self.shortest(serialNumber))) }
@@ -182,14 +182,14 @@ extension CertificateRevocationList {
 
 /// DistributionPointName (RFC 5280 4.2.1.13): the full names in it.
 enum DistributionPointName {
-    static func fullNames(in explicit: DERReader.Element, of bytes: [UInt8]) throws(DERError) -> [GeneralName] {
+    static func fullNames(in explicit: DERReader.Element, of bytes: [UInt8]) throws(DERError) -> [GeneralNameSlice] {
         var choice = DERReader(bytes, in: explicit.content)
         let name = try choice.next()
         try choice.finish()
         guard name.tag == DERTag.contextConstructed(0) else { return [] }
         var list = DERReader(bytes, in: name.content)
-        var names: [GeneralName] = []
-        while !list.isAtEnd { names.append(try GeneralName(try list.next(), of: bytes, addressSizes: [4, 16])) }
+        var names: [GeneralNameSlice] = []
+        while !list.isAtEnd { names.append(try GeneralNameSlice(try list.next(), of: bytes, addressSizes: [4, 16])) }
         return names
     }
 }
@@ -205,9 +205,9 @@ extension X509Certificate {
     var distributionPointLength: Int { distributionPoints?.count ?? 0 }
 
     /// The full names of its cRLDistributionPoints (RFC 5280 4.2.1.13); empty where it has none that can be read.
-    var distributionPointNames: [GeneralName] {
+    var distributionPointNames: [GeneralNameSlice] {
         guard let value = distributionPoints else { return [] }
-        var names: [GeneralName] = []
+        var names: [GeneralNameSlice] = []
         do throws(DERError) {
             var outer = DERReader(layout.der, in: value)
             var points = outer.inside(try outer.next(DERTag.sequence))

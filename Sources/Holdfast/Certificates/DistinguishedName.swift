@@ -133,24 +133,35 @@ extension DistinguishedName: CustomStringConvertible {
         return String(text.unicodeScalars.prefix(Self.maximumPrintedScalars)) + "…"
     }
 
-    /// The value of the last common name, for printing only: it identifies nobody (RFC 9525 section 2). Escaped and
-    /// shortened like the description.
-    public var commonName: String? { lastCommonName.map(Self.escaped) }
-
-    /// The value of the last common name as it stands there.
-    var lastCommonName: String? {
-        lastCommonNameAttribute.flatMap { Attribute.text(tag: $0.tag, value: Array($0.value)) }
+    /// The common name, exactly as it stands there: it may hold anything, control characters too, so print
+    /// ``description`` instead, and compare its octets (`utf8.elementsEqual`), since Unicode calls different texts equal.
+    /// It identifies no server (RFC 9525 section 2).
+    ///
+    /// nil where there is none or more than one, where the text cannot be told for certain (an encoding that is broken, or
+    /// a string type that leaves characters beyond ASCII open), and where it is longer than 256 octets: RFC 5280 allows
+    /// 64 characters.
+    public var commonName: String? {
+        let all = commonNameAttributes
+        guard let only = all.first, all.count == 1, only.value.count <= Self.maximumCommonNameOctets else { return nil }
+        let isUTF8 = only.tag == 0x0C
+        guard isUTF8 || !Attribute.isASCIISuperset(only.tag) || only.value.allSatisfy({ $0 < 0x80 }) else { return nil }
+        return Attribute.text(tag: only.tag, value: Array(only.value))
     }
 
     /// The last common name, not yet text.
-    var lastCommonNameAttribute: RawAttribute? {
-        var last: RawAttribute?
+    var lastCommonNameAttribute: RawAttribute? { commonNameAttributes.last }
+
+    private var commonNameAttributes: [RawAttribute] {
+        var found: [RawAttribute] = []
         let isName = forEachAttribute { attribute, _ in
-            if let attribute, attribute.type.elementsEqual(Self.commonNameType) { last = attribute }
+            if let attribute, attribute.type.elementsEqual(Self.commonNameType) { found.append(attribute) }
             return true
         }
-        return isName ? last : nil
+        return isName ? found : []
     }
+
+    /// 64 characters (RFC 5280 appendix A.1) at four octets each.
+    private static let maximumCommonNameOctets = 256
 
     /// 2.5.4.3
     private static let commonNameType: [UInt8] = [0x55, 0x04, 0x03]

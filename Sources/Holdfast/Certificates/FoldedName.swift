@@ -96,7 +96,7 @@ extension DistinguishedName.Attribute {
     private static func isText(_ tag: UInt8) -> Bool { isASCIISuperset(tag) || tag == 0x1E || tag == 0x1C }
 
     /// UTF8, Numeric, Printable, Teletex, IA5, VisibleString: where an octet below 128 is a character of ASCII.
-    private static func isASCIISuperset(_ tag: UInt8) -> Bool {
+    static func isASCIISuperset(_ tag: UInt8) -> Bool {
         switch tag {
         case 0x0C, 0x12, 0x13, 0x14, 0x16, 0x1A: true
         default: false

@@ -1,103 +1,101 @@
-/// GeneralName, RFC 5280 4.2.1.6: the forms that identity and name constraints look at, the others by their number.
-enum GeneralName: Sendable, Equatable {
-    case rfc822Name(ArraySlice<UInt8>)
-    case dNSName(ArraySlice<UInt8>)
+/// A name that a certificate gives its owner in subjectAltName (GeneralName, RFC 5280 4.2.1.6).
+///
+/// A server that authorizes its clients compares it, and parses no text:
+/// ```swift
+/// let name = GeneralName.uniformResourceIdentifier("spiffe://example.org/billing")
+/// guard client.leaf.subjectAlternativeNames.contains(name) else { return refuse() }
+/// ```
+/// Names compare character by character, as they stand in the certificate. In a DNS name the case of letters does not
+/// matter, and a wildcard stands for itself alone: to find out whether a server is the host that was dialled, leave the
+/// comparison to a policy. ``description`` is for people; two different names can print alike.
+public enum GeneralName: Sendable, Hashable {
+    /// A mailbox, for example `ops@example.com`. It is ASCII.
+    case rfc822Name(String)
+    /// A DNS name, for example `www.example.com` or `*.example.com`. It is ASCII.
+    case dNSName(String)
+    /// A distinguished name.
     case directoryName(DistinguishedName)
-    case uniformResourceIdentifier(ArraySlice<UInt8>)
-    /// In a certificate 4 or 16 octets; in a name constraint 8 or 32, address and mask.
-    case iPAddress(ArraySlice<UInt8>)
-    /// otherName 0, x400Address 3, ediPartyName 5, registeredID 8.
-    case other(UInt8)
+    /// A URI, for example `spiffe://example.org/billing`. It is ASCII.
+    case uniformResourceIdentifier(String)
+    /// The 4 octets of an IPv4 address, or the 16 of an IPv6 address.
+    case iPAddress([UInt8])
+    /// An object identifier in dotted form.
+    case registeredID(String)
+    /// A name of a form of its own, such as Microsoft's user principal name (`1.3.6.1.4.1.311.20.2.3`).
+    /// - Parameters:
+    ///   - type: the form, an object identifier in dotted form.
+    ///   - value: DER, not read any further.
+    case otherName(type: String, value: [UInt8])
+    /// A name of another form: x400Address (3), ediPartyName (5), or an otherName (0) or registeredID (8) that cannot be
+    /// read.
+    /// - Parameters:
+    ///   - number: the form's number in RFC 5280.
+    ///   - content: the content octets.
+    case other(number: UInt8, content: [UInt8])
 
-    /// The most names that one extension may hold: large hosts serve about a thousand names from one certificate.
-    static let maximumCount = 4_096
-
-    /// The kind, equal for names that constrain each other.
-    var form: UInt8 {
-        switch self {
-        case .rfc822Name: 1
-        case .dNSName: 2
-        case .directoryName: 4
-        case .uniformResourceIdentifier: 6
-        case .iPAddress: 7
-        case .other(let number): number
-        }
-    }
-
-    /// Reads `GeneralNames`, the value of subjectAltName.
-    static func readAll(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) -> [GeneralName] {
-        var outer = DERReader(bytes, in: value)
-        var list = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
-        guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list of names"), at: value.lowerBound) }
-        var names: [GeneralName] = []
-        names.reserveCapacity(4)
-        while !list.isAtEnd {
-            guard names.count < maximumCount else {
-                throw DERError(.invalidValue("more than \(maximumCount) names"), at: list.position)
+    init(_ slice: GeneralNameSlice) {
+        self =
+            switch slice {
+            case .rfc822Name(let octets): .rfc822Name(String(decoding: octets, as: UTF8.self))
+            case .dNSName(let octets): .dNSName(String(decoding: octets, as: UTF8.self))
+            case .directoryName(let name): .directoryName(name)
+            case .uniformResourceIdentifier(let octets):
+                .uniformResourceIdentifier(String(decoding: octets, as: UTF8.self))
+            case .iPAddress(let octets): .iPAddress(Array(octets))
+            case .other(0, let content): Self.otherName(content) ?? .other(number: 0, content: Array(content))
+            case .other(8, let content):
+                ObjectIdentifier.dotted(content).map(Self.registeredID) ?? .other(number: 8, content: Array(content))
+            case .other(let number, let content): .other(number: number, content: Array(content))
             }
-            names.append(try GeneralName(try list.next(), of: bytes, addressSizes: [4, 16]))
-        }
-        return names
     }
 
-    init(_ element: DERReader.Element, of bytes: [UInt8], addressSizes: [Int]) throws(DERError) {
-        let content = bytes[element.content]
-        switch element.tag {
-        case DERTag.context(1): self = .rfc822Name(try Self.ia5(content))
-        case DERTag.context(2): self = .dNSName(try Self.ia5(content))
-        case DERTag.contextConstructed(4):
-            var inside = DERReader(bytes, in: element.content)
-            let name = try inside.next(DERTag.sequence)
+    /// OtherName: an object identifier, and a value in an explicit [0].
+    private static func otherName(_ content: ArraySlice<UInt8>) -> GeneralName? {
+        do throws(DERError) {
+            let bytes = Array(content)
+            var fields = DERReader(bytes)
+            let type = bytes[try fields.next(DERTag.objectIdentifier).content]
+            let explicit = try fields.next(DERTag.contextConstructed(0))
+            try fields.finish()
+            var inside = DERReader(bytes, in: explicit.content)
+            let value = try inside.next().encoded
             try inside.finish()
-            self = .directoryName(DistinguishedName(der: bytes[name.encoded]))
-        case DERTag.context(6): self = .uniformResourceIdentifier(try Self.ia5(content))
-        case DERTag.context(7):
-            guard addressSizes.contains(content.count) else {
-                throw DERError(.invalidValue("an iPAddress of \(content.count) octets"), at: element.encoded.lowerBound)
-            }
-            self = .iPAddress(content)
-        case DERTag.contextConstructed(0), DERTag.contextConstructed(3), DERTag.contextConstructed(5),
-            DERTag.context(8):
-            self = .other(element.tag & 0x1F)
-        default:
-            throw DERError(.invalidValue("a general name of an unknown kind"), at: element.encoded.lowerBound)
+            return ObjectIdentifier.dotted(type).map { .otherName(type: $0, value: Array(bytes[value])) }
+        } catch {
+            return nil
         }
     }
+}
 
-    /// The name as text for people, for example `DNS:www.example.com`; never compared.
-    var text: String {
+extension GeneralName: CustomStringConvertible {
+    /// The name for people, for example `DNS:www.example.com`: shortened, and with nothing in it that could forge a line.
+    public var description: String {
         switch self {
-        case .rfc822Name(let octets): "email:" + Self.printable(octets)
-        case .dNSName(let octets): "DNS:" + Self.printable(octets)
+        case .rfc822Name(let text): "email:" + Self.printable(text)
+        case .dNSName(let text): "DNS:" + Self.printable(text)
         case .directoryName(let name): "dirName:\(name)"
-        case .uniformResourceIdentifier(let octets): "URI:" + Self.printable(octets)
+        case .uniformResourceIdentifier(let text): "URI:" + Self.printable(text)
         case .iPAddress(let octets): "IP:" + Self.addressText(octets)
-        case .other(let number): "[\(number)]"
+        case .registeredID(let identifier): "registeredID:" + Self.printable(identifier)
+        case .otherName(let type, _): "otherName:" + Self.printable(type)
+        case .other(let number, _): "[\(number)]"
         }
-    }
-
-    private static func ia5(_ content: ArraySlice<UInt8>) throws(DERError) -> ArraySlice<UInt8> {
-        guard content.allSatisfy({ $0 < 0x80 }) else {
-            throw DERError(.invalidValue("an IA5String beyond ASCII"), at: content.startIndex)
-        }
-        return content
     }
 
     /// No DNS name is longer (RFC 1035 2.3.4); what is, is not worth more of a line.
     private static let maximumPrintedOctets = 253
 
-    private static func printable(_ octets: ArraySlice<UInt8>) -> String {
+    private static func printable(_ text: String) -> String {
+        let octets = text.utf8
         let shown = octets.prefix(maximumPrintedOctets)
         // What is no octet of UTF-8 is decoded as the replacement character.
-        let text = String(decoding: shown.map { (0x20..<0x7F).contains($0) ? $0 : 0xFF }, as: UTF8.self)
-        return shown.count < octets.count ? text + "…" : text
+        let printed = String(decoding: shown.map { (0x20..<0x7F).contains($0) ? $0 : 0xFF }, as: UTF8.self)
+        return shown.count < octets.count ? printed + "…" : printed
     }
 
-    private static func addressText(_ octets: ArraySlice<UInt8>) -> String {
+    private static func addressText(_ octets: [UInt8]) -> String {
         if octets.count == 4 { return octets.map { String($0) }.joined(separator: ".") }
-        let bytes = Array(octets)
-        return stride(from: 0, to: bytes.count - 1, by: 2)
-            .map { String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16) }.joined(separator: ":")
+        return stride(from: 0, to: octets.count - 1, by: 2)
+            .map { String(UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1]), radix: 16) }.joined(separator: ":")
     }
 }

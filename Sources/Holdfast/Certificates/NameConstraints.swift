@@ -1,7 +1,7 @@
 /// nameConstraints, RFC 5280 4.2.1.10: what the certificates below a CA may be named.
 struct NameConstraints: Sendable {
-    let permitted: [GeneralName]
-    let excluded: [GeneralName]
+    let permitted: [GeneralNameSlice]
+    let excluded: [GeneralNameSlice]
 
     /// The most subtrees that one extension may hold; generously above what large CAs have for their customers.
     static let maximumCount = 4_096
@@ -10,8 +10,8 @@ struct NameConstraints: Sendable {
         var outer = DERReader(bytes, in: value)
         var fields = outer.inside(try outer.next(DERTag.sequence))
         try outer.finish()
-        var permitted: [GeneralName] = []
-        var excluded: [GeneralName] = []
+        var permitted: [GeneralNameSlice] = []
+        var excluded: [GeneralNameSlice] = []
         guard !fields.isAtEnd else {
             throw DERError(.invalidValue("nameConstraints without a subtree"), at: value.lowerBound)
         }
@@ -26,16 +26,17 @@ struct NameConstraints: Sendable {
         self.excluded = excluded
     }
 
-    private static func subtrees(_ element: DERReader.Element, of bytes: [UInt8]) throws(DERError) -> [GeneralName] {
+    private static func subtrees(_ element: DERReader.Element, of bytes: [UInt8]) throws(DERError) -> [GeneralNameSlice]
+    {
         var list = DERReader(bytes, in: element.content)
         guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list of subtrees"), at: list.position) }
-        var bases: [GeneralName] = []
+        var bases: [GeneralNameSlice] = []
         while !list.isAtEnd {
             guard bases.count < maximumCount else {
                 throw DERError(.invalidValue("more than \(maximumCount) subtrees"), at: list.position)
             }
             var subtree = list.inside(try list.next(DERTag.sequence))
-            bases.append(try GeneralName(try subtree.next(), of: bytes, addressSizes: [8, 32]))
+            bases.append(try GeneralNameSlice(try subtree.next(), of: bytes, addressSizes: [8, 32]))
             // RFC 5280: minimum must be zero, which DER leaves out, and maximum absent.
             try subtree.finish()
         }

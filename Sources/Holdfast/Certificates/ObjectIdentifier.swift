@@ -28,6 +28,12 @@ enum ObjectIdentifier {
         return arcs.isEmpty ? hexadecimal(content) : arcs.map { String($0) }.joined(separator: ".")
     }
 
+    /// The dotted form, where it says exactly these octets; nil for a broken encoding and for what ``content(of:)`` refuses.
+    static func dotted(_ content: ArraySlice<UInt8>) -> String? {
+        let text = text(content)
+        return Self.content(of: text)?.elementsEqual(content) == true ? text : nil
+    }
+
     /// The content octets of a dotted form (X.690 8.19); nil for a text that is none, or has arcs above 56 bits.
     static func content(of text: String) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

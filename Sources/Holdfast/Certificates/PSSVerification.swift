@@ -3,10 +3,10 @@
 /// The cryptographic library verifies salts of the digest's length and none, which is what certificates have; openssl
 /// signs messages with the longest that the key has room for unless it is told otherwise.
 struct PSSVerification: Sendable, Equatable {
-    let digest: SignatureAlgorithm.Digest
+    let digest: CertificateSignatureAlgorithm.Digest
     let saltLength: Int
 
-    init(digest: SignatureAlgorithm.Digest, saltLength: Int) {
+    init(digest: CertificateSignatureAlgorithm.Digest, saltLength: Int) {
         self.digest = digest
         self.saltLength = saltLength
     }

@@ -13,11 +13,11 @@ import CryptoExtras
 /// both.
 struct RSAVerificationKey: Sendable {
     enum Scheme: Sendable {
-        case pkcs1(SignatureAlgorithm.Digest)
+        case pkcs1(CertificateSignatureAlgorithm.Digest)
         /// For documents whose caller allows legacy digests, never for certificates.
         case pkcs1SHA1
         /// MGF1 with the same digest, and a salt of its length.
-        case pss(SignatureAlgorithm.Digest)
+        case pss(CertificateSignatureAlgorithm.Digest)
     }
 
     private let modulus: ArraySlice<UInt8>
@@ -109,7 +109,8 @@ struct RSAVerificationKey: Sendable {
     }
     #else
     private func isValid(
-        _ signature: _RSA.Signing.RSASignature, _ message: ArraySlice<UInt8>, _ digest: SignatureAlgorithm.Digest,
+        _ signature: _RSA.Signing.RSASignature, _ message: ArraySlice<UInt8>,
+        _ digest: CertificateSignatureAlgorithm.Digest,
         _ padding: _RSA.Signing.Padding
     ) -> Bool {
         switch digest {

@@ -38,9 +38,9 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
         self.der = der[...]
     }
 
-    /// What kind of key it is, for people, for example `P-256`; nil when it cannot be read.
-    package var keyDescription: String? {
-        (try? CertificatePublicKey(0..<der.count, of: Array(der)))?.kind.description
+    /// What kind of key it is; nil when it cannot be read.
+    package var keyKind: CertificatePublicKey.Kind? {
+        (try? CertificatePublicKey(0..<der.count, of: Array(der)))?.kind
     }
 
     /// Where the SubjectPublicKeyInfo of a certificate stands.

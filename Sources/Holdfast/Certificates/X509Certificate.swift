@@ -11,7 +11,7 @@ public struct X509Certificate: Sendable {
         let toBeSigned: Range<Int>
         let version: Int
         let serialNumber: Range<Int>
-        let signatureAlgorithm: SignatureAlgorithm
+        let signatureAlgorithm: CertificateSignatureAlgorithm
         let issuer: Range<Int>
         let notBefore: Int64
         let notAfter: Int64
@@ -51,7 +51,7 @@ public struct X509Certificate: Sendable {
                 }
                 field = "signature"
                 let inner = try fields.next(DERTag.sequence)
-                signatureAlgorithm = try SignatureAlgorithm(inner.content, of: der)
+                signatureAlgorithm = try CertificateSignatureAlgorithm(inner.content, of: der)
                 field = "issuer"
                 issuer = try fields.next(DERTag.sequence).encoded
                 field = "validity"
@@ -133,7 +133,7 @@ public struct X509Certificate: Sendable {
     /// The DER as given.
     public var der: [UInt8] { layout.der }
     /// 1, 2 or 3.
-    public var version: Int { layout.version }
+    package var version: Int { layout.version }
     /// The content octets of the serial number, big-endian two's complement.
     public var serialNumber: ArraySlice<UInt8> { layout.der[layout.serialNumber] }
     /// Who signed it, by its own word.
@@ -147,21 +147,18 @@ public struct X509Certificate: Sendable {
     /// The public key as it stands in the certificate: what key pins hash (RFC 7469 section 2.4).
     public var subjectPublicKeyInfo: ArraySlice<UInt8> { layout.der[layout.subjectPublicKeyInfo] }
 
-    /// What kind of key it has, for people, for example `P-256` or `RSA 2048`.
-    public var publicKeyDescription: String {
-        (try? publicKey.kind.description) ?? "unreadable key"
-    }
-    /// How it is signed, for people.
-    public var signatureAlgorithmDescription: String { layout.signatureAlgorithm.description }
+    /// What kind of key it has; nil for one that cannot be read.
+    package var keyKind: CertificatePublicKey.Kind? { try? publicKey.kind }
+    /// How it is signed.
+    package var signatureAlgorithm: CertificateSignatureAlgorithm { layout.signatureAlgorithm }
 
-    /// The subjectAltName entries, for people, for example `DNS:www.example.com`; empty where there are none or where
-    /// they cannot be read.
-    public var subjectAlternativeNamesDescription: [String] {
-        ((try? subjectAlternativeNames) ?? nil)?.map(\.text) ?? []
+    /// The names of subjectAltName, in their order; empty where there are none or where they cannot be read.
+    public var subjectAlternativeNames: [GeneralName] {
+        ((try? subjectAltName) ?? nil)?.map { GeneralName($0) } ?? []
     }
 
     /// Whether issuer and subject are the same name, octet by octet.
-    public var isSelfIssued: Bool { layout.der[layout.issuer] == layout.der[layout.subject] }
+    package var isSelfIssued: Bool { layout.der[layout.issuer] == layout.der[layout.subject] }
 }
 
 extension X509Certificate: Hashable {
@@ -216,10 +213,11 @@ extension X509Certificate {
         }
     }
 
-    var subjectAlternativeNames: [GeneralName]? {
+    /// As ``subjectAlternativeNames``, for rules: nil without the extension, and an error where it cannot be read.
+    var subjectAltName: [GeneralNameSlice]? {
         get throws(DERError) {
             guard let value = value(of: .subjectAltName) else { return nil }
-            return try GeneralName.readAll(value, of: layout.der)
+            return try GeneralNameSlice.readAll(value, of: layout.der)
         }
     }
 

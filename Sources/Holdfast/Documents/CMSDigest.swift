@@ -2,7 +2,7 @@ import Crypto
 
 /// The digest algorithms of CMS messages (RFC 5754, RFC 3370 2.1 for SHA-1), by their AlgorithmIdentifier.
 enum CMSDigest: Sendable, Equatable {
-    case sha2(SignatureAlgorithm.Digest)
+    case sha2(CertificateSignatureAlgorithm.Digest)
     /// Only where the caller allows legacy digests.
     case sha1
 
@@ -54,7 +54,7 @@ enum CMSDigest: Sendable, Equatable {
 
     /// 2.16.840.1.101.3.4.2
     private static let hashAlgorithms: [UInt8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02]
-    private static let sha2: [UInt8: SignatureAlgorithm.Digest] = [1: .sha256, 2: .sha384, 3: .sha512]
+    private static let sha2: [UInt8: CertificateSignatureAlgorithm.Digest] = [1: .sha256, 2: .sha384, 3: .sha512]
     /// 1.3.14.3.2.26
     private static let idSHA1: [UInt8] = [0x2B, 0x0E, 0x03, 0x02, 0x1A]
     /// 1.2.840.113549.2.5

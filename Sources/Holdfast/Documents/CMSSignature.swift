@@ -1,7 +1,7 @@
 /// How a CMS message is signed (RFC 5652 5.3, RFC 3370 3, RFC 4056, RFC 5753 2): the algorithm and the digest that is
 /// named apart must agree, since whoever may choose between two digests chooses the weaker.
 enum CMSSignature: Sendable, Equatable {
-    case sha2(SignatureAlgorithm)
+    case sha2(CertificateSignatureAlgorithm)
     /// With a salt of another length than the digest's.
     case rsaPSS(PSSVerification)
     case rsaWithSHA1
@@ -24,7 +24,7 @@ enum CMSSignature: Sendable, Equatable {
             }
             return
         }
-        let algorithm = try SignatureAlgorithm(content, of: bytes)
+        let algorithm = try CertificateSignatureAlgorithm(content, of: bytes)
         switch (algorithm, digest) {
         case (.rsaPKCS1(let named), .sha2(let digest)) where named == digest,
             (.rsaPSS(let named), .sha2(let digest)) where named == digest,

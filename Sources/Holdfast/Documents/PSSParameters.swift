@@ -1,13 +1,13 @@
 extension PSSVerification {
     /// Reads RSASSA-PSS-params (RFC 4055 3.1): the digest named apart, MGF1 with the same, a salt of 0 to 1,024 octets,
     /// the usual trailer, which DER leaves out.
-    init?(_ parameters: Range<Int>, of bytes: [UInt8], digest: SignatureAlgorithm.Digest) {
+    init?(_ parameters: Range<Int>, of bytes: [UInt8], digest: CertificateSignatureAlgorithm.Digest) {
         guard let length = try? Self.saltLength(parameters, of: bytes, digest: digest) else { return nil }
         self.init(digest: digest, saltLength: length)
     }
 
     private static func saltLength(
-        _ parameters: Range<Int>, of bytes: [UInt8], digest: SignatureAlgorithm.Digest
+        _ parameters: Range<Int>, of bytes: [UInt8], digest: CertificateSignatureAlgorithm.Digest
     ) throws -> Int? {
         var outer = DERReader(bytes, in: parameters)
         var fields = outer.inside(try outer.next(DERTag.sequence))

@@ -39,9 +39,6 @@ struct SignerAuthority: Sendable {
     /// anyExtendedKeyUsage, serverAuth, clientAuth: what an authority gives to everybody.
     private static let tooCommon: Set<String> = ["2.5.29.37.0", "1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2"]
 
-    /// 2.5.4.3
-    private static let commonName: [UInt8] = [0x55, 0x04, 0x03]
-
     /// Throws unless the certificate leads to an anchor, is valid at the time, and may sign for the customer.
     func judge(
         _ certificate: X509Certificate, among presented: [[UInt8]], customer: String, at time: Int64
@@ -70,10 +67,7 @@ struct SignerAuthority: Sendable {
     }
 
     private func requireName(_ customer: String, of certificate: X509Certificate) throws(DocumentError) {
-        // Nobody has vouched for the certificate yet.
-        let names = (certificate.subject.relativeNames ?? []).joined().filter { $0.type == Self.commonName }
-        let text = names.first.flatMap { DistinguishedName.Attribute.text(tag: $0.tag, value: $0.value) }
-        guard names.count == 1, text?.hasSameOctets(as: customer) == true else {
+        guard certificate.subject.commonName?.hasSameOctets(as: customer) == true else {
             throw refusal("subject", "the one common name \(customer.quoted)", "\(certificate.subject)")
         }
     }

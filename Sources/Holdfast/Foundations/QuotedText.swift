@@ -1,7 +1,7 @@
 extension String {
     /// For a message: in quotation marks, at most 80 characters, everything but printable ASCII escaped, so that what
     /// an attacker chose cannot forge a line of a log or turn its direction.
-    var quoted: String {
+    package var quoted: String {
         let limit = 80
         var text = "\""
         for scalar in unicodeScalars.prefix(limit) { text += scalar.escaped(asASCII: true) }

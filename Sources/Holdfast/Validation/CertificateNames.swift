@@ -5,7 +5,7 @@ extension X509Certificate {
     /// The dNSName entries of subjectAltName as they are written, wildcards included; empty where there are none or
     /// where they cannot be read.
     package var dnsNames: [String] {
-        let names = ((try? subjectAlternativeNames) ?? nil) ?? []
+        let names = ((try? subjectAltName) ?? nil) ?? []
         return names.compactMap { name in
             guard case .dNSName(let octets) = name else { return nil }
             return String(decoding: octets, as: UTF8.self)

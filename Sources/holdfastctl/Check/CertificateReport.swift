@@ -40,9 +40,9 @@ struct CertificateReport: Encodable {
             notBefore = certificate.notBefore.formatted(.iso8601)
             notAfter = certificate.notAfter.formatted(.iso8601)
             daysLeft = Self.days(until: certificate.notAfter, from: now)
-            key = certificate.publicKeyDescription
-            signature = certificate.signatureAlgorithmDescription
-            names = certificate.subjectAlternativeNamesDescription
+            key = certificate.keyKind?.description ?? "unreadable key"
+            signature = certificate.signatureAlgorithm.description
+            names = certificate.subjectAlternativeNames.map(\.description)
             keyPin = certificate.publicKeyPin.description
         } catch {
             unreadable = "\(error.field): \(error.found)"

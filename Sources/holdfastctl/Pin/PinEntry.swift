@@ -31,7 +31,7 @@ struct PinEntry: Encodable {
         self.place = place
         kind = .certificate
         subject = certificate.subject.description
-        key = certificate.publicKeyDescription
+        key = certificate.keyKind?.description ?? Self.unreadableKey
         keyPin = certificate.publicKeyPin.description
         certificatePin = certificate.certificatePin.description
         notAfter = certificate.notAfter.formatted(.iso8601)
@@ -44,12 +44,14 @@ struct PinEntry: Encodable {
         self.place = place
         self.kind = kind
         self.subject = subject
-        self.key = key.keyDescription ?? "a key of an unknown kind"
+        self.key = key.keyKind?.description ?? Self.unreadableKey
         keyPin = key.sha256Pin.description
         certificatePin = nil
         notAfter = nil
         isIssuer = false
     }
+
+    private static let unreadableKey = "a key of an unknown kind"
 
     /// Keys that are in no certificate yet are what backup pins are made of.
     var isBackup: Bool { kind != .certificate }

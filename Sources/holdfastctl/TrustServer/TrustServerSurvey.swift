@@ -91,7 +91,7 @@ struct TrustServerSurvey: Sendable {
     }
 
     private static func algorithmsOfOtherKind(than leaf: X509Certificate) -> [SignatureAlgorithm] {
-        leaf.publicKeyDescription.hasPrefix("RSA")
+        leaf.keyKind?.isRSA == true
             ? [.ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ecdsaSecp521R1Sha512, .ed25519]
             : [
                 .rsaPssRsaeSha256, .rsaPkcs1Sha256, .rsaPssRsaeSha384, .rsaPkcs1Sha384, .rsaPssRsaeSha512,

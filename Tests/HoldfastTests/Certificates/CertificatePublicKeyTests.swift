@@ -71,7 +71,7 @@ struct CertificatePublicKeyTests {
     func pss() throws {
         let modulus = rsa([0x00] + [UInt8](repeating: 0xFF, count: 256))
         for (signature, digest) in [
-            (TestSignature.rsaPSS(.sha256), SignatureAlgorithm.Digest.sha256), (.rsaPSS(.sha384), .sha384),
+            (TestSignature.rsaPSS(.sha256), CertificateSignatureAlgorithm.Digest.sha256), (.rsaPSS(.sha384), .sha384),
             (.rsaPSS(.sha512), .sha512),
         ] {
             let certificate = try TestAuthority.selfSigned(names: ["a"], key: .sharedRSA(bits: 2048, index: 0)) {
@@ -79,7 +79,7 @@ struct CertificatePublicKeyTests {
             }
             let read = try X509Certificate(der: certificate.der)
             #expect(read.layout.signatureAlgorithm == .rsaPSS(digest))
-            let parameters = try #require(SignatureAlgorithm.pss.first { $0.value == digest }?.key)
+            let parameters = try #require(CertificateSignatureAlgorithm.pss.first { $0.value == digest }?.key)
             #expect(
                 try self.read(key(Self.rsassaPSS, parameters, modulus)).kind == .rsaPSS(bits: 2_048, digest: digest))
         }
@@ -126,7 +126,7 @@ struct CertificatePublicKeyTests {
         #expect(throws: DERError.self) { try read(TestDER.sequence([algorithm, TestDER.bitString([1])]) + [0]) }
     }
 
-    private static let choices: [(TestKey.Choice, TestSignature, SignatureAlgorithm)] = [
+    private static let choices: [(TestKey.Choice, TestSignature, CertificateSignatureAlgorithm)] = [
         (.p256, .ecdsa(.sha256), .ecdsa(.sha256)), (.p256, .ecdsa(.sha384), .ecdsa(.sha384)),
         (.p256, .ecdsa(.sha512), .ecdsa(.sha512)), (.p384, .ecdsa(.sha256), .ecdsa(.sha256)),
         (.p384, .ecdsa(.sha384), .ecdsa(.sha384)), (.p384, .ecdsa(.sha512), .ecdsa(.sha512)),
@@ -154,7 +154,7 @@ struct CertificatePublicKeyTests {
                 #expect(
                     key.verifies(signature[...], over: message[...], with: other) != true, "\(algorithm) as \(other)")
             }
-            for never in [SignatureAlgorithm.weak("x"), .unsupported("x")] {
+            for never in [CertificateSignatureAlgorithm.weak("x"), .unsupported("x")] {
                 #expect(key.verifies(signature[...], over: message[...], with: never) == nil)
             }
             signature[signature.count / 2] ^= 1
@@ -184,7 +184,7 @@ struct CertificatePublicKeyTests {
         _ = try fields.next()
         let bits = Array(plain[try fields.next().content].dropFirst())
         let any = try read(key(Self.rsassaPSS, [], bits))
-        let parameters = try #require(SignatureAlgorithm.pss.first { $0.value == .sha256 }?.key)
+        let parameters = try #require(CertificateSignatureAlgorithm.pss.first { $0.value == .sha256 }?.key)
         let only256 = try read(key(Self.rsassaPSS, parameters, bits))
         let pkcs1 = try secret.signature(of: [1], by: .rsaPKCS1(.sha256))
         let (pss256, pss384) = (
@@ -226,7 +226,7 @@ struct CertificatePublicKeyTests {
         let secret = try TestKey(.sharedRSA(bits: 2048, index: 0))
         let key = try read(secret.subjectPublicKeyInfoDER)
         for (made, algorithm) in [
-            (TestSignature.rsaPKCS1(.sha256), SignatureAlgorithm.rsaPKCS1(.sha256)),
+            (TestSignature.rsaPKCS1(.sha256), CertificateSignatureAlgorithm.rsaPKCS1(.sha256)),
             (.rsaPSS(.sha256), .rsaPSS(.sha256)),
         ] {
             let signature = try secret.signature(of: [1], by: made)

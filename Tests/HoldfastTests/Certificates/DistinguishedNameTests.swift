@@ -130,8 +130,28 @@ struct DistinguishedNameTests {
         ])
     func escaping(text: String, printed: String) {
         #expect(name(.commonName(text)).description == printed)
-        let common = name(.commonName(text)).commonName ?? ""
-        #expect(common == String(printed.dropFirst(3)))
+        #expect(name(.commonName(text)).commonName?.hasSameOctets(as: text) == true)
+    }
+
+    @Test("A common name is data: the one that is there, as it is, where its characters are certain")
+    func commonName() {
+        #expect(name("Example, Inc.").commonName == "Example, Inc.")
+        #expect(name(0x0C, Array("Müller".utf8)).commonName == "Müller")
+        #expect(name(0x1E, [0, 0x41, 0, 0xE9]).commonName == "A\u{E9}")
+        for tag in [0x12, 0x13, 0x14, 0x16, 0x1A] as [UInt8] {
+            #expect(name(tag, Array("a+b".utf8)).commonName == "a+b")
+            #expect(name(tag, Array("Müller".utf8)).commonName == nil)
+            #expect(name(tag, [0xE9]).commonName == nil)
+        }
+        #expect(name(0x0C, [0xC3]).commonName == nil)
+        #expect(name(0x1E, [0x41]).commonName == nil)
+        #expect(name(0x04, [0x41]).commonName == nil)
+        let two = [Attribute(.commonName, "a"), Attribute(.commonName, "a")]
+        #expect(name(TestName(two)).commonName == nil)
+        #expect(name(TestName(relativeNames: [two])).commonName == nil)
+        #expect(name(.empty).commonName == nil)
+        #expect(name(.commonName(String(repeating: "a", count: 256))).commonName?.count == 256)
+        #expect(name(.commonName(String(repeating: "a", count: 257))).commonName == nil)
     }
 
     @Test("A description has a length that a line can bear, whatever the name's")
@@ -151,13 +171,13 @@ struct DistinguishedNameTests {
             .init(.country, "DE"), .init(.stateOrProvince, "Bayern"), .init(.locality, "München"),
             .init(.organization, "O"), .init(.organizationalUnit, "U"), .init(.domainComponent, "example"),
             .init(.emailAddress, "a@example.com"), .init(.serialNumber, "7"), .init([2, 5, 4, 99], "x"),
-            .init(.commonName, "first"), .init(.commonName, "last"),
+            .init(.commonName, "N"),
         ])
         #expect(
             name(all).description
                 == "C=DE, ST=Bayern, L=München, O=O, OU=U, DC=example, emailAddress=a@example.com, serialNumber=7, "
-                + "2.5.4.99=x, CN=first, CN=last")
-        #expect(name(all).commonName == "last")
+                + "2.5.4.99=x, CN=N")
+        #expect(name(all).commonName == "N")
         let set = TestName(relativeNames: [[.init(.country, "DE"), .init(.organization, "O")]])
         #expect(name(set).description.contains("+"))
     }

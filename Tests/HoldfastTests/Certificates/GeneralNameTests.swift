@@ -5,10 +5,10 @@ import Testing
 
 @Suite("General names, RFC 5280 4.2.1.6")
 struct GeneralNameTests {
-    private func read(_ value: [UInt8]) throws(DERError) -> [GeneralName] {
-        try GeneralName.readAll(0..<value.count, of: value)
+    private func read(_ value: [UInt8]) throws(DERError) -> [GeneralNameSlice] {
+        try GeneralNameSlice.readAll(0..<value.count, of: value)
     }
-    private func read(_ names: TestGeneralName...) throws(DERError) -> [GeneralName] {
+    private func read(_ names: TestGeneralName...) throws(DERError) -> [GeneralNameSlice] {
         try read(TestDER.sequence(names.map(\.der)))
     }
 
@@ -22,7 +22,28 @@ struct GeneralNameTests {
         #expect(
             names.map(\.text) == [
                 "email:a@example.com", "DNS:www.example.com", "dirName:CN=x", "URI:https://example.com", "IP:192.0.2.1",
-                "IP:0:0:0:0:0:0:0:1", "[0]", "[3]", "[5]", "[8]",
+                "IP:0:0:0:0:0:0:0:1", "otherName:1.2.3", "[3]", "[5]", "registeredID:1.2",
+            ])
+    }
+
+    @Test("An application gets each name as data")
+    func data() throws {
+        let upn: [UInt8] = [1, 3, 6, 1, 4, 1, 1]
+        let user = TestDER.element(0x0C, Array("ops@example.com".utf8))
+        let names = try read(
+            .email("a,b@example.com"), "WWW.example.com", .directory("x"), .uri("spiffe://example.org/a,b"),
+            "192.0.2.1", .other([1, 3, 6, 1, 4, 1, 311, 20, 2, 3], user), .raw(0x88, upn), .raw(0xA3, [0x30, 0]),
+            // An otherName and a registeredID that cannot be read: no value, no identifier, one with padding.
+            .raw(0xA0, [6, 1, 0x2A]), .raw(0x88, []), .raw(0x88, [0x2A, 0x80, 0x01])
+        ).map { GeneralName($0) }
+        #expect(
+            names == [
+                .rfc822Name("a,b@example.com"), .dNSName("WWW.example.com"),
+                .directoryName(DistinguishedName(der: TestName.commonName("x").der[...])),
+                .uniformResourceIdentifier("spiffe://example.org/a,b"), .iPAddress([192, 0, 2, 1]),
+                .otherName(type: "1.3.6.1.4.1.311.20.2.3", value: user), .registeredID("0.1.3.6.1.4.1.1"),
+                .other(number: 3, content: [0x30, 0]), .other(number: 0, content: [6, 1, 0x2A]),
+                .other(number: 8, content: []), .other(number: 8, content: [0x2A, 0x80, 0x01]),
             ])
     }
 
@@ -45,8 +66,8 @@ struct GeneralNameTests {
 
     @Test("More names than any host has are refused")
     func count() throws {
-        let most = [[UInt8]](repeating: TestGeneralName.dns("a").der, count: GeneralName.maximumCount)
-        #expect(try read(TestDER.sequence(most)).count == GeneralName.maximumCount)
+        let most = [[UInt8]](repeating: TestGeneralName.dns("a").der, count: GeneralNameSlice.maximumCount)
+        #expect(try read(TestDER.sequence(most)).count == GeneralNameSlice.maximumCount)
         #expect(throws: DERError.self) { try read(TestDER.sequence(most + [TestGeneralName.dns("a").der])) }
     }
 

@@ -22,7 +22,7 @@ struct PSSVerificationTests {
         "It agrees with the library on the salts that the library has",
         arguments: [(TestSignature.Digest.sha256, 32), (.sha384, 48), (.sha512, 64)])
     func agreement(digest: TestSignature.Digest, salt: Int) throws {
-        let known: SignatureAlgorithm.Digest =
+        let known: CertificateSignatureAlgorithm.Digest =
             switch digest {
             case .sha384: .sha384
             case .sha512: .sha512

@@ -127,8 +127,8 @@ struct ChainMutationTests {
             accepted += 1
             // Whatever was signed: the leaf names the host, the issuer is a CA.
             #expect(
-                leaf.subjectAlternativeNamesDescription.contains {
-                    ["DNS:www.example.com", "DNS:*.example.com"].contains($0)
+                leaf.subjectAlternativeNames.contains {
+                    [.dNSName("www.example.com"), .dNSName("*.example.com")].contains($0)
                 })
             for issuer in path.certificates.dropFirst() {
                 #expect(try issuer.basicConstraints?.isCertificateAuthority == true)

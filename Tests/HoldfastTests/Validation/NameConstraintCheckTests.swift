@@ -14,9 +14,9 @@ struct NameConstraintCheckTests {
         let certificate = try X509Certificate(der: TestAuthority.selfSigned(specification).der)
         return try #require(try certificate.nameConstraints)
     }
-    private func names(_ names: [TestGeneralName]) throws -> [GeneralName] {
+    private func names(_ names: [TestGeneralName]) throws -> [GeneralNameSlice] {
         let value = TestDER.sequence(names.map(\.der))
-        return try GeneralName.readAll(0..<value.count, of: value)
+        return try GeneralNameSlice.readAll(0..<value.count, of: value)
     }
     private func run(
         _ list: [TestGeneralName], permitted: [TestGeneralName] = [], excluded: [TestGeneralName] = [],

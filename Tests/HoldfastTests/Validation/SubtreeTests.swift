@@ -18,9 +18,9 @@ struct SubtreeTests {
         }
     }
 
-    private static func read(_ name: TestGeneralName, sizes: [Int]) throws -> GeneralName {
+    private static func read(_ name: TestGeneralName, sizes: [Int]) throws -> GeneralNameSlice {
         var reader = DERReader(name.der)
-        return try GeneralName(try reader.next(), of: name.der, addressSizes: sizes)
+        return try GeneralNameSlice(try reader.next(), of: name.der, addressSizes: sizes)
     }
 
     private func expect(_ row: Row) throws {

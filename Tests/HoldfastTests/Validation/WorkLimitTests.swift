@@ -87,7 +87,7 @@ struct WorkLimitTests {
         let constraints = try #require(NameConstraintCheck.Constraints(read, meter: &meter))
         let value = TestDER.sequence(names("a").map(\.der))
         var folding = 0
-        let list = try GeneralName.readAll(0..<value.count, of: value).map { ConstrainedName($0, work: &folding) }
+        let list = try GeneralNameSlice.readAll(0..<value.count, of: value).map { ConstrainedName($0, work: &folding) }
         let before = meter.effort.work
         guard case .allowed = NameConstraintCheck(constraints: constraints).check(list, meter: &meter) else {
             Issue.record("refused")
@@ -138,7 +138,7 @@ struct WorkLimitTests {
         let policy = try PinnedPolicy(
             host: HostPattern(HostileChain.host), pins: PinSet(pins: pins), certificatePinOnly: true)
         let trust = ServerTrust(
-            chain: PresentedChain(chain.presented), purpose: .server(try DialledHost(HostileChain.host)),
+            chain: PresentedChain(chain.presented), purpose: .server(identity: try DialledHost(HostileChain.host)),
             validator: PathValidator(anchors: TrustAnchors([])))
         let decision = policy.evaluate(trust, at: Judge.now)
         #expect(!decision.isTrusted)

@@ -78,7 +78,7 @@ struct RevocationCheck {
     private struct Subject {
         let serialNumber: ArraySlice<UInt8>
         let isAuthority: Bool
-        let distributionPoints: [GeneralName]
+        let distributionPoints: [GeneralNameSlice]
     }
 
     /// What ``outcome(of:issuedBy:lists:verify:)`` costs beside signatures, in the unit of ``ValidationLimits/work``.

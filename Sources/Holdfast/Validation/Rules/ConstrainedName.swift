@@ -11,11 +11,11 @@ struct ConstrainedName: Sendable {
         case other
     }
 
-    let name: GeneralName
+    let name: GeneralNameSlice
     let form: Form
 
     /// - Parameter work: grows by what preparing costs, in the unit of ``ValidationLimits/work``.
-    init(_ name: GeneralName, work: inout Int) {
+    init(_ name: GeneralNameSlice, work: inout Int) {
         self.name = name
         work += 1
         form =
@@ -43,13 +43,13 @@ struct ConstrainedName: Sendable {
         return prepared
     }
 
-    static func names(of certificate: X509Certificate) throws(DERError) -> [GeneralName] {
-        let alternatives = try certificate.subjectAlternativeNames
+    static func names(of certificate: X509Certificate) throws(DERError) -> [GeneralNameSlice] {
+        let alternatives = try certificate.subjectAltName
         var names = alternatives ?? []
         let subject = certificate.subject
         if !subject.isEmpty { names.append(.directoryName(subject)) }
         if alternatives == nil {
-            var addresses: [GeneralName] = []
+            var addresses: [GeneralNameSlice] = []
             let isName = subject.forEachAttribute { attribute, _ in
                 if let attribute, attribute.type.elementsEqual(emailAddress) {
                     addresses.append(.rfc822Name(attribute.value))

@@ -58,7 +58,7 @@ enum SignatureRule {
     }
 
     static func verifies(
-        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: SignatureAlgorithm,
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: CertificateSignatureAlgorithm,
         by issuer: X509Certificate
     ) -> Bool {
         (try? issuer.publicKey)?.verifies(signature, over: message, with: algorithm) ?? false

@@ -26,7 +26,7 @@ struct NameConstraintCheck {
             }
         }
 
-        private static func prepare(_ base: GeneralName, _ meter: inout WorkMeter) -> Subtree? {
+        private static func prepare(_ base: GeneralNameSlice, _ meter: inout WorkMeter) -> Subtree? {
             var work = 2
             let subtree = Subtree(base, work: &work)
             return meter.account(work) ? subtree : nil

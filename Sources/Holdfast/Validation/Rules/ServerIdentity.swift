@@ -4,9 +4,9 @@
 /// one. Addresses compare with iPAddress entries only. Common names identify nobody.
 enum ServerIdentity {
     static func violation(of leaf: X509Certificate, for host: DialledHost) -> Violation? {
-        let names: [GeneralName]?
+        let names: [GeneralNameSlice]?
         do throws(DERError) {
-            names = try leaf.subjectAlternativeNames
+            names = try leaf.subjectAltName
         } catch {
             return Violation(error, in: "subjectAltName", of: leaf)
         }
@@ -25,7 +25,7 @@ enum ServerIdentity {
         }
     }
 
-    static func matches(_ name: GeneralName, _ host: DialledHost) -> Bool {
+    static func matches(_ name: GeneralNameSlice, _ host: DialledHost) -> Bool {
         switch (name, host.kind) {
         case (.dNSName(let presented), .name(let dialled)):
             return matches(presented: presented, dialled: dialled)

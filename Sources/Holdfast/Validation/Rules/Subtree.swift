@@ -13,13 +13,13 @@ struct Subtree: Sendable {
         case unusable
     }
 
-    let name: GeneralName
+    let name: GeneralNameSlice
     private let base: Base
     /// What one comparison costs, in the unit of ``ValidationLimits/work``.
     let comparisonWork: Int
 
     /// - Parameter work: grows by what preparing costs.
-    init(_ name: GeneralName, work: inout Int) {
+    init(_ name: GeneralNameSlice, work: inout Int) {
         self.name = name
         work += 1
         let octets: Int

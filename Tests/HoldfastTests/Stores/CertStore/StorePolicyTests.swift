@@ -124,6 +124,27 @@ struct StorePolicyTests {
         }
     }
 
+    @Test("A common name finds its entry as it is written, whatever would be escaped in print")
+    func commonNameAsItIs() async throws {
+        var fixture = fixture
+        fixture.configuration.commonNameMatching = .whenHostIsUnlisted
+        for name in ["Example, Inc.", "a=b;c", "Grün & Söhne", "a\u{202E}b"] {
+            let leaf = try pki.issuing.leaf(names: [.dns(PolicyFixture.host)], subject: .commonName(name))
+            try publish([(name, leaf.der, 10, 0)])
+            let store = fixture.store(InMemoryDataStore())
+            try await store.update()
+            #expect(try code(store, leaf.chain) == nil, "\(name)")
+        }
+        // Which of two common names would count is anybody's guess.
+        let two = try pki.issuing.leaf(names: [.dns(PolicyFixture.host)]) {
+            $0.subject = TestName([.init(.commonName, "Example, Inc."), .init(.commonName, "Example, Inc.")])
+        }
+        try publish([("Example, Inc.", two.der, 10, 0)])
+        let store = fixture.store(InMemoryDataStore())
+        try await store.update()
+        #expect(try code(store, two.chain) == .noUsablePins)
+    }
+
     @Test("An entry with a depth matches the certificate authority at that place of the path, and nothing else")
     func depth() async throws {
         for (der, depth, isTrusted) in [

@@ -14,7 +14,7 @@ struct AuthorityInformationAccessRule: PathRule {
                 while !list.isAtEnd {
                     var description = list.inside(try list.next(DERTag.sequence))
                     _ = try description.next(DERTag.objectIdentifier)
-                    _ = try GeneralName(try description.next(), of: layout.der, addressSizes: [4, 16])
+                    _ = try GeneralNameSlice(try description.next(), of: layout.der, addressSizes: [4, 16])
                     try description.finish()
                 }
             } catch {

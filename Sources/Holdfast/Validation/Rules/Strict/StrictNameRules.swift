@@ -10,7 +10,7 @@ struct CommonNameRule: PathRule {
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         guard let attribute = certificate.subject.lastCommonNameAttribute, !attribute.value.isEmpty,
-            let names = try? certificate.subjectAlternativeNames
+            let names = try? certificate.subjectAltName
         else { return nil }
         // Octets: comparing text costs what whoever wrote it likes.
         guard let common = attribute.utf8, !common.isEmpty else { return nil }
@@ -27,7 +27,7 @@ struct CommonNameRule: PathRule {
     }
 
     /// Whether it is an address of the entries in its usual notation.
-    private static func isAddress(_ common: [UInt8], among names: [GeneralName]) -> Bool {
+    private static func isAddress(_ common: [UInt8], among names: [GeneralNameSlice]) -> Bool {
         guard common.count <= AddressText.maximumIPv6Bytes, common.allSatisfy({ $0 < 0x80 }) else { return false }
         let text = String(decoding: common, as: UTF8.self)
         guard let octets = (try? DialledHost(text))?.addressOctets,
@@ -88,7 +88,7 @@ struct NameSyntaxRule: PathRule {
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         do throws(DERError) {
-            for name in try certificate.subjectAlternativeNames ?? [] {
+            for name in try certificate.subjectAltName ?? [] {
                 guard case .dNSName(let octets) = name else { continue }
                 if !Self.isPreferredSyntax(octets) {
                     return violation(certificate, "DNS names of letters, digits and hyphens", name.text)

@@ -4,10 +4,11 @@ import Testing
 @testable import Holdfast
 
 @Suite("Signature algorithms")
-struct SignatureAlgorithmTests {
-    private func read(_ identifier: TestObjectIdentifier, _ parameters: [UInt8]) throws -> SignatureAlgorithm {
+struct CertificateSignatureAlgorithmTests {
+    private func read(_ identifier: TestObjectIdentifier, _ parameters: [UInt8]) throws -> CertificateSignatureAlgorithm
+    {
         let bytes = TestDER.objectIdentifier(identifier) + parameters
-        return try SignatureAlgorithm(0..<bytes.count, of: bytes)
+        return try CertificateSignatureAlgorithm(0..<bytes.count, of: bytes)
     }
     private static let null: [UInt8] = [5, 0]
 
@@ -23,8 +24,8 @@ struct SignatureAlgorithmTests {
             ([1, 2, 840, 113_549, 1, 1, 5], null, .weak("sha1WithRSAEncryption")),
             ([1, 2, 840, 113_549, 1, 1, 4], null, .weak("md5WithRSAEncryption")),
             ([1, 2, 840, 10_045, 4, 1], [], .weak("ecdsa-with-SHA1")),
-        ] as [(TestObjectIdentifier, [UInt8], SignatureAlgorithm)])
-    func known(identifier: TestObjectIdentifier, parameters: [UInt8], expected: SignatureAlgorithm) throws {
+        ] as [(TestObjectIdentifier, [UInt8], CertificateSignatureAlgorithm)])
+    func known(identifier: TestObjectIdentifier, parameters: [UInt8], expected: CertificateSignatureAlgorithm) throws {
         #expect(try read(identifier, parameters) == expected)
     }
 
@@ -65,7 +66,7 @@ struct SignatureAlgorithmTests {
     func pss(null: [UInt8]) throws {
         let rsassaPSS: TestObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 10]
         for (last, salt, digest) in [
-            (UInt(1), 32, SignatureAlgorithm.Digest.sha256), (2, 48, .sha384), (3, 64, .sha512),
+            (UInt(1), 32, CertificateSignatureAlgorithm.Digest.sha256), (2, 48, .sha384), (3, 64, .sha512),
         ] {
             #expect(try read(rsassaPSS, pss(hash: last, mask: last, salt: salt, null: null)) == .rsaPSS(digest))
             for other in [
@@ -84,6 +85,6 @@ struct SignatureAlgorithmTests {
 
     @Test("An AlgorithmIdentifier without an identifier is an error", arguments: [[], [5, 0], [6]] as [[UInt8]])
     func malformed(content: [UInt8]) {
-        #expect(throws: DERError.self) { try SignatureAlgorithm(0..<content.count, of: content) }
+        #expect(throws: DERError.self) { try CertificateSignatureAlgorithm(0..<content.count, of: content) }
     }
 }

@@ -2,8 +2,8 @@ import Crypto
 
 /// The signature algorithms that are verified (RFC 5280 4.1.1.2, RFC 4055, RFC 5758, RFC 8410), told by the octets of
 /// their AlgorithmIdentifier.
-enum SignatureAlgorithm: Sendable, Equatable {
-    enum Digest: Sendable { case sha256, sha384, sha512 }
+package enum CertificateSignatureAlgorithm: Sendable, Equatable {
+    package enum Digest: Sendable { case sha256, sha384, sha512 }
 
     case rsaPKCS1(Digest)
     /// MGF1 with the same digest and a salt of its length: the only parameters in use.
@@ -21,12 +21,12 @@ enum SignatureAlgorithm: Sendable, Equatable {
         let parameters = bytes[fields.position..<content.upperBound]
         let noParameters = parameters.isEmpty
         let nullOrNone = noParameters || parameters.elementsEqual([DERTag.null, 0])
-        let known: SignatureAlgorithm? =
+        let known: CertificateSignatureAlgorithm? =
             if identifier.starts(with: Self.pkcs1), identifier.count == 9 {
                 switch identifier[identifier.startIndex + 8] {
                 case 4 where nullOrNone: .weak("md5WithRSAEncryption")
                 case 5 where nullOrNone: .weak("sha1WithRSAEncryption")
-                case 10: Self.pss[Array(parameters)].map(SignatureAlgorithm.rsaPSS)
+                case 10: Self.pss[Array(parameters)].map(CertificateSignatureAlgorithm.rsaPSS)
                 case 11 where nullOrNone: .rsaPKCS1(.sha256)
                 case 12 where nullOrNone: .rsaPKCS1(.sha384)
                 case 13 where nullOrNone: .rsaPKCS1(.sha512)
@@ -76,8 +76,8 @@ enum SignatureAlgorithm: Sendable, Equatable {
     private static func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, UInt8(content.count)] + content }
 }
 
-extension SignatureAlgorithm: CustomStringConvertible {
-    var description: String {
+extension CertificateSignatureAlgorithm: CustomStringConvertible {
+    package var description: String {
         switch self {
         case .rsaPKCS1(let digest): "RSA PKCS#1 v1.5 with \(digest.name)"
         case .rsaPSS(let digest): "RSA-PSS with \(digest.name)"
@@ -88,7 +88,7 @@ extension SignatureAlgorithm: CustomStringConvertible {
     }
 }
 
-extension SignatureAlgorithm.Digest {
+extension CertificateSignatureAlgorithm.Digest {
     var name: String {
         switch self {
         case .sha256: "SHA-256"
@@ -98,7 +98,7 @@ extension SignatureAlgorithm.Digest {
     }
 }
 
-extension SignatureAlgorithm.Digest {
+extension CertificateSignatureAlgorithm.Digest {
     /// The digest of a message.
     func hash(_ message: ArraySlice<UInt8>) -> [UInt8] {
         switch self {
