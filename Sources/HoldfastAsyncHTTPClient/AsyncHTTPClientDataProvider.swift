@@ -175,7 +175,7 @@ private final class DocumentDownload: Sendable {
     }
 
     private func client(for url: URL) throws -> PinnedHTTPClient {
-        let manager = TrustManager()
+        let manager = TrustManager(unknownHosts: .standard)
         if url.scheme?.lowercased() == "http" || request.sslValidationStrategy == .noValidation {
             // Plain HTTP came past the rules, and then there is nothing to validate.
             let host = HostPattern(try DialledHost(url: url))
@@ -186,7 +186,7 @@ private final class DocumentDownload: Sendable {
         let limit = AsyncHTTPClientDataProvider.duration(provider.answerLimit) + .seconds(10)
         configuration.timeout.connect = TimeAmount(limit)
         return try PinnedHTTPClient(
-            trust: manager, validator: provider.validator(), unknownHosts: .standard,
+            trust: manager, validator: provider.validator(),
             eventLoopGroup: provider.eventLoopGroup, configuration: configuration, clock: provider.clock)
     }
 

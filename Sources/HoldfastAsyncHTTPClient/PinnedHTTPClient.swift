@@ -35,7 +35,7 @@ public import NIOSSL
 /// and whose pins are looked at afterwards; see docs/threat-model.md.
 ///
 /// ## What differs from HTTPClient
-/// - A host without a policy is refused unless `unknownHosts` says otherwise, and so is `http` for every host whose
+/// - A host without a policy is refused unless the manager's `unknownHosts` says otherwise, and so is `http` for every host whose
 ///   policy asks for a certificate: there is none.
 /// - Redirects are followed only where ``RedirectRules`` are given, each target judged before it is connected to; one
 ///   from https to http is an error. AsyncHTTPClient's `redirectConfiguration` cannot be read and is ignored.
@@ -83,7 +83,6 @@ public final class PinnedHTTPClient: Sendable {
     /// - Parameters:
     ///   - trust: finds the policy of each host.
     ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS.
-    ///   - unknownHosts: what happens to a host without a policy.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
     ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, its
     ///     `redirectConfiguration` is ignored, the rest holds.
@@ -93,13 +92,13 @@ public final class PinnedHTTPClient: Sendable {
     ///   - clock: tells the time of each decision.
     /// - Throws: ``PinnedHTTPClientError``.
     public convenience init(
-        trust: TrustManager, validator: PathValidator, unknownHosts: UnknownHostRule = .reject,
+        trust: TrustManager, validator: PathValidator,
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
         redirects: RedirectRules? = nil, oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(),
         clock: any WallClock = SystemWallClock()
     ) throws(PinnedHTTPClientError) {
-        let judge = TrustJudge(manager: trust, unknownHosts: unknownHosts, validator: { validator }, clock: clock)
+        let judge = TrustJudge(manager: trust, validator: { validator }, clock: clock)
         try self.init(
             judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration, redirects: redirects,
             oldestTLSVersion: oldestTLSVersion, limits: limits)
@@ -112,7 +111,6 @@ public final class PinnedHTTPClient: Sendable {
     ///   - trust: finds the policy of each host.
     ///   - anchors: holds the anchors that are trusted.
     ///   - profile: which rules a chain must keep.
-    ///   - unknownHosts: what happens to a host without a policy.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
     ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, its
     ///     `redirectConfiguration` is ignored, the rest holds.
@@ -123,7 +121,6 @@ public final class PinnedHTTPClient: Sendable {
     /// - Throws: ``PinnedHTTPClientError``.
     public convenience init(
         trust: TrustManager, anchors: TrustAnchorStore, profile: ValidationProfile = .standard,
-        unknownHosts: UnknownHostRule = .reject,
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
         redirects: RedirectRules? = nil, oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(),
@@ -131,7 +128,7 @@ public final class PinnedHTTPClient: Sendable {
     ) throws(PinnedHTTPClientError) {
         let cache = VerifiedPathCache()
         let judge = TrustJudge(
-            manager: trust, unknownHosts: unknownHosts,
+            manager: trust,
             validator: { PathValidator(anchors: anchors.current, profile: profile, cache: cache) }, clock: clock)
         try self.init(
             judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration, redirects: redirects,

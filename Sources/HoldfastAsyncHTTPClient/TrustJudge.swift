@@ -10,7 +10,6 @@ struct TrustJudge: Sendable {
     }
 
     let manager: TrustManager
-    let unknownHosts: UnknownHostRule
     let validator: @Sendable () -> PathValidator
     let clock: any WallClock
 
@@ -26,12 +25,12 @@ struct TrustJudge: Sendable {
     /// - Throws: the `TrustFailure` of a host without a policy, and of one that is to be talked to without TLS although
     ///   its policy asks for a certificate. Nothing is connected for these.
     func policy(for origin: HTTPOrigin) throws(TrustFailure) -> (any TrustPolicy)? {
-        let policy = manager.policy(for: origin.host)
-        if origin.scheme == .http || (policy == nil && unknownHosts == .reject) {
+        let lookup = manager.lookUp(origin.host)
+        if origin.scheme == .http || lookup.isRefused {
             let decision = decision(about: nil, from: origin.host)
             if let failure = decision.failure { throw failure }
         }
-        return policy
+        return lookup.policy
     }
 
     /// Judges what a server presented whose handshake proved the key of the leaf; nil for a connection without TLS, which
@@ -62,7 +61,7 @@ struct TrustJudge: Sendable {
     }
 
     private func judgment(about chain: PresentedChain, from host: DialledHost) -> TrustDecision {
-        let trust = ServerTrust(chain: chain, purpose: .server(host), validator: validator())
-        return manager.judgment(of: trust, at: clock.now, unknownHosts: unknownHosts)
+        let trust = ServerTrust(chain: chain, purpose: .server(identity: host), validator: validator())
+        return manager.judgment(of: trust, at: clock.now)
     }
 }

@@ -46,8 +46,8 @@ final class ConnectionMonitor: ChannelDuplexHandler {
 }
 
 extension ChannelPipeline.SynchronousOperations {
-    func addBehaviour(_ behaviour: LoopbackTLSServer.Behaviour) throws {
-        switch behaviour {
+    func addBehavior(_ behavior: LoopbackTLSServer.Behavior) throws {
+        switch behavior {
         case .echo: try addHandler(Echo())
         case .greeting(let bytes): try addHandler(Greeting(bytes: bytes, closes: false))
         case .closeAfterHandshake: try addHandler(Greeting(bytes: [], closes: true))

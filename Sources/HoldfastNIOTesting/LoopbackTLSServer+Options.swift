@@ -4,7 +4,7 @@ public import NIOSSL
 
 extension LoopbackTLSServer {
     /// What the server does with a connection.
-    public enum Behaviour: Sendable, Hashable {
+    public enum Behavior: Sendable, Hashable {
         /// Sends back what it receives.
         case echo
         /// Answers every HTTP/1.1 request with status 200 and this body.
@@ -23,7 +23,7 @@ extension LoopbackTLSServer {
     /// How a server is set up, beside its certificates.
     public struct Options: Sendable {
         /// What it does with a connection.
-        public var behaviour: Behaviour
+        public var behavior: Behavior
         /// The oldest version of TLS that it speaks.
         public var minimumTLS: TLSVersion
         /// The newest version of TLS that it speaks; nil for the newest there is.
@@ -42,11 +42,11 @@ extension LoopbackTLSServer {
 
         /// Makes options; those that are not given suit most tests.
         public init(
-            behaviour: Behaviour = .echo, minimumTLS: TLSVersion = .tlsv12, maximumTLS: TLSVersion? = nil,
+            behavior: Behavior = .echo, minimumTLS: TLSVersion = .tlsv12, maximumTLS: TLSVersion? = nil,
             clientRoots: [[UInt8]] = [], applicationProtocols: [String] = [], address: String = "127.0.0.1",
             port: Int = 0, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
         ) {
-            self.behaviour = behaviour
+            self.behavior = behavior
             self.minimumTLS = minimumTLS
             self.maximumTLS = maximumTLS
             self.clientRoots = clientRoots

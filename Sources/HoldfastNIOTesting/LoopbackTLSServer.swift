@@ -148,14 +148,14 @@ public final class LoopbackTLSServer: Sendable {
         channel.closeFuture.whenComplete { _ in state.closed(channel) }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(ConnectionGate())
-        guard options.behaviour != .stalled else { return }
+        guard options.behavior != .stalled else { return }
         let hello = SNIHandler { result in
             channel.eventLoop.makeCompletedFuture {
                 if case .hostname(let name) = result { state.saw(serverName: name) } else { state.saw(serverName: nil) }
                 let pipeline = channel.pipeline.syncOperations
                 try pipeline.addHandler(NIOSSLServerHandler(context: context))
                 try pipeline.addHandler(ConnectionMonitor(state: state))
-                try pipeline.addBehaviour(options.behaviour)
+                try pipeline.addBehavior(options.behavior)
             }
         }
         try pipeline.addHandler(ByteToMessageHandler(hello))

@@ -10,7 +10,7 @@ public import HoldfastTesting
 /// thread.
 public final class OpenSSLServer: Sendable {
     /// What the server does with a connection.
-    public enum Behaviour: String, Sendable, Hashable {
+    public enum Behavior: String, Sendable, Hashable {
         /// Sends every line back with its characters in reverse.
         case reverse = "-rev"
         /// Answers `GET /` with a page of status and closes.
@@ -44,11 +44,11 @@ public final class OpenSSLServer: Sendable {
 
     /// Starts a server that presents the chain of a certificate, without its root. See the other `start`.
     public static func start(
-        serving certificate: TestCertificate, version: Version? = nil, behaviour: Behaviour = .reverse,
+        serving certificate: TestCertificate, version: Version? = nil, behavior: Behavior = .reverse,
         address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(600)
     ) async throws(TestKitError) -> OpenSSLServer {
         try await start(
-            chain: certificate.chain, key: certificate.key, version: version, behaviour: behaviour, address: address,
+            chain: certificate.chain, key: certificate.key, version: version, behavior: behavior, address: address,
             arguments: arguments, limit: limit)
     }
 
@@ -58,14 +58,14 @@ public final class OpenSSLServer: Sendable {
     ///   - chain: the leaf, which must belong to the key, and what to send after it, unchecked.
     ///   - key: the private key of the leaf.
     ///   - version: the one version of TLS to speak; nil for all that OpenSSL speaks by default.
-    ///   - behaviour: what it does with a connection.
+    ///   - behavior: what it does with a connection.
     ///   - address: `127.0.0.1` or `::1`.
     ///   - arguments: more arguments for `openssl s_server`.
     ///   - limit: after this time it is ended, whatever happens.
     ///
     /// Throws `programMissing`, or `serverFailed` with what openssl said.
     public static func start(
-        chain: [[UInt8]], key: TestKey, version: Version? = nil, behaviour: Behaviour = .reverse,
+        chain: [[UInt8]], key: TestKey, version: Version? = nil, behavior: Behavior = .reverse,
         address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(600)
     ) async throws(TestKitError) -> OpenSSLServer {
         guard let program = OpenSSLProgram.url else { throw OpenSSLProgram.missing }
@@ -80,7 +80,7 @@ public final class OpenSSLServer: Sendable {
                 try write("key.pem", key.privateKeyPEM)
                 let host = address.contains(":") ? "[\(address)]" : address
                 var all = [
-                    "s_server", "-accept", "\(host):0", "-cert", "leaf.pem", "-key", "key.pem", behaviour.rawValue,
+                    "s_server", "-accept", "\(host):0", "-cert", "leaf.pem", "-key", "key.pem", behavior.rawValue,
                     "-no-CAfile", "-no-CApath", "-no-CAstore",
                 ]
                 if chain.count > 1 { all += ["-cert_chain", "others.pem"] }

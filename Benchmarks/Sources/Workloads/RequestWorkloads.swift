@@ -20,7 +20,7 @@ public final class RequestWorkloads: Sendable {
         let leaf = try TestAuthority.root(name: "Benchmark Root").intermediate().leaf(names: ["localhost"])
         root = leaf.root
         server = try await LoopbackTLSServer.start(
-            serving: leaf, options: .init(behaviour: .http(), applicationProtocols: ["http/1.1"]))
+            serving: leaf, options: .init(behavior: .http(), applicationProtocols: ["http/1.1"]))
         let pins = try PinSet(pins: [try Pin.publicKey(of: leaf.root)])
         manager = TrustManager(policies: [try PinnedPolicy(host: HostPattern("localhost"), pins: pins)])
         validator = PathValidator(anchors: try TrustAnchors(der: [leaf.root]), cache: VerifiedPathCache())

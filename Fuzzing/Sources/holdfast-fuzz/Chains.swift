@@ -94,7 +94,7 @@ struct ChainScene {
             let policy = try? PinnedPolicy(host: HostPattern(host), pins: pins, certificatePinOnly: true)
         else { return require(false, "the policy can be made") }
         let trust = ServerTrust(
-            chain: presented, purpose: .server(host), validator: PathValidator(anchors: TrustAnchors([])))
+            chain: presented, purpose: .server(identity: host), validator: PathValidator(anchors: TrustAnchors([])))
         let decision = policy.evaluate(trust, at: time)
         guard decision.isTrusted, let leaf = decision.path?.leaf else { return }
         require(

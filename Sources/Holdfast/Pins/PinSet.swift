@@ -42,9 +42,9 @@ public struct PinSet: Hashable, Sendable {
     public let enforcement: Enforcement
 
     /// Whether some pin is of a whole certificate; without one no certificate need be hashed as a whole.
-    public let hasCertificatePins: Bool
+    package let hasCertificatePins: Bool
     /// Whether some pin is of a key; without one no SubjectPublicKeyInfo need be found and hashed.
-    public let hasPublicKeyPins: Bool
+    package let hasPublicKeyPins: Bool
 
     private let lookup: Set<Pin>
 

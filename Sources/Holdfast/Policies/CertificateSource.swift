@@ -17,7 +17,7 @@ public struct CertificateSource: CustomStringConvertible {
     /// The endings of certificates in folders.
     public static let folderEndings = ["cer", "crt", "der", "pem"]
     /// The most files of a folder or bundle that are read.
-    public static let maximumFiles = 10_000
+    package static let maximumFiles = 10_000
 
     private let origin: Origin
 

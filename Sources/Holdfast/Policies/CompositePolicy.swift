@@ -124,10 +124,10 @@ public struct CompositePolicy: TrustPolicy {
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         let draft = DecisionDraft(hostName, nil, trust, time)
         do throws(TrustFailure) {
-            if trust.purpose == .server(nil) {
+            if trust.purpose == .server(identity: nil) {
                 throw .hostUnknown(expected: "the host that was dialled, for each member of the composite")
             }
-            _ = try scope.subject(of: trust)
+            _ = try scope.purpose(of: trust)
         } catch {
             return draft.rejected(error)
         }

@@ -42,7 +42,7 @@ public struct CustomPolicy: TrustPolicy {
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
         do throws(TrustFailure) {
-            draft.host = try scope.subject(of: trust).host
+            draft.host = try scope.host(of: trust)
         } catch {
             return draft.rejected(error)
         }

@@ -43,7 +43,7 @@ public struct DisabledPolicy: TrustPolicy {
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
         do throws(TrustFailure) {
-            draft.host = try scope.subject(of: trust).host
+            draft.host = try scope.host(of: trust)
         } catch  where error.code != .hostUnknown {
             return draft.rejected(error)
         } catch {

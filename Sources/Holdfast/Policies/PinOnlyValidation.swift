@@ -5,12 +5,12 @@ struct PinOnlyValidation {
     private let matcher: PinMatcher
     /// Pinned certificates that are known from the configuration, so that the server need not send them.
     private let certificates: [X509Certificate]
-    private let subject: PolicySubject
+    private let purpose: ValidationPurpose
 
-    init(matcher: PinMatcher, certificates: [X509Certificate], subject: PolicySubject) {
+    init(matcher: PinMatcher, certificates: [X509Certificate], purpose: ValidationPurpose) {
         self.matcher = matcher
         self.certificates = certificates
-        self.subject = subject
+        self.purpose = purpose
     }
 
     func decide(_ draft: inout DecisionDraft) -> TrustDecision {
@@ -20,7 +20,7 @@ struct PinOnlyValidation {
         let empty = PathValidator(
             ignoringValidityTo: TrustAnchors([]), profile: profile, limits: limits, revocation: revocation)
         if let violation = empty.sizeViolation(of: chain) {
-            return draft.rejected(violation.failure(host: subject.host, chain: chain))
+            return draft.rejected(violation.failure(host: purpose.host, chain: chain))
         }
         let leaf: X509Certificate
         draft.effort.work += X509Certificate.readingWork(chain.leaf?.count ?? 0)
@@ -54,7 +54,7 @@ struct PinOnlyValidation {
         let validator = PathValidator(
             ignoringValidityTo: TrustAnchors(certificates), profile: profile, limits: limits, revocation: revocation)
         let query = PathValidator.Query(
-            chain: chain, purpose: subject.purpose(checkingHost: !matcher.leafOnly),
+            chain: chain, purpose: purpose.checkingHost(!matcher.leafOnly),
             time: PathValidator.wholeSeconds(draft.time), isTrusted: { pinned.contains($0) }, spent: draft.effort)
         var trace: [PathSearch.TracedRule]?
         let outcome = validator.search(query, trace: &trace) { _ in true }

@@ -6,19 +6,19 @@ struct PinValidation {
     let validatesHostName: Bool
     let certificatePinOnly: Bool
 
-    func decide(_ subject: PolicySubject, _ draft: inout DecisionDraft) -> TrustDecision {
+    func decide(_ purpose: ValidationPurpose, _ draft: inout DecisionDraft) -> TrustDecision {
         // Pins that are only reported on keep nobody out, so nothing rests on them.
         if let expires = pins.expires, pins.enforcement == .enforce { draft.restsOnWhat(endsAt: expires) }
-        let matcher = PinMatcher(pins, leafOnly: subject.host != nil && !validatesHostName)
+        let matcher = PinMatcher(pins, leafOnly: purpose.host != nil && !validatesHostName)
         if certificatePinOnly {
-            let validation = PinOnlyValidation(matcher: matcher, certificates: certificates, subject: subject)
+            let validation = PinOnlyValidation(matcher: matcher, certificates: certificates, purpose: purpose)
             return validation.decide(&draft)
         }
-        return decide(subject.purpose(checkingHost: validatesHostName), matcher, &draft)
+        return decideByPath(for: purpose.checkingHost(validatesHostName), matcher, &draft)
     }
 
-    private func decide(
-        _ purpose: ValidationPurpose, _ matcher: PinMatcher, _ draft: inout DecisionDraft
+    private func decideByPath(
+        for purpose: ValidationPurpose, _ matcher: PinMatcher, _ draft: inout DecisionDraft
     ) -> TrustDecision {
         switch draft.search(for: purpose, matches: matcher.matches) {
         case .found(let path, let pins):

@@ -153,21 +153,21 @@ public struct PinnedPolicy: TrustPolicy {
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
         draft.pins = pins.all
-        let subject: PolicySubject
+        let purpose: ValidationPurpose
         do throws(TrustFailure) {
-            subject = try scope.subject(of: trust)
+            purpose = try scope.purpose(of: trust)
         } catch {
             return draft.rejected(error)
         }
-        draft.host = subject.host
-        if pins.state(at: time) == .expired { return expired(subject, &draft) }
+        draft.host = purpose.host
+        if pins.state(at: time) == .expired { return expired(purpose, &draft) }
         let validation = PinValidation(
             pins: pins, certificates: certificates, validatesHostName: validatesHostName,
             certificatePinOnly: certificatePinOnly)
-        return validation.decide(subject, &draft)
+        return validation.decide(purpose, &draft)
     }
 
-    private func expired(_ subject: PolicySubject, _ draft: inout DecisionDraft) -> TrustDecision {
+    private func expired(_ purpose: ValidationPurpose, _ draft: inout DecisionDraft) -> TrustDecision {
         let failure = TrustFailure(
             .pinsExpired, expected: "pins that still hold",
             found: pins.expires.map { "pins that expired at \($0.formatted(.iso8601))" } ?? "expired pins")
@@ -177,7 +177,7 @@ public struct PinnedPolicy: TrustPolicy {
         }
         log.pinsExpired(for: hostName, outcome: "standard validation alone decides")
         draft.note(failure)
-        return draft.standardDecision(for: subject.purpose(checkingHost: validatesHostName))
+        return draft.standardDecision(for: purpose.checkingHost(validatesHostName))
     }
 }
 

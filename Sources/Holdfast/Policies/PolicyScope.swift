@@ -25,44 +25,32 @@ public enum PolicyScope: Sendable, Hashable {
     /// A trust without a host (a bare `SecTrust`) is taken to be for the one host of an exact policy. A pattern cannot
     /// know which of its hosts was dialled, and the peer's certificate must not say.
     /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
-    public func host(of trust: ServerTrust) throws(TrustFailure) -> DialledHost? { try subject(of: trust).host }
+    public func host(of trust: ServerTrust) throws(TrustFailure) -> DialledHost? { try purpose(of: trust).host }
 
-    func subject(of trust: ServerTrust) throws(TrustFailure) -> PolicySubject {
+    /// What to validate a trust for, with the host settled as by ``host(of:)``: that of a server is never nil.
+    /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
+    public func purpose(of trust: ServerTrust) throws(TrustFailure) -> ValidationPurpose {
         switch (self, trust.purpose) {
         case (.nothing, _):
             throw TrustFailure(
                 .hostNotCovered, expected: "a policy for a host", found: "the name \(name.quotedAddress)")
         case (.clients, .server):
             throw TrustFailure(.hostNotCovered, expected: "a client", found: "a server")
-        case (_, .client):
-            return .client
+        case (.hosts, .extendedKeyUsage(let identifier)):
+            throw TrustFailure(
+                .hostNotCovered, expected: "a server", found: "a certificate for \(identifier.quoted)")
+        case (_, .client), (.clients, .extendedKeyUsage):
+            return trust.purpose
         case (.hosts(let pattern), .server(let host?)):
             guard pattern.matches(host) else {
                 throw TrustFailure(.hostNotCovered, expected: "a host covered by \(pattern)", found: host.name)
             }
-            return .server(host)
+            return trust.purpose
         case (.hosts(let pattern), .server(nil)):
             guard pattern.scope == .exact else {
                 throw .hostUnknown(expected: "the host that was dialled, one of \(pattern)")
             }
-            return .server(pattern.base)
-        }
-    }
-}
-
-/// Whom a trust is judged as, once it is settled that the policy is for it.
-enum PolicySubject: Sendable, Hashable {
-    case server(DialledHost)
-    case client
-
-    var host: DialledHost? {
-        if case .server(let host) = self { host } else { nil }
-    }
-
-    func purpose(checkingHost: Bool) -> ValidationPurpose {
-        switch self {
-        case .server(let host): .server(identity: checkingHost ? host : nil)
-        case .client: .client
+            return .server(identity: pattern.base)
         }
     }
 }

@@ -38,11 +38,20 @@ struct PolicyTable: Sendable {
     private var others: [[UInt8]: (name: String, policy: ObservedPolicy)] = [:]
     /// Differs after every change, so that what was decided before can be told from what was decided after it.
     private(set) var generation: UInt64 = 0
+    /// What happens to a host without a policy.
+    var unknownHosts: UnknownHostRule {
+        didSet { if unknownHosts != oldValue { generation &+= 1 } }
+    }
 
-    init() {}
+    init(unknownHosts: UnknownHostRule) {
+        self.unknownHosts = unknownHosts
+    }
 
-    /// An empty table that takes the place of another: whatever was decided under that one is decided anew.
-    init(after old: PolicyTable) { generation = old.generation &+ 1 }
+    /// A table without policies that takes the place of another: whatever was decided under that one is decided anew.
+    init(after old: PolicyTable) {
+        generation = old.generation &+ 1
+        unknownHosts = old.unknownHosts
+    }
 
     subscript(_ key: Key) -> ObservedPolicy? {
         switch key {

@@ -52,9 +52,9 @@ public struct StandardPolicy: TrustPolicy {
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
         do throws(TrustFailure) {
-            let subject = try scope.subject(of: trust)
-            draft.host = subject.host
-            return draft.standardDecision(for: subject.purpose(checkingHost: validatesHostName))
+            let purpose = try scope.purpose(of: trust)
+            draft.host = purpose.host
+            return draft.standardDecision(for: purpose.checkingHost(validatesHostName))
         } catch {
             return draft.rejected(error)
         }

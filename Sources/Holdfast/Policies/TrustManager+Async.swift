@@ -10,17 +10,17 @@ extension TrustManager {
     /// - Parameters:
     ///   - trust: what the handshake presented.
     ///   - time: the time for which to decide; nil for the manager's clock.
-    ///   - unknownHosts: what happens to a host without a policy.
     /// - Returns: the decision, of which every observer learns as well.
-    public func decision(
-        for trust: ServerTrust, at time: Date? = nil, unknownHosts: UnknownHostRule = .reject
-    ) async -> TrustDecision {
-        if let host = trust.host { await prepare(for: host) }
-        return await EvaluationQueue.run { self.evaluate(trust, at: time, unknownHosts: unknownHosts) }
+    public func decision(for trust: ServerTrust, at time: Date? = nil) async -> TrustDecision {
+        guard let host = trust.host else { return await EvaluationQueue.run { self.evaluate(trust, at: time) } }
+        let lookup = lookUp(host)
+        await lookup.prepare()
+        return await EvaluationQueue.run {
+            let decision = lookup.judgment(of: trust, at: time ?? self.clock.now)
+            self.tell(decision)
+            return decision
+        }
     }
-
-    /// Lets the policy of a host get what it waits for. That it could not is the decision's to say.
-    func prepare(for host: DialledHost) async { try? await policy(for: host)?.inNeedOfPreparation?.prepare() }
 }
 
 /// Where decisions are made that may block, so that no thread of an application or of Swift's own pool waits for them.

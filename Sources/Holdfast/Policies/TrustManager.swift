@@ -16,20 +16,34 @@ public final class TrustManager: Sendable {
 
     /// What the time is where a call takes none.
     public let clock: any WallClock
-    private let table = Lock(PolicyTable())
+    private let table: Lock<PolicyTable>
     private let observers = Subscribers<@Sendable (TrustDecision) -> Void>()
     private let watchers = Subscribers<AsyncStream<TrustPolicyChange>.Continuation>()
 
     /// Makes a manager.
     /// - Parameters:
     ///   - policies: its first policies; of two for one host the later counts.
+    ///   - unknownHosts: what happens to a host without a policy.
     ///   - clock: what the time is where a call takes none.
-    public init(policies: [any TrustPolicy] = [], clock: any WallClock = SystemWallClock()) {
+    public init(
+        policies: [any TrustPolicy] = [], unknownHosts: UnknownHostRule = .reject,
+        clock: any WallClock = SystemWallClock()
+    ) {
         self.clock = clock
+        table = Lock(PolicyTable(unknownHosts: unknownHosts))
         add(policies: policies)
     }
 
     // MARK: Policies
+
+    /// What happens to a host without a policy: by default it is rejected. Every adapter goes by it.
+    ///
+    /// It may be set at any time and counts from the next decision on. Pooled connections to such hosts are judged again;
+    /// a connection of the application's own lives on, and ``changes()`` does not tell of it.
+    public var unknownHosts: UnknownHostRule {
+        get { table.withLock { $0.unknownHosts } }
+        set { table.withLock { $0.unknownHosts = newValue } }
+    }
 
     /// Adds a policy, in place of the one for the same host or pattern if there is one; that one is removed as by
     /// ``removePolicy(name:)``.
@@ -59,9 +73,17 @@ public final class TrustManager: Sendable {
     /// The policy that decides for a host; nil when there is none.
     public func policy(for host: DialledHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
 
+    /// Looks a host up, for an adapter that has to know its policy before it has it decide.
+    package func lookUp(_ host: DialledHost) -> HostLookup {
+        let (policy, unknownHosts, generation) = table.withLock {
+            ($0.policy(for: host), $0.unknownHosts, $0.generation)
+        }
+        return HostLookup(host, in: self, policy: policy, unknownHosts: unknownHosts, generation: generation)
+    }
+
     /// Removes the policy of this very name; a pattern that covers the name stays.
     ///
-    /// Once this has returned, no decision that ``evaluate(_:at:unknownHosts:)`` makes is the removed policy's, not even
+    /// Once this has returned, no decision that ``evaluate(_:at:)`` makes is the removed policy's, not even
     /// of an evaluation that was under way. Whoever was handed the policy itself by `policy(for:)` can still ask it.
     /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
     /// - Returns: the policy that was removed; nil when there was none.
@@ -97,7 +119,7 @@ public final class TrustManager: Sendable {
     /// The name of every policy: the host or pattern in canonical form, any other name as given.
     public var allNames: [String] { table.withLock { $0.entries }.map(\.key.name) }
 
-    /// Differs after every change of policies. An adapter that keeps connections open compares it before it uses one: the
+    /// Differs after every change of policies and of ``unknownHosts``. An adapter that keeps connections open compares it before it uses one: the
     /// stream of ``changes()`` arrives later.
     package var generation: UInt64 { table.withLock { $0.generation } }
 
@@ -130,17 +152,14 @@ public final class TrustManager: Sendable {
     /// - Parameters:
     ///   - trust: what the handshake presented; without a host, and for a client, the answer is `hostUnknown`.
     ///   - time: the time for which to decide; nil for the manager's clock.
-    ///   - unknownHosts: what happens to a host without a policy.
     /// - Returns: the decision, of which every observer learns as well.
-    public func evaluate(
-        _ trust: ServerTrust, at time: Date? = nil, unknownHosts: UnknownHostRule = .reject
-    ) -> TrustDecision {
-        observers.tell(judgment(of: trust, at: time ?? clock.now, unknownHosts: unknownHosts))
+    public func evaluate(_ trust: ServerTrust, at time: Date? = nil) -> TrustDecision {
+        observers.tell(judgment(of: trust, at: time ?? clock.now))
     }
 
     /// Judges without telling the observers, for adapters that tell them once the handshake has proved the key.
-    package func judgment(of trust: ServerTrust, at time: Date, unknownHosts: UnknownHostRule) -> TrustDecision {
-        if let host = trust.host { return decision(about: trust, from: host, at: time, unknownHosts) }
+    package func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
+        if let host = trust.host { return lookUp(host).judgment(of: trust, at: time) }
         let failure =
             trust.purpose == .client
             ? TrustFailure(
@@ -152,39 +171,6 @@ public final class TrustManager: Sendable {
 
     /// Tells the observers of a judgment.
     package func tell(_ decision: TrustDecision) { _ = observers.tell(decision) }
-
-    private func decision(
-        about trust: ServerTrust, from host: DialledHost, at time: Date, _ unknownHosts: UnknownHostRule
-    ) -> TrustDecision {
-        var registered = registered(for: host)
-        for _ in 0..<Self.mostRounds {
-            let decision =
-                switch (registered, unknownHosts) {
-                case (let policy?, _): policy.unwrapped.evaluate(trust, at: time)
-                case (nil, .standard):
-                    StandardPolicy(host: HostPattern(host), clock: clock).evaluate(trust, at: time)
-                case (nil, .reject):
-                    DecisionDraft(host.name, nil, trust, time).rejected(
-                        TrustFailure(.noPolicyForHost, expected: "a policy for \(host.name)", found: "none"))
-                }
-            let current = self.registered(for: host)
-            if current?.registration == registered?.registration { return decision }
-            // Each further round means that somebody changed this host's policy meanwhile.
-            registered = current
-        }
-        return DecisionDraft(host.name, nil, trust, time).rejected(
-            TrustFailure(
-                .invalidConfiguration, expected: "a policy that stays while it decides",
-                found: "\(Self.mostRounds) policies replaced meanwhile",
-                remedy: "Do not replace a host's policy from within it, nor without a pause."))
-    }
-
-    /// Policies are replaced once in a while; a policy that replaces itself when it is asked would be asked for ever.
-    private static let mostRounds = 64
-
-    private func registered(for host: DialledHost) -> ObservedPolicy? {
-        table.withLock { $0.policy(for: host) }
-    }
 
     // MARK: Watching
 

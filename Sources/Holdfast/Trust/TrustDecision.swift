@@ -55,7 +55,7 @@ public struct TrustDecision: Sendable {
     /// CertificateVerify of TLS 1.3, the signed key exchange or CertificateVerify of TLS 1.2).
     ///
     /// A policy judges certificates, and certificates are public: anybody can replay a trusted chain without its key.
-    /// Policies, ``TrustManager/evaluate(_:at:unknownHosts:)`` and the certificate callbacks of TLS libraries decide
+    /// Policies, ``TrustManager/evaluate(_:at:)`` and the certificate callbacks of TLS libraries decide
     /// before that proof, so their decisions say false, and hold for nobody until the handshake is complete. Adapters
     /// that see the end of the handshake say true, and tell a decision to trust only then.
     public package(set) var hasProofOfPossession = false

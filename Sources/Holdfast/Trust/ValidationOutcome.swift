@@ -1,13 +1,26 @@
-/// What a path must be good for.
+/// What a peer's certificate is to prove, and so what a path must be good for.
 public enum ValidationPurpose: Sendable, Hashable {
-    /// A TLS server (extendedKeyUsage serverAuth) of this identity; nil leaves the name unchecked, which
-    /// `sslValidateHostName = false` asks for.
+    /// A TLS server (extendedKeyUsage serverAuth) of this identity: the host that was dialled.
+    ///
+    /// In a ``ServerTrust`` nil means that the caller did not say which host (as with a bare `SecTrust`); a policy settles
+    /// that before it validates, see ``PolicyScope/purpose(of:)``. To a ``ChainValidator`` nil leaves the name unchecked,
+    /// which `sslValidateHostName = false` asks for.
     case server(identity: DialledHost?)
     /// A TLS client (extendedKeyUsage clientAuth); its name is the application's to judge.
     case client
     /// Whatever an extendedKeyUsage of one's own stands for, given as a dotted object identifier such as
     /// `1.3.6.1.4.1.32473.1.7`; its name is the application's to judge. What is no object identifier is in no certificate.
     case extendedKeyUsage(String)
+
+    /// The host whose identity the leaf must prove; nil where none is known, and for what is no server.
+    var host: DialledHost? {
+        if case .server(let identity) = self { identity } else { nil }
+    }
+
+    /// The same purpose; where the host is not to be checked, with the name of a server left open.
+    func checkingHost(_ checksHost: Bool) -> ValidationPurpose {
+        if !checksHost, case .server = self { .server(identity: nil) } else { self }
+    }
 }
 
 /// What came of a validation: the path found, or why there is none, and the work it took.
@@ -73,7 +86,7 @@ public struct UnusableCertificate: Sendable, Hashable {
     public let reason: CertificateError
 
     /// Names a certificate and the reason.
-    public init(position: Int, reason: CertificateError) {
+    package init(position: Int, reason: CertificateError) {
         self.position = position
         self.reason = reason
     }

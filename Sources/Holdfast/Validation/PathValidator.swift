@@ -180,10 +180,3 @@ public struct PathValidator: ChainValidator {
         return Int64(seconds)
     }
 }
-
-extension ValidationPurpose {
-    /// The host whose identity the leaf must prove; nil where none is checked.
-    var host: DialledHost? {
-        if case .server(let identity) = self { identity } else { nil }
-    }
-}

@@ -1,36 +1,32 @@
 import struct Foundation.Date
 
+#if canImport(Security)
+import Security
+#endif
+
 /// What a handshake presented, for whom, and how to validate it: the value that a ``TrustPolicy`` judges.
 ///
 /// On platforms without Security.framework `SecTrust` is another name for it. A value; safe to use from any thread.
 public struct ServerTrust: Sendable {
-    /// What the chain is to prove.
-    public enum Purpose: Sendable, Hashable {
-        /// A server, reached by dialling this host; nil where the caller did not say which (as with a bare `SecTrust`).
-        case server(DialledHost?)
-        /// A client of a mutual TLS server; clients are judged without a host.
-        case client
-    }
-
     private enum Presented: Sendable {
         case chain(PresentedChain)
         case evaluated(any EvaluatingValidator)
     }
 
     private let presented: Presented
-    /// What the chain is to prove.
-    public let purpose: Purpose
+    /// What the chain is to prove: a server, with the host that was dialled, or a client, which is judged without one.
+    public let purpose: ValidationPurpose
     /// Who builds and validates paths: Holdfast with a set of anchors, or the operating system.
     public let validator: any ChainValidator
 
     /// Puts together what a handshake presented and how to validate it; nothing is read or verified yet.
-    public init(chain: PresentedChain, purpose: Purpose, validator: any ChainValidator) {
+    public init(chain: PresentedChain, purpose: ValidationPurpose, validator: any ChainValidator) {
         presented = .chain(chain)
         self.purpose = purpose
         self.validator = validator
     }
 
-    init(purpose: Purpose, evaluatedBy validator: any EvaluatingValidator) {
+    init(purpose: ValidationPurpose, evaluatedBy validator: any EvaluatingValidator) {
         presented = .evaluated(validator)
         self.purpose = purpose
         self.validator = validator
@@ -55,6 +51,16 @@ public struct ServerTrust: Sendable {
         }
     }
 
+    #if canImport(Security)
+    /// The trust that a connection of the system's handed out; nil where this was made from a chain.
+    var handedOut: SecTrust? {
+        switch presented {
+        case .chain: nil
+        case .evaluated(let validator): validator.secTrust
+        }
+    }
+    #endif
+
     /// A server's chain, to be validated by Holdfast against the given anchors in the `.standard` profile.
     /// - Parameters:
     ///   - certificates: DER, leaf first, as presented.
@@ -62,13 +68,12 @@ public struct ServerTrust: Sendable {
     ///   - anchors: the certificates that are trusted to begin with.
     public init(certificates: [[UInt8]], host: DialledHost?, anchors: TrustAnchors) {
         self.init(
-            chain: PresentedChain(certificates), purpose: .server(host), validator: PathValidator(anchors: anchors))
+            chain: PresentedChain(certificates), purpose: .server(identity: host),
+            validator: PathValidator(anchors: anchors))
     }
 
     /// The host that was dialled; nil for a client and where the caller did not say.
-    public var host: DialledHost? {
-        if case .server(let host) = purpose { host } else { nil }
-    }
+    public var host: DialledHost? { purpose.host }
 }
 
 /// A validator that has the chain itself, and knows it only once it has evaluated it: the operating system. To ask it for
@@ -76,6 +81,11 @@ public struct ServerTrust: Sendable {
 protocol EvaluatingValidator: ChainValidator {
     /// The chain of the first evaluation, which this is if there was none.
     var chain: PresentedChain { get }
+
+    #if canImport(Security)
+    /// The trust that it evaluates.
+    var secTrust: SecTrust? { get }
+    #endif
 
     /// As ``ChainValidator/validate(_:for:at:accepting:)``, for its own chain.
     func validate(

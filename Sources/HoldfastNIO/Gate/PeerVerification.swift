@@ -42,7 +42,7 @@ public import NIOSSL
 /// With TLS 1.3 a client learns of its own rejection only on its first read. A value; may be used from any thread.
 public struct PeerVerification: Sendable {
     let trust: TrustSource
-    let purpose: ServerTrust.Purpose
+    let purpose: ValidationPurpose
     let validator: any ChainValidator
     let clock: any WallClock
     private let onDecision: @Sendable (TrustDecision) -> Void
@@ -78,11 +78,11 @@ public struct PeerVerification: Sendable {
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
     ) {
         self.init(
-            trust: trust, purpose: .server(host), validator: validator, clock: clock, onDecision: onDecision)
+            trust: trust, purpose: .server(identity: host), validator: validator, clock: clock, onDecision: onDecision)
     }
 
     init(
-        trust: TrustSource, purpose: ServerTrust.Purpose, validator: any ChainValidator, clock: any WallClock,
+        trust: TrustSource, purpose: ValidationPurpose, validator: any ChainValidator, clock: any WallClock,
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
     ) {
         self.trust = trust

@@ -9,7 +9,7 @@ public import struct Foundation.Date
 public struct TrustSource: Sendable {
     private let judge: @Sendable (ServerTrust, Date) -> TrustDecision
     private let observers: @Sendable (TrustDecision) -> Void
-    private let waiting: @Sendable (ServerTrust.Purpose) -> (any TrustPolicy)?
+    private let waiting: @Sendable (ValidationPurpose) -> (any TrustPolicy)?
 
     /// Asks a closure, which is called on the connection's event loop: it must neither block nor touch the connection.
     ///
@@ -23,7 +23,7 @@ public struct TrustSource: Sendable {
     ///   - waiting: the policy that is to be prepared before it is asked; nil when none has to be.
     ///   - observers: learn of the decision, which judging tells nobody.
     private init(
-        waiting: @escaping @Sendable (ServerTrust.Purpose) -> (any TrustPolicy)?,
+        waiting: @escaping @Sendable (ValidationPurpose) -> (any TrustPolicy)?,
         observers: @escaping @Sendable (TrustDecision) -> Void,
         _ evaluate: @escaping @Sendable (_ trust: ServerTrust, _ time: Date) -> TrustDecision
     ) {
@@ -51,20 +51,18 @@ public struct TrustSource: Sendable {
     /// handshake that began before. Connections whose server was judged earlier are the application's to end, see
     /// `TrustManager.changes()`. A policy that waits for something (`TrustPolicy.needsPreparation`) is waited
     /// for, without blocking the event loop.
-    /// - Parameters:
-    ///   - manager: finds the policy. The time is that of the adapter's clock.
-    ///   - unknownHosts: what happens to a host without a policy.
-    public static func manager(_ manager: TrustManager, unknownHosts: UnknownHostRule = .reject) -> TrustSource {
+    /// - Parameter manager: finds the policy, and says what happens to a host without one. The time is that of the adapter's clock.
+    public static func manager(_ manager: TrustManager) -> TrustSource {
         TrustSource(
             waiting: { purpose in
                 guard case .server(let host?) = purpose else { return nil }
                 return manager.policy(for: host)?.inNeedOfPreparation
             }, observers: { manager.tell($0) },
-            { trust, time in manager.judgment(of: trust, at: time, unknownHosts: unknownHosts) })
+            { trust, time in manager.judgment(of: trust, at: time) })
     }
 
     /// The policy that has to be prepared before it is asked about a peer; nil when it can be asked right away.
-    func policyToPrepare(for purpose: ServerTrust.Purpose) -> (any TrustPolicy)? { waiting(purpose) }
+    func policyToPrepare(for purpose: ValidationPurpose) -> (any TrustPolicy)? { waiting(purpose) }
 
     /// Judges a trust at a time; a manager's observers learn of the decision at once.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {

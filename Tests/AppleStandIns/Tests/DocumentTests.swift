@@ -105,7 +105,8 @@ private enum DocumentExamples {
             backups: [Pin("sha256/S5z3Fz5ZfZAGJOBZjK6TYBquyLLKO+BndKXBlL3nPjo=")],
             expires: expiry, afterExpiry: .standardValidation)
         manager.add(policy: try PinnedPolicy(host: HostPattern("**.example.com"), pins: pins))
-        let session = URLSession(pinnedBy: manager, unknownHosts: .standard)
+        manager.unknownHosts = .standard
+        let session = URLSession(pinnedBy: manager)
         return session
     }
 

@@ -48,15 +48,15 @@ struct PinnedSessionDelegateTests {
         #expect(delegate.failure(forHost: fixture.host) == nil, "the last connection was not rejected")
     }
 
-    @Test("A host without a policy is rejected unless the delegate is told otherwise")
+    @Test("A host without a policy is rejected unless the manager is told otherwise")
     func unknownHost() async throws {
         let fixture = try AppleFixture()
         let challenge = fixture.challenge(fixture.secTrust())
-        let strict = PinnedSessionDelegate(manager: fixture.manager)
-        #expect(await ask(strict, challenge) == .cancelled)
-        #expect(strict.failure(forHost: fixture.host)?.code == .noPolicyForHost)
-        let open = PinnedSessionDelegate(manager: fixture.manager, unknownHosts: .standard)
-        #expect(await ask(open, challenge) == .trusted)
+        let delegate = PinnedSessionDelegate(manager: fixture.manager)
+        #expect(await ask(delegate, challenge) == .cancelled)
+        #expect(delegate.failure(forHost: fixture.host)?.code == .noPolicyForHost)
+        fixture.manager.unknownHosts = .standard
+        #expect(await ask(delegate, challenge) == .trusted)
     }
 
     @Test("Other authentication methods are left to the session")
@@ -71,7 +71,8 @@ struct PinnedSessionDelegateTests {
     @Test("A challenge without a trust, and one for what is no host, are cancelled")
     func incompleteChallenges() async throws {
         let fixture = try AppleFixture()
-        let delegate = PinnedSessionDelegate(manager: fixture.manager, unknownHosts: .standard)
+        fixture.manager.unknownHosts = .standard
+        let delegate = PinnedSessionDelegate(manager: fixture.manager)
         #expect(await ask(delegate, fixture.challenge(nil)) == .cancelled)
         #expect(await ask(delegate, fixture.challenge(fixture.secTrust(), host: "127.1")) == .cancelled)
         #expect(await ask(delegate, fixture.challenge(fixture.secTrust(), host: "")) == .cancelled)

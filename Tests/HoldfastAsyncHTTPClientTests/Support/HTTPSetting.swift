@@ -54,10 +54,11 @@ struct HTTPSetting {
     ) throws -> PinnedHTTPClient {
         var configuration = configuration
         configure(&configuration)
+        manager.unknownHosts = unknownHosts
         return try PinnedHTTPClient(
             trust: manager,
             validator: PathValidator(anchors: try anchors ?? self.anchors(), revocation: revocation),
-            unknownHosts: unknownHosts, configuration: configuration, redirects: redirects, limits: limits, clock: clock
+            configuration: configuration, redirects: redirects, limits: limits, clock: clock
         )
     }
 

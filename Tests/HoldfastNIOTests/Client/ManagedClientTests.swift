@@ -21,10 +21,10 @@ struct ManagedClientTests {
         let seen = Lock<[TrustDecision]>([])
         manager.addObserver { decision in seen.withLock { $0.append(decision) } }
         try await withLoopbackTLSServer(serving: leaf) { server in
-            let strict = try setting.client(for: host, trust: .manager(manager))
-            try await expectRefusal(try await ClientAttempt.make(strict, at: server), .noPolicyForHost, at: server)
-            let lenient = try setting.client(for: host, trust: .manager(manager, unknownHosts: .standard))
-            expectTrust(try await ClientAttempt.make(lenient, at: server))
+            let client = try setting.client(for: host, trust: .manager(manager))
+            try await expectRefusal(try await ClientAttempt.make(client, at: server), .noPolicyForHost, at: server)
+            manager.unknownHosts = .standard
+            expectTrust(try await ClientAttempt.make(client, at: server))
         }
         #expect(seen.withLock { $0.map(\.isTrusted) } == [false, true])
         #expect(seen.withLock { $0.map { $0.host?.name } } == [host, host])

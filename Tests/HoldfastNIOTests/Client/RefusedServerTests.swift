@@ -66,7 +66,7 @@ struct RefusedServerTests {
         let setting = try ClientSetting()
         let leaf = try setting.issuing.leaf(names: ["www.example.net"])
         var options = LoopbackTLSServer.Options.only(version)
-        options.behaviour = .greeting(Array("not for you".utf8))
+        options.behavior = .greeting(Array("not for you".utf8))
         try await withLoopbackTLSServer(serving: leaf, options: options) { server in
             let attempt = try await ClientAttempt.make(try setting.client(for: "www.example.com"), at: server)
             try await expectRefusal(attempt, .hostNameMismatch, at: server)

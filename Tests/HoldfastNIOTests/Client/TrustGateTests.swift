@@ -21,7 +21,7 @@ struct TrustGateTests {
     @Test("stays shut when a handshake is completed without a decision", arguments: [TLSVersion.tlsv12, .tlsv13])
     func noDecision(version: TLSVersion) async throws {
         var options = LoopbackTLSServer.Options.only(version)
-        options.behaviour = .greeting(Array("hello".utf8))
+        options.behavior = .greeting(Array("hello".utf8))
         try await withLoopbackTLSServer(serving: leaf, options: options) { server in
             let client = try setting.client(for: "www.example.com")
             // TLS that verifies as NIOSSL does and asks nobody here.
@@ -63,7 +63,7 @@ struct TrustGateTests {
 
     @Test("closes after the time that a handshake may take")
     func timeout() async throws {
-        try await withLoopbackTLSServer(serving: leaf, options: .init(behaviour: .stalled)) { server in
+        try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .stalled)) { server in
             let client = try setting.client(for: "www.example.com", handshakeTimeout: .milliseconds(20))
             let attempt = try await ClientAttempt.make(client, at: server)
             #expect((attempt.decision.error as? TLSAdapterError)?.code == .handshakeTimedOut)

@@ -130,7 +130,7 @@ struct TrustedServerTests {
     func connectConvenience() async throws {
         let setting = try ClientSetting()
         let leaf = try setting.issuing.leaf(names: ["localhost"])
-        let options = LoopbackTLSServer.Options(behaviour: .greeting(Array("hello".utf8)))
+        let options = LoopbackTLSServer.Options(behavior: .greeting(Array("hello".utf8)))
         try await withLoopbackTLSServer(serving: leaf, options: options) { server in
             let client = try PinnedTLSClient(
                 trust: .policy(setting.policy(for: "localhost")), host: DialledHost("localhost", port: server.port),

@@ -118,7 +118,7 @@ struct LoopbackTLSServerTests {
     @Test("An HTTP server answers requests, with and without a body, on one connection")
     func http() async throws {
         let root = try TestAuthority.root()
-        let options = LoopbackTLSServer.Options(behaviour: .http(body: "hello"))
+        let options = LoopbackTLSServer.Options(behavior: .http(body: "hello"))
         try await withLoopbackTLSServer(serving: root.leaf(names: ["www.example.com"]), options: options) { server in
             let requests = """
                 POST /a HTTP/1.1\r\nhost: www.example.com\r\ncontent-length: 3\r\n\r\nabc\
@@ -133,19 +133,19 @@ struct LoopbackTLSServerTests {
     }
 
     @Test("A greeting arrives unasked, a silent server only listens, a closing one closes")
-    func behaviours() async throws {
+    func behaviors() async throws {
         let root = try TestAuthority.root()
         let leaf = try root.leaf(names: ["www.example.com"])
         let client = try PlainClient(trusting: [root.root])
-        try await withLoopbackTLSServer(serving: leaf, options: .init(behaviour: .greeting([4, 2]))) { server in
+        try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .greeting([4, 2]))) { server in
             let outcome = try await client.exchange([], expecting: 2, with: server.address, server.port)
             #expect(outcome.received == [4, 2])
         }
-        try await withLoopbackTLSServer(serving: leaf, options: .init(behaviour: .closeAfterHandshake)) { server in
+        try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .closeAfterHandshake)) { server in
             let outcome = try await client.exchange([], expecting: 1, with: server.address, server.port)
             #expect(outcome.received == [])
         }
-        try await withLoopbackTLSServer(serving: leaf, options: .init(behaviour: .silent)) { server in
+        try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .silent)) { server in
             async let outcome = try? client.exchange([1, 2, 3], expecting: 1, with: server.address, server.port)
             try await server.wait { $0.plaintextBytesReceived == 3 }
             #expect(server.statistics.plaintextBytesSent == 0)
@@ -157,7 +157,7 @@ struct LoopbackTLSServerTests {
     @Test("Shutting down cuts a client that waits for a stalled server")
     func stalled() async throws {
         let root = try TestAuthority.root()
-        let options = LoopbackTLSServer.Options(behaviour: .stalled)
+        let options = LoopbackTLSServer.Options(behavior: .stalled)
         let server = try await LoopbackTLSServer.start(
             serving: root.leaf(names: ["www.example.com"]), options: options)
         let client = try PlainClient(trusting: [root.root])

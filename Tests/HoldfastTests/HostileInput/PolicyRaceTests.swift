@@ -15,6 +15,19 @@ private struct SelfRemovingPolicy: TrustPolicy {
     }
 }
 
+/// Changes something while it validates, and finds a path all the same.
+private struct MeddlingValidator: ChainValidator {
+    let path: ValidatedPath
+    let change: @Sendable () -> Void
+
+    func validate(
+        _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome {
+        change()
+        return ValidationOutcome(path: accepting(path) ? path : nil, failure: nil)
+    }
+}
+
 @Suite("Policies that change while they are asked")
 struct PolicyRaceTests {
     private let fixture: PolicyFixture
@@ -23,7 +36,7 @@ struct PolicyRaceTests {
 
     @Test("A policy that is removed while it works decides nothing", arguments: [UnknownHostRule.reject, .standard])
     func removedMeanwhile(unknownHosts: UnknownHostRule) throws {
-        let manager = TrustManager()
+        let manager = TrustManager(unknownHosts: unknownHosts)
         let told = Lock<[Bool]>([])
         manager.addObserver { decision in told.withLock { $0.append(decision.isTrusted) } }
         manager.add(
@@ -31,9 +44,22 @@ struct PolicyRaceTests {
                 manager?.removePolicy(name: PolicyFixture.host)
             })
         // Standard validation does not trust it either: nothing but the removed policy would.
-        let decision = manager.evaluate(try fixture.untrusted(), at: fixture.now, unknownHosts: unknownHosts)
+        let decision = manager.evaluate(try fixture.untrusted(), at: fixture.now)
         #expect(decision.failure?.code == (unknownHosts == .reject ? .noPolicyForHost : .unknownIssuer))
         #expect(told.withLock { $0 } == [false])
+    }
+
+    @Test("A rule for unknown hosts that gets stricter while it is gone by decides nothing")
+    func stricterMeanwhile() throws {
+        let manager = TrustManager(unknownHosts: .standard)
+        let path = try #require(
+            StandardPolicy(host: HostPattern(try DialledHost(PolicyFixture.host)))
+                .evaluate(try fixture.trust(), at: fixture.now).path)
+        let validator = MeddlingValidator(path: path) { [weak manager] in manager?.unknownHosts = .reject }
+        let trust = ServerTrust(
+            chain: PresentedChain(fixture.leaf.chain),
+            purpose: .server(identity: try DialledHost(PolicyFixture.host)), validator: validator)
+        #expect(manager.evaluate(trust, at: fixture.now).failure?.code == .noPolicyForHost)
     }
 
     @Test("The successor of a policy that is replaced while it works decides, also a pattern that was behind it")

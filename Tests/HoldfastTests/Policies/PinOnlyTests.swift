@@ -192,7 +192,7 @@ struct PinOnlyTests {
         let revocation = Revocation.crls(
             try lists.map { try CertificateRevocationList(der: $0) }, isRequired: isRequired)
         return ServerTrust(
-            chain: PresentedChain(chain), purpose: .server(try DialledHost(PolicyFixture.host)),
+            chain: PresentedChain(chain), purpose: .server(identity: try DialledHost(PolicyFixture.host)),
             validator: PathValidator(anchors: try TrustAnchors(der: []), revocation: revocation))
     }
 

@@ -272,7 +272,7 @@ struct PinnedPolicyTests {
     func clients() throws {
         let fixture = try PolicyFixture()
         let device = try fixture.issuing.leaf(names: ["device"], purposes: [.clientAuthentication])
-        func trust(_ certificate: TestCertificate, _ purpose: ServerTrust.Purpose = .client) throws -> ServerTrust {
+        func trust(_ certificate: TestCertificate, _ purpose: ValidationPurpose = .client) throws -> ServerTrust {
             ServerTrust(
                 chain: PresentedChain(certificate.chain), purpose: purpose,
                 validator: PathValidator(anchors: try TrustAnchors(der: [fixture.root.root])))
@@ -284,7 +284,7 @@ struct PinnedPolicyTests {
             #expect(policy.evaluate(try trust(device), at: fixture.now).isTrusted)
             let server = policy.evaluate(try trust(fixture.leaf), at: fixture.now)
             #expect(server.failure?.code == .wrongExtendedKeyUsage)
-            let asServer = try trust(device, .server(try DialledHost("devices")))
+            let asServer = try trust(device, .server(identity: try DialledHost("devices")))
             #expect(policy.evaluate(asServer, at: fixture.now).failure?.code == .hostNotCovered)
         }
     }
@@ -306,7 +306,7 @@ struct PinnedPolicyTests {
         var limits = ValidationLimits()
         limits.signatures = 1
         let trust = ServerTrust(
-            chain: PresentedChain(fixture.leaf.chain), purpose: .server(try DialledHost(PolicyFixture.host)),
+            chain: PresentedChain(fixture.leaf.chain), purpose: .server(identity: try DialledHost(PolicyFixture.host)),
             validator: PathValidator(anchors: try TrustAnchors(der: [fixture.root.root]), limits: limits))
         let decision = try fixture.pinned([fixture.keyPin(fixture.leaf)]).evaluate(trust, at: fixture.now)
         #expect(decision.failure?.code == .budgetExceeded)

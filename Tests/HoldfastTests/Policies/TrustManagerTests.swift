@@ -103,9 +103,39 @@ struct TrustManagerTests {
         let rejected = manager.evaluate(try fixture.trust())
         #expect(rejected.failure?.code == .noPolicyForHost)
         #expect(rejected.failure?.host?.name == PolicyFixture.host)
-        #expect(manager.evaluate(try fixture.trust(), unknownHosts: .standard).isTrusted)
-        let untrusted = manager.evaluate(try fixture.untrusted(), unknownHosts: .standard)
-        #expect(untrusted.failure?.code == .unknownIssuer)
+        let before = manager.generation
+        manager.unknownHosts = .standard
+        #expect(manager.generation != before, "pooled connections are judged again")
+        #expect(manager.evaluate(try fixture.trust()).isTrusted)
+        #expect(manager.evaluate(try fixture.untrusted()).failure?.code == .unknownIssuer)
+        let known = manager.generation
+        manager.unknownHosts = .standard
+        #expect(manager.generation == known)
+        // The rule is the manager's, not its policies'.
+        manager.policies = [:]
+        #expect(manager.evaluate(try fixture.trust()).isTrusted)
+        let lenient = TrustManager(unknownHosts: .standard, clock: fixture.clock)
+        #expect(lenient.unknownHosts == .standard)
+        #expect(lenient.evaluate(try fixture.trust()).isTrusted)
+    }
+
+    @Test("A host that was looked up once decides by its policy of the moment")
+    func lookUp() async throws {
+        let fixture = try PolicyFixture()
+        let manager = TrustManager(unknownHosts: .standard, clock: fixture.clock)
+        let host = try DialledHost(PolicyFixture.host)
+        let unknown = manager.lookUp(host)
+        #expect(unknown.policy == nil && !unknown.isRefused)
+        #expect(unknown.judgment(of: try fixture.trust(), at: fixture.now).isTrusted)
+        manager.unknownHosts = .reject
+        #expect(manager.lookUp(host).isRefused)
+        #expect(unknown.judgment(of: try fixture.trust(), at: fixture.now).failure?.code == .noPolicyForHost)
+        manager.add(policy: try fixture.pinned([.certificate([1])]))
+        #expect(unknown.judgment(of: try fixture.trust(), at: fixture.now).failure?.code == .pinMismatch)
+        let pinned = manager.lookUp(host)
+        #expect(pinned.policy?.hostName == PolicyFixture.host && !pinned.isRefused)
+        manager.removePolicy(name: PolicyFixture.host)
+        #expect(pinned.judgment(of: try fixture.trust(), at: fixture.now).failure?.code == .noPolicyForHost)
     }
 
     @Test("A trust without a host and a client find no policy, whatever unknown hosts get")
@@ -113,13 +143,14 @@ struct TrustManagerTests {
         let fixture = try PolicyFixture()
         let manager = TrustManager(policies: [try standard(PolicyFixture.host), StandardPolicy(clients: "device")])
         for rule in UnknownHostRule.allCases {
-            let bare = manager.evaluate(try fixture.trust(host: nil), at: fixture.now, unknownHosts: rule)
+            manager.unknownHosts = rule
+            let bare = manager.evaluate(try fixture.trust(host: nil), at: fixture.now)
             #expect(bare.failure?.code == .hostUnknown)
             let device = try fixture.issuing.leaf(names: ["device"], purposes: [.clientAuthentication])
             let client = ServerTrust(
                 chain: PresentedChain(device.chain), purpose: .client,
                 validator: PathValidator(anchors: try TrustAnchors(der: [fixture.root.der])))
-            let decision = manager.evaluate(client, at: fixture.now, unknownHosts: rule)
+            let decision = manager.evaluate(client, at: fixture.now)
             #expect(decision.failure?.code == .hostUnknown)
         }
     }
@@ -150,7 +181,8 @@ struct TrustManagerTests {
         }
         _ = manager.evaluate(try fixture.trust())
         _ = manager.evaluate(try fixture.trust(host: "other.example"))
-        _ = manager.evaluate(try fixture.trust(host: "other.example"), unknownHosts: .standard)
+        manager.unknownHosts = .standard
+        _ = manager.evaluate(try fixture.trust(host: "other.example"))
         _ = manager.evaluate(try fixture.trust(host: nil))
         let policy = try #require(manager.policy(for: PolicyFixture.host))
         #expect(policy.validate(trust: try fixture.trust()))

@@ -34,7 +34,7 @@ final class PublishedServer {
     /// The server itself, without and with the host in the trust; somebody with another key; another host.
     var protectionSpaces: [ProtectionSpace] {
         let bare = ServerTrust(
-            chain: PresentedChain(leaf.chain), purpose: .server(nil),
+            chain: PresentedChain(leaf.chain), purpose: .server(identity: nil),
             validator: trust(leaf.chain, host: host).validator)
         return [
             ProtectionSpace(host: host, serverTrust: bare),

@@ -50,7 +50,7 @@ struct TestSite {
 
 /// Serves the site with HTTP, for clients that want an answer.
 func withLoopbackTLSServerOfHTTP(_ site: TestSite, _ body: (Int) async throws -> Void) async throws {
-    try await withLoopbackTLSServer(serving: site.leaf, options: .init(behaviour: .http())) { server in
+    try await withLoopbackTLSServer(serving: site.leaf, options: .init(behavior: .http())) { server in
         try await body(server.port)
     }
 }

@@ -11,13 +11,11 @@ extension TrustManager {
     /// - Parameters:
     ///   - options: the security options of a `NWProtocolTLS.Options`.
     ///   - host: the host that is dialled; the endpoint of the connection must be the same.
-    ///   - unknownHosts: what happens to a host without a policy; by default it is rejected.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
     public func protect(
-        _ options: sec_protocol_options_t, dialling host: DialledHost, unknownHosts: UnknownHostRule = .reject,
-        anchors: TrustAnchors? = nil
+        _ options: sec_protocol_options_t, dialling host: DialledHost, anchors: TrustAnchors? = nil
     ) {
-        let judge = ManagerJudge(manager: self, unknownHosts: unknownHosts, anchors: anchors)
+        let judge = ManagerJudge(manager: self, anchors: anchors)
         sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
         sec_protocol_options_set_tls_resumption_enabled(options, false)
         // Where the application had switched it off, the block would not be asked.
@@ -37,12 +35,10 @@ extension TrustManager {
 }
 
 extension NWProtocolTLS.Options {
-    /// Options whose server is judged by a manager's policies; see ``TrustManager/protect(_:dialling:unknownHosts:anchors:)``.
-    public convenience init(
-        pinnedBy manager: TrustManager, dialling host: DialledHost, unknownHosts: UnknownHostRule = .reject
-    ) {
+    /// Options whose server is judged by a manager's policies; see ``TrustManager/protect(_:dialling:anchors:)``.
+    public convenience init(pinnedBy manager: TrustManager, dialling host: DialledHost) {
         self.init()
-        manager.protect(securityProtocolOptions, dialling: host, unknownHosts: unknownHosts)
+        manager.protect(securityProtocolOptions, dialling: host)
     }
 }
 #endif

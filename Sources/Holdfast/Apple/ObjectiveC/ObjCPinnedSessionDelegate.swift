@@ -9,7 +9,7 @@ public final class ObjCPinnedSessionDelegate: PinnedSessionDelegate,
     /// Makes a delegate; a host without a policy is rejected.
     /// - Parameter manager: whose policies decide.
     @objc(initWithManager:) public init(manager: ObjCTrustManager) {
-        super.init(manager: manager.manager, unknownHosts: .reject, anchors: nil)
+        super.init(manager: manager.manager, anchors: nil)
     }
 
     /// Why the last connection to a host was rejected, in several lines; nil when it was not.

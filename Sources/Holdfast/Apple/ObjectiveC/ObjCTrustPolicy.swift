@@ -12,27 +12,37 @@ public import Security
 
     /// Whether a trust is trusted, by the older generation's name.
     @objc(validateWith:) func validate(with trust: SecTrust?) -> Bool
+
+    /// The policy of Swift's that this one stands for. A class of the application's own leaves it out: then the class is
+    /// asked itself.
+    @objc optional var standsFor: ObjCPolicy { get }
 }
 
-/// A policy of Swift's for Objective-C.
-final class ObjCPolicy: NSObject, ObjCTrustPolicy {
+/// `GCXSwiftPolicy`, a policy of Swift's for Objective-C.
+@objc(GCXSwiftPolicy) public final class ObjCPolicy: NSObject, ObjCTrustPolicy {
     let policy: any TrustPolicy
 
     init(_ policy: any TrustPolicy) {
         self.policy = policy
     }
 
-    @objc var hostName: String { policy.hostName }
+    /// The host or pattern in canonical form.
+    @objc public var hostName: String { policy.hostName }
 
-    @objc(validateWithTrust:) func validate(withTrust trust: SecTrust?) -> Bool { policy.validate(trust: trust) }
+    /// Whether a trust is trusted.
+    @objc(validateWithTrust:) public func validate(withTrust trust: SecTrust?) -> Bool { policy.validate(trust: trust) }
 
-    @objc(validateWith:) func validate(with trust: SecTrust?) -> Bool { policy.validate(trust: trust) }
+    /// Whether a trust is trusted, by the older generation's name.
+    @objc(validateWith:) public func validate(with trust: SecTrust?) -> Bool { policy.validate(trust: trust) }
+
+    /// Itself.
+    @objc public var standsFor: ObjCPolicy { self }
 }
 
 extension ObjCTrustPolicy {
     /// The policy of Swift's, or one that asks the application's own class.
     var swiftPolicy: any TrustPolicy {
-        if let own = self as? ObjCPolicy { return own.policy }
+        if let own = standsFor { return own.policy }
         let reference = SharedReference(self as any ObjCTrustPolicy)
         let validation: CustomValidationClosure = { reference.get.validate(withTrust: $0) }
         let settings = ValidationSettings()

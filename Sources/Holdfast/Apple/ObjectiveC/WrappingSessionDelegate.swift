@@ -26,14 +26,12 @@ public final class WrappingSessionDelegate: PinnedSessionDelegate,
     /// - Parameters:
     ///   - wrapped: hears everything but challenges about a server's trust.
     ///   - manager: whose policies decide about servers.
-    ///   - unknownHosts: what happens to a host without a policy; by default it is rejected.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
     public init(
-        wrapping wrapped: any URLSessionDelegate, manager: TrustManager, unknownHosts: UnknownHostRule = .reject,
-        anchors: TrustAnchors? = nil
+        wrapping wrapped: any URLSessionDelegate, manager: TrustManager, anchors: TrustAnchors? = nil
     ) {
         self.wrapped = wrapped
-        super.init(manager: manager, unknownHosts: unknownHosts, anchors: anchors)
+        super.init(manager: manager, anchors: anchors)
     }
 
     /// Whether a session finds a method here: what the wrapped delegate implements, and one that is asked about servers.

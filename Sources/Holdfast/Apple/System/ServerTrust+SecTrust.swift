@@ -19,19 +19,11 @@ extension ServerTrust {
 
     init(_ trust: SystemTrust, host: DialledHost?, anchors: TrustAnchors? = nil) {
         self.init(
-            purpose: .server(host), evaluatedBy: SystemChainValidator(trust, of: host, anchors: anchors))
+            purpose: .server(identity: host), evaluatedBy: SystemChainValidator(trust, of: host, anchors: anchors))
     }
 
     /// The system's trust: the one that this was made from, otherwise one made from the chain; nil when the system
     /// cannot read a certificate of it.
-    public var secTrust: SecTrust? {
-        if let own = (validator as? SystemChainValidator)?.trust { return own.secTrust }
-        let purpose: ValidationPurpose =
-            switch self.purpose {
-            case .server(let host): .server(identity: host)
-            case .client: .client
-            }
-        return SystemTrust(chain, for: purpose)?.secTrust
-    }
+    public var secTrust: SecTrust? { handedOut ?? SystemTrust(chain, for: purpose)?.secTrust }
 }
 #endif

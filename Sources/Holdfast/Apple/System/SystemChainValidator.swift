@@ -1,11 +1,13 @@
 #if canImport(Security)
+import Security
+
 public import struct Foundation.Date
 
 /// Standard validation by the operating system: `SecPolicyCreateSSL` and `SecTrustEvaluateWithError`.
 ///
 /// The chain that the system evaluated is the one path it offers, so that pins are matched against that. It may block,
 /// on the trust daemon and on the network: on a connection's thread use an `async` call, for example
-/// ``TrustManager/decision(for:at:unknownHosts:)``. A value; safe to use from any thread.
+/// ``TrustManager/decision(for:at:)``. A value; safe to use from any thread.
 public struct SystemChainValidator: ChainValidator {
     /// What is trusted to begin with; nil for what the system trusts, or what was set on the `SecTrust`.
     public let anchors: TrustAnchors?
@@ -110,6 +112,8 @@ public struct SystemChainValidator: ChainValidator {
 }
 
 extension SystemChainValidator: EvaluatingValidator {
+    var secTrust: SecTrust? { trust?.secTrust }
+
     var chain: PresentedChain {
         PresentedChain(trust?.chain(for: .server(identity: host), anchors: anchors) ?? [])
     }

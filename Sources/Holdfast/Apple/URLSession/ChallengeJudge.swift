@@ -10,14 +10,10 @@ protocol ChallengeJudge: Sendable {
 /// By the policies of a manager.
 struct ManagerJudge: ChallengeJudge {
     let manager: TrustManager
-    let unknownHosts: UnknownHostRule
     let anchors: TrustAnchors?
 
     func decision(for trust: SystemTrust, host: DialledHost) async -> TrustDecision {
-        await manager.prepare(for: host)
-        return await EvaluationQueue.run {
-            manager.evaluate(ServerTrust(trust, host: host, anchors: anchors), unknownHosts: unknownHosts)
-        }
+        await manager.decision(for: ServerTrust(trust, host: host, anchors: anchors))
     }
 }
 

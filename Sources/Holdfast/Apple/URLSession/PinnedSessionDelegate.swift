@@ -38,15 +38,14 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     /// Makes a delegate.
     /// - Parameters:
     ///   - manager: whose policies decide.
-    ///   - unknownHosts: what happens to a host without a policy; by default it is rejected.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
-    public init(manager: TrustManager, unknownHosts: UnknownHostRule = .reject, anchors: TrustAnchors? = nil) {
-        judge = ManagerJudge(manager: manager, unknownHosts: unknownHosts, anchors: anchors)
+    public init(manager: TrustManager, anchors: TrustAnchors? = nil) {
+        judge = ManagerJudge(manager: manager, anchors: anchors)
     }
 
     /// Makes a delegate for the policies of ``TrustManager/shared``.
     public override init() {
-        judge = ManagerJudge(manager: .shared, unknownHosts: .reject, anchors: nil)
+        judge = ManagerJudge(manager: .shared, anchors: nil)
     }
 
     init(judge: any ChallengeJudge) {

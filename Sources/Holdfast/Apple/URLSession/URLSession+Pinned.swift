@@ -15,14 +15,11 @@ extension URLSession {
     /// - Parameters:
     ///   - configuration: by default an ephemeral one, which keeps nothing of a session beyond it.
     ///   - manager: whose policies decide.
-    ///   - unknownHosts: what happens to a host without a policy; by default it is rejected.
     public convenience init(
-        configuration: URLSessionConfiguration = .ephemeral, pinnedBy manager: TrustManager,
-        unknownHosts: UnknownHostRule = .reject
+        configuration: URLSessionConfiguration = .ephemeral, pinnedBy manager: TrustManager
     ) {
         self.init(
-            configuration: configuration,
-            delegate: PinnedSessionDelegate(manager: manager, unknownHosts: unknownHosts), delegateQueue: nil)
+            configuration: configuration, delegate: PinnedSessionDelegate(manager: manager), delegateQueue: nil)
     }
 
     /// Finishes this session and makes a new one of the same configuration, delegate and queue, with no connection that

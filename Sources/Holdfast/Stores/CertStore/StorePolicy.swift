@@ -34,7 +34,7 @@ public struct StorePolicy: TrustPolicy {
         var draft = DecisionDraft(hostName, nil, trust, time)
         let host: DialledHost
         do throws(TrustFailure) {
-            guard let dialled = try scope.subject(of: trust).host else {
+            guard let dialled = try scope.host(of: trust) else {
                 throw TrustFailure(.hostNotCovered, expected: "a server", found: "a client")
             }
             host = dialled

@@ -52,7 +52,7 @@ public struct TrustServerPolicy: TrustPolicy {
             hostName, validationType, trust, snapshot.trustedTime.time(asked: time, clock: store.clock.now))
         let host: DialledHost
         do throws(TrustFailure) {
-            guard let dialled = try scope.subject(of: trust).host else {
+            guard let dialled = try scope.host(of: trust) else {
                 throw TrustFailure(.hostNotCovered, expected: "a server", found: "a client")
             }
             host = dialled
@@ -67,7 +67,7 @@ public struct TrustServerPolicy: TrustPolicy {
             if let content = snapshot.content { draft.restsOnWhat(endsAt: store.documents.format.end(of: content)) }
             let validation = PinValidation(
                 pins: pins, validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly)
-            let decision = validation.decide(.server(host), &draft)
+            let decision = validation.decide(.server(identity: host), &draft)
             if decision.failure?.code == .pinMismatch { store.documents.updateAfterMismatch() }
             return decision
         } catch {

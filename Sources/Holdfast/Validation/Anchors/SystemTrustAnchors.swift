@@ -142,7 +142,7 @@ public struct TrustAnchorError: HoldfastError {
     public let facts: ErrorFacts
 
     /// States why there are no anchors.
-    public init(_ code: Code, expected: String, found: String) {
+    package init(_ code: Code, expected: String, found: String) {
         self.code = code
         facts = ErrorFacts(
             expected: expected, found: found,

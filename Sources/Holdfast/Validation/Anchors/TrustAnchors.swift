@@ -51,7 +51,7 @@ public struct TrustAnchors: Sendable {
     /// Whether there is none.
     public var isEmpty: Bool { index.certificates.isEmpty }
     /// SHA-256 over the sorted SHA-256 of each anchor's DER: equal for equal sets.
-    public var digest: [UInt8] { index.digest }
+    package var digest: [UInt8] { index.digest }
 
     /// Whether this very certificate, octet by octet, is an anchor.
     public func contains(_ certificate: X509Certificate) -> Bool {

@@ -1,17 +1,17 @@
-public import struct Foundation.Date
+package import struct Foundation.Date
 
 /// How one rule came out for one certificate: for people who ask what was checked, such as the users of a command.
 ///
 /// Decisions are never made from it. A value; safe to use from any thread.
-public struct RuleOutcome: Sendable {
+package struct RuleOutcome: Sendable {
     /// The rule's name, for example `validity`.
-    public let rule: String
+    package let rule: String
     /// Where the rule comes from, for example `RFC 5280 4.1.2.5`.
-    public let reference: String
+    package let reference: String
     /// The certificate that was examined.
-    public let certificate: X509Certificate
+    package let certificate: X509Certificate
     /// Why the rule is broken; nil where it is kept.
-    public let failure: TrustFailure?
+    package let failure: TrustFailure?
 }
 
 extension PathValidator {
@@ -23,7 +23,7 @@ extension PathValidator {
     ///   - purpose: what the path must be good for.
     ///   - time: the time of the examination.
     /// - Returns: one outcome for each rule and certificate; empty where the leaf cannot be read or too much was presented.
-    public func outcomes(of chain: PresentedChain, for purpose: ValidationPurpose, at time: Date) -> [RuleOutcome] {
+    package func outcomes(of chain: PresentedChain, for purpose: ValidationPurpose, at time: Date) -> [RuleOutcome] {
         var trace: [PathSearch.TracedRule]? = []
         let query = Query(chain: chain, purpose: purpose, time: Self.wholeSeconds(time))
         _ = search(query, trace: &trace) { _ in true }

@@ -15,31 +15,18 @@ public final class VerifiedPathCache: Sendable {
     struct Key: Hashable {
         private let certificates: [Pin]
         private let identity: DialledHost.Kind?
-        private let purpose: Purpose
+        /// Without the host, of which the port does not count.
+        private let purpose: ValidationPurpose
         private let anchors: [UInt8]
         private let revocation: [UInt8]
         private let publicSuffixes: [UInt8]?
         private let profile: ValidationProfile
         private let limits: ValidationLimits
 
-        /// A purpose without the host, of which the port does not count.
-        private enum Purpose: Hashable {
-            case server, client
-            case extendedKeyUsage(String)
-
-            init(_ purpose: ValidationPurpose) {
-                switch purpose {
-                case .server: self = .server
-                case .client: self = .client
-                case .extendedKeyUsage(let identifier): self = .extendedKeyUsage(identifier)
-                }
-            }
-        }
-
         init(_ chain: PresentedChain, for purpose: ValidationPurpose, by validator: PathValidator) {
             certificates = chain.certificates.map(Pin.certificate)
             identity = purpose.host?.kind
-            self.purpose = Purpose(purpose)
+            self.purpose = purpose.checkingHost(false)
             anchors = validator.anchors.digest
             revocation = validator.revocation.digest
             publicSuffixes = validator.publicSuffixes?.digest
@@ -85,7 +72,7 @@ public final class VerifiedPathCache: Sendable {
     }
 
     /// How many paths are remembered.
-    public var count: Int { state.withLock { $0.entries.count } }
+    package var count: Int { state.withLock { $0.entries.count } }
 
     func path(for key: Key, at time: Int64) -> ValidatedPath? {
         let instant = now()

@@ -32,12 +32,9 @@ let NSURLAuthenticationMethodServerTrust = String()
 
 public final class TrustManager: Sendable {}
 public struct TrustAnchors: Sendable {}
-public enum UnknownHostRule: Sendable {
-    case reject
-}
 
 open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
-    public init(manager: TrustManager, unknownHosts: UnknownHostRule = .reject, anchors: TrustAnchors? = nil) {}
+    public init(manager: TrustManager, anchors: TrustAnchors? = nil) {}
 
     open func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,

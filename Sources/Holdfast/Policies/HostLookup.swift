@@ -1,0 +1,79 @@
+package import struct Foundation.Date
+
+/// What a ``TrustManager`` had for one host at one moment.
+///
+/// An adapter looks a host up once, learns from that what it has to know beforehand (what the policy waits for, which
+/// evidence it judges, whether there is one at all), and has it decide. After the decision the manager is asked once
+/// whether anything has changed.
+package struct HostLookup: Sendable {
+    private let manager: TrustManager
+    /// The host that was looked up.
+    package let host: DialledHost
+    private let registered: ObservedPolicy?
+    /// What happens to a host without a policy.
+    package let unknownHosts: UnknownHostRule
+    /// The state of the manager's policies that this was read from; see ``TrustManager/generation``.
+    package let generation: UInt64
+
+    init(
+        _ host: DialledHost, in manager: TrustManager, policy: ObservedPolicy?, unknownHosts: UnknownHostRule,
+        generation: UInt64
+    ) {
+        self.manager = manager
+        self.host = host
+        registered = policy
+        self.unknownHosts = unknownHosts
+        self.generation = generation
+    }
+
+    /// The policy that decides for the host; nil for an unknown one.
+    package var policy: (any TrustPolicy)? { registered }
+
+    /// Whether the host is refused because it has no policy, whatever it presents.
+    package var isRefused: Bool { registered == nil && unknownHosts == .reject }
+
+    /// Lets the policy get what it waits for. That it could not is the decision's to say.
+    package func prepare() async { try? await registered?.inNeedOfPreparation?.prepare() }
+
+    /// Judges what this host presented, and tells no observer; see ``TrustManager/tell(_:)``.
+    ///
+    /// The decision is that of the policy which the host has when it is made: where another took its place meanwhile, that
+    /// one is asked.
+    package func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
+        // Waiting for what the policy needs may have taken long.
+        var lookup = manager.generation == generation ? self : manager.lookUp(host)
+        for _ in 0..<Self.mostRounds {
+            let decision = lookup.decision(about: trust, at: time)
+            if manager.generation == lookup.generation { return decision }
+            let current = manager.lookUp(host)
+            if current.decides(like: lookup) { return decision }
+            // Each further round means that somebody changed this host's policy meanwhile.
+            lookup = current
+        }
+        return DecisionDraft(host.name, nil, trust, time).rejected(
+            TrustFailure(
+                .invalidConfiguration, expected: "a policy that stays while it decides",
+                found: "\(Self.mostRounds) policies replaced meanwhile",
+                remedy: "Do not replace a host's policy from within it, nor without a pause."))
+    }
+
+    /// Policies are replaced once in a while; a policy that replaces itself when it is asked would be asked for ever.
+    private static let mostRounds = 64
+
+    private func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
+        switch (registered, unknownHosts) {
+        case (let policy?, _): policy.unwrapped.evaluate(trust, at: time)
+        case (nil, .standard):
+            StandardPolicy(host: HostPattern(host), clock: manager.clock).evaluate(trust, at: time)
+        case (nil, .reject):
+            DecisionDraft(host.name, nil, trust, time).rejected(
+                TrustFailure(.noPolicyForHost, expected: "a policy for \(host.name)", found: "none"))
+        }
+    }
+
+    /// Whether both are the same policy, or the same rule where there is none.
+    private func decides(like other: HostLookup) -> Bool {
+        registered?.registration == other.registered?.registration
+            && (registered != nil || unknownHosts == other.unknownHosts)
+    }
+}
