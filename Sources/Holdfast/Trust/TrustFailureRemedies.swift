@@ -13,7 +13,7 @@ extension TrustFailure.Code {
         case .noAnchors:
             "Give the anchors to trust, or install the system's CA certificates (package ca-certificates)."
         case .budgetExceeded:
-            "Have the server send only the certificates of one path; a search of this size is no honest chain's."
+            "Have the server send only the certificates of one path; no legitimate chain needs a search this large."
         case .pathTooLong:
             "Raise the maximum chain depth if the authority really has this many layers."
         case .invalidSignature:
@@ -63,7 +63,7 @@ extension TrustFailure.Code {
         case .noUsablePins:
             "Update the store, or have entries for the host published; a host without pins is not trusted."
         case .pinsPastTheirTime:
-            "Let the application reach the trust server, and check that it still signs; past the grace nobody is trusted."
+            "Let the application reach the trust server, and check that it still signs; in the end the host is refused."
         case .hostNotCovered:
             "Ask the policy of this host, or one whose pattern covers it."
         case .hostUnknown:
