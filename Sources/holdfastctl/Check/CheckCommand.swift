@@ -17,13 +17,16 @@ struct CheckCommand: AsyncParsableCommand {
             With --watch the command fails, and says which, if a certificate ends sooner than so many days: one of \
             the valid path with its anchor, or one that was presented and has a pin that was asked for.
 
+            Lists of --crl have to be current and signed by the issuer that they are of: where a list speaks of an \
+            issuer's certificates and none counts, they are refused. Nothing is downloaded.
+
             A server that asks for a certificate gets that of --client-cert. With TLS 1.3 it decides about it only \
             after the handshake, so that its verdict is not part of the answer.
 
             EXAMPLES
               holdfastctl check www.example.com
               holdfastctl check www.example.com:8443 --pin sha256/AAAA…
-              holdfastctl check intranet.example --ca company-root.pem
+              holdfastctl check intranet.example --ca company-root.pem --crl company.crl
               holdfastctl check www.example.com --connect-to 192.0.2.7:8443
               holdfastctl check www.example.com --json | jq .failure.code
               holdfastctl check example.com api.example.com [2001:db8::1]:8443 --watch 21
@@ -67,6 +70,13 @@ struct CheckCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Fail if a certificate ends in less than so many days.", valueName: "days"))
     var watch: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Refuse a certificate that its issuer's revocation list in this file (DER or PEM) names. Repeatable.",
+            valueName: "file"),
+        completion: .file(extensions: ["crl", "pem", "der"]))
+    var crl: [String] = []
+
     @Flag(help: "Print JSON instead of text, one object for each host.")
     var json = false
 
@@ -95,7 +105,8 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let probe: ServerProbe
         do throws(CommandFailure) {
-            probe = try await ServerProbe(options: connection)
+            probe = try await ServerProbe(
+                options: connection, revocation: try RevocationFile.revocation(from: crl))
         } catch {
             // It is true of every host alike, and said once.
             if json { try print(examinations.map { $0.report.failing(error) }, to: output) }

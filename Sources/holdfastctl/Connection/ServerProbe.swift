@@ -27,8 +27,8 @@ struct ServerProbe: Sendable {
     private var configuration: TLSConfiguration
 
     /// A probe that trusts these anchors and presents no certificate.
-    init(anchors: TrustAnchors, timeout: TimeAmount) {
-        validator = PathValidator(anchors: anchors)
+    init(anchors: TrustAnchors, revocation: Revocation = .none, timeout: TimeAmount) {
+        validator = PathValidator(anchors: anchors, revocation: revocation)
         self.timeout = timeout
         configuration = .makeClientConfiguration()
         connectTo = nil
@@ -37,8 +37,9 @@ struct ServerProbe: Sendable {
     }
 
     /// Reads the files that the options name.
-    init(options: ConnectionOptions) async throws(CommandFailure) {
-        self.init(anchors: try await options.anchors(), timeout: .seconds(Int64(options.timeout)))
+    init(options: ConnectionOptions, revocation: Revocation = .none) async throws(CommandFailure) {
+        self.init(
+            anchors: try await options.anchors(), revocation: revocation, timeout: .seconds(Int64(options.timeout)))
         connectTo = options.connectTo
         proxy = options.proxy
         startTLS = options.startTLS

@@ -149,6 +149,52 @@ struct CheckTests {
         #expect(broken == ["validity", "extendedKeyUsage", "server identity"])
     }
 
+    @Test("A revoked chain is refused, and the rule that refuses it is shown among those that are kept")
+    func revoked() async throws {
+        let site = try TestSite()
+        let serial = Array(try X509Certificate(der: site.leaf.der).serialNumber)
+        try await withTemporaryFolder { folder in
+            let file = folder.appending(path: "issuing.crl")
+            try Data(try site.issuing.revocationList { $0.serialNumbers = [serial] }).write(to: file)
+            let (run, server) = try await site.run("check", ["--crl", file.path])
+            #expect(run.status == 1)
+            #expect(run.errors.isEmpty)
+            #expect(run.output.contains("Not trusted\n  revoked for api.example.com"))
+            #expect(run.output.contains("BROKEN"))
+            #expect(server.plaintextBytesReceived == 0)
+            let (json, _) = try await site.run("check", ["--crl", file.path, "--json"])
+            #expect(json.status == 1)
+            let report = try json.json(Report.self)
+            #expect(report.outcome == "untrusted")
+            #expect(report.failure?.code == "revoked")
+            let broken = (report.rules ?? []).filter { !$0.kept }
+            #expect(broken.map(\.rule) == ["revocation"])
+            #expect(broken.map(\.subject) == ["CN=api.example.com"])
+
+            // Of another certificate, in PEM, the list refuses nobody.
+            let other = try site.issuing.revocationList { $0.serialNumbers = [[1, 2, 3]] }
+            let base64 = Data(other).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+            try Data("-----BEGIN X509 CRL-----\n\(base64)\n-----END X509 CRL-----\n".utf8).write(to: file)
+            let (kept, _) = try await site.run("check", ["--crl", file.path, "--json"])
+            #expect(kept.status == 0)
+            #expect(try kept.json(Report.self).rules?.contains { $0.rule == "revocation" && $0.kept } == true)
+        }
+    }
+
+    @Test("A revocation list that cannot be read ends with 3, and is named", arguments: ["missing.crl", "junk.crl"])
+    func unreadableList(name: String) async throws {
+        try await withTemporaryFolder { folder in
+            try Data("nothing".utf8).write(to: folder.appending(path: "junk.crl"))
+            let ca = folder.appending(path: "root.pem")
+            try Data(try TestAuthority.root().certificate.pem.utf8).write(to: ca)
+            let run = try await CommandRun.holdfastctl(
+                ["check", "api.example.com", "--ca", "root.pem", "--crl", name], in: folder)
+            #expect(run.status == 3)
+            #expect(run.output.isEmpty)
+            #expect(run.errors.contains(name))
+        }
+    }
+
     @Test("A pin that matches is named, one that does not exits with 1 and offers those that would")
     func pins() async throws {
         let site = try TestSite()
@@ -222,7 +268,7 @@ struct CheckTests {
     @Test("A server that never answers is given up on")
     func stalled() async throws {
         let (run, _) = try await TestSite().run(
-            "check", ["--json", "--timeout", "1"], options: .init(behaviour: .stalled))
+            "check", ["--json", "--timeout", "1"], options: .init(behavior: .stalled))
         #expect(run.status == 3)
         #expect(try run.json(Report.self).error?.code == "timedOut")
         #expect(run.errors.contains("handshakeTimedOut"))

@@ -1,0 +1,45 @@
+import Foundation
+import Holdfast
+
+/// Reads revocation lists from files: DER, or PEM with any number of them.
+enum RevocationFile {
+    /// What to check revocation by; nothing where no file is named.
+    static func revocation(from paths: [String]) throws(CommandFailure) -> Revocation {
+        var lists: [CertificateRevocationList] = []
+        for path in paths { lists += try read(path) }
+        return lists.isEmpty ? .none : .crls(lists)
+    }
+
+    private static func read(_ path: String) throws(CommandFailure) -> [CertificateRevocationList] {
+        let data: Data
+        do {
+            data = try AtomicFile.read(
+                URL(fileURLWithPath: path), maximumBytes: CertificateRevocationList.maximumBytes)
+        } catch CocoaError.fileReadTooLarge {
+            throw unreadable(path, "expected at most \(CertificateRevocationList.maximumBytes) bytes, found more")
+        } catch {
+            throw unreadable(path, AtomicFile.reason(error, at: path))
+        }
+        let isPEM = data.range(of: Data("-----BEGIN ".utf8)) != nil
+        let blocks =
+            isPEM ? PEMBlocks.read(data).filter { $0.label == "X509 CRL" }.map(\.content) : [.success([UInt8](data))]
+        guard !blocks.isEmpty else { throw unreadable(path, "expected a revocation list, found other PEM blocks only") }
+        var lists: [CertificateRevocationList] = []
+        for block in blocks {
+            switch block {
+            case .failure(let problem): throw unreadable(path, problem.text)
+            case .success(let der):
+                do throws(CertificateError) {
+                    lists.append(try CertificateRevocationList(der: der))
+                } catch {
+                    throw unreadable(path, "\(error)")
+                }
+            }
+        }
+        return lists
+    }
+
+    private static func unreadable(_ path: String, _ reason: String) -> CommandFailure {
+        CommandFailure(.unreadableFile, "\(path): \(reason)")
+    }
+}
