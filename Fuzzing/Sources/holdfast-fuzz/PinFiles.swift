@@ -28,7 +28,8 @@ func examinePinFile(_ input: [UInt8]) {
     let scene = ChainScene.shared
     guard let host = file.hosts.first?.pattern.base else { return }
     let trust = ServerTrust(
-        chain: PresentedChain(scene.chain), purpose: .server(host), validator: PathValidator(anchors: scene.anchors))
+        chain: PresentedChain(scene.chain), purpose: .server(identity: host),
+        validator: PathValidator(anchors: scene.anchors))
     let decision = policies[0].evaluate(trust, at: scene.time)
     require(!decision.isTrusted || host == scene.host, "the chain is for its own host alone")
 }
