@@ -4,7 +4,7 @@ import PowerAuthCore
 
 public import struct Foundation.Data
 
-/// The cryptography of PowerAuth, for a ``CertStore`` in an application that has it already.
+/// The cryptography of PowerAuth, for a `CertStore` in an application that has it already.
 ///
 /// A value; safe to use from any thread.
 public struct PowerAuthCryptoProvider: CryptoProvider {

@@ -5,7 +5,7 @@ import Security
 
 public import struct Foundation.Data
 
-/// Keeps a ``CertStore``'s document in a keychain of PowerAuth.
+/// Keeps a `CertStore`'s document in a keychain of PowerAuth.
 ///
 /// What WultraSSLPinning stored under the same identifier is of another format: it counts as damaged, and the first
 /// update replaces it. Safe to use from any thread.

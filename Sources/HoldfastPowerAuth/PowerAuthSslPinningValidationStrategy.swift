@@ -7,7 +7,7 @@ public import PowerAuth2
 public import FoundationNetworking
 #endif
 
-/// Has PowerAuth's own servers judged by a ``CertStore``.
+/// Has PowerAuth's own servers judged by a `CertStore`.
 ///
 /// ```swift
 /// client.sslValidationStrategy = certStore.powerAuthSslValidationStrategy()
