@@ -101,7 +101,7 @@ public struct TrustServerKey: Sendable {
     }
 
     /// Whose documents clients take this key's for, by the certificate's common name; nil without a single one. The name
-    /// may hold anything; see ``DistinguishedName/commonName``.
+    /// may hold anything; see `DistinguishedName.commonName`.
     public var customer: String? { (try? X509Certificate(der: [UInt8](certificate)))?.subject.commonName }
 
     /// The certificate in PEM.
