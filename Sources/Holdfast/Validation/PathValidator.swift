@@ -5,8 +5,8 @@ public import struct Foundation.Date
 ///
 /// It performs no I/O, never blocks, and does no more work than its limits allow. A value; safe to use from any thread.
 public struct PathValidator: ChainValidator {
-    /// The certificates that are trusted to begin with.
-    public let anchors: TrustAnchors
+    /// Where the anchors come from; each validation asks once.
+    private let source: any AnchorSource
     /// Which rules a path must keep.
     public let profile: ValidationProfile
     /// The budget of one validation.
@@ -20,22 +20,27 @@ public struct PathValidator: ChainValidator {
     public let revocation: Revocation
     private let checksValidity: Bool
 
+    /// The certificates that are trusted to begin with, as of now.
+    public var anchors: TrustAnchors { source.current }
+
     /// This validator.
     public var pathValidator: PathValidator? { self }
 
     /// Makes a validator.
     /// - Parameters:
-    ///   - anchors: what is trusted to begin with; an empty set makes every validation fail with `noAnchors`.
+    ///   - anchors: what is trusted to begin with: ``TrustAnchors``, or a ``TrustAnchorStore``, whose new anchors count
+    ///     from the next validation on. An empty set makes every validation fail with `noAnchors`.
     ///   - profile: which rules a path must keep.
     ///   - limits: the budget of one validation.
     ///   - revocation: whether and how revocation is checked; by default it is not.
     ///   - publicSuffixes: the suffixes above which `.strict` allows no wildcard.
     ///   - cache: where verified paths are remembered, shared between validators as one likes.
     public init(
-        anchors: TrustAnchors, profile: ValidationProfile = .standard, limits: ValidationLimits = ValidationLimits(),
-        revocation: Revocation = .none, publicSuffixes: PublicSuffixList? = nil, cache: VerifiedPathCache? = nil
+        anchors: any AnchorSource, profile: ValidationProfile = .standard,
+        limits: ValidationLimits = ValidationLimits(), revocation: Revocation = .none,
+        publicSuffixes: PublicSuffixList? = nil, cache: VerifiedPathCache? = nil
     ) {
-        self.anchors = anchors
+        source = anchors
         self.profile = profile
         self.limits = limits
         self.revocation = revocation
@@ -50,7 +55,7 @@ public struct PathValidator: ChainValidator {
         ignoringValidityTo anchors: TrustAnchors, profile: ValidationProfile, limits: ValidationLimits,
         revocation: Revocation
     ) {
-        self.anchors = anchors
+        source = anchors
         self.profile = profile
         self.limits = limits
         self.revocation = revocation
@@ -65,8 +70,10 @@ public struct PathValidator: ChainValidator {
         accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         let seconds = Self.wholeSeconds(time)
-        var query = Query(chain: chain, purpose: purpose, time: seconds)
-        let key = cache == nil || sizeViolation(of: chain) != nil ? nil : cacheKey(chain, purpose, &query.spent)
+        // Once: a path that was found under one set is not to be remembered for another.
+        let anchors = anchors
+        var query = Query(chain: chain, purpose: purpose, time: seconds, anchors: anchors)
+        let key = cache == nil || sizeViolation(of: chain) != nil ? nil : cacheKey(&query, under: anchors)
         if let key, let path = cache?.path(for: key, at: seconds), accepting(path) {
             var effort = query.spent
             effort.usedCachedPath = true
@@ -82,10 +89,10 @@ public struct PathValidator: ChainValidator {
     }
 
     private func cacheKey(
-        _ chain: PresentedChain, _ purpose: ValidationPurpose, _ effort: inout ValidationEffort
+        _ query: inout Query, under anchors: TrustAnchors
     ) -> VerifiedPathCache.Key {
-        effort.work += chain.certificates.reduce(0) { $0 + 4 + $1.count / WorkMeter.octetsOfUnit }
-        return VerifiedPathCache.Key(chain, for: purpose, by: self)
+        query.spent.work += query.chain.certificates.reduce(0) { $0 + 4 + $1.count / WorkMeter.octetsOfUnit }
+        return VerifiedPathCache.Key(query.chain, for: query.purpose, under: anchors, by: self)
     }
 
     /// What is asked of one validation.
@@ -93,6 +100,8 @@ public struct PathValidator: ChainValidator {
         let chain: PresentedChain
         let purpose: ValidationPurpose
         let time: Int64
+        /// nil for those of the moment.
+        var anchors: TrustAnchors?
         /// Which presented certificates count as anchors as well, such as pinned ones.
         var isTrusted: ((X509Certificate) -> Bool)?
         /// Whether the rules for certificates are left out, so that signatures and revocation alone are asked.
@@ -127,7 +136,8 @@ public struct PathValidator: ChainValidator {
             return ValidationOutcome(path: nil, failure: failure, effort: meter.effort)
         }
         let request = PathSearch.Request(
-            chain: chain, anchors: anchors, isTrusted: query.isTrusted, leafMayBeAnchor: !query.skipsRules,
+            chain: chain, anchors: query.anchors ?? anchors, isTrusted: query.isTrusted,
+            leafMayBeAnchor: !query.skipsRules,
             rules: query.skipsRules ? .none : PathRules.rules(of: profile), profile: profile, revocation: revocation,
             context: context(for: query.purpose, at: query.time), host: host)
         return withoutActuallyEscaping(accepting) { accepting in

@@ -23,11 +23,14 @@ public final class VerifiedPathCache: Sendable {
         private let profile: ValidationProfile
         private let limits: ValidationLimits
 
-        init(_ chain: PresentedChain, for purpose: ValidationPurpose, by validator: PathValidator) {
+        init(
+            _ chain: PresentedChain, for purpose: ValidationPurpose, under anchors: TrustAnchors,
+            by validator: PathValidator
+        ) {
             certificates = chain.certificates.map(Pin.certificate)
             identity = purpose.host?.kind
             self.purpose = purpose.checkingHost(false)
-            anchors = validator.anchors.digest
+            self.anchors = anchors.digest
             revocation = validator.revocation.digest
             publicSuffixes = validator.publicSuffixes?.digest
             profile = validator.profile

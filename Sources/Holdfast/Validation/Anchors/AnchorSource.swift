@@ -1,0 +1,16 @@
+/// Where a ``PathValidator`` takes its anchors from: ``TrustAnchors``, a set that stays as it is, or a
+/// ``TrustAnchorStore``, which reloads.
+///
+/// A source of the application's own is asked once at the beginning of every validation, from any thread: it answers
+/// with what it has, without I/O.
+public protocol AnchorSource: Sendable {
+    /// The set of now, whole.
+    var current: TrustAnchors { get }
+}
+
+extension TrustAnchors: AnchorSource {
+    /// The set itself.
+    public var current: TrustAnchors { self }
+}
+
+extension TrustAnchorStore: AnchorSource {}
