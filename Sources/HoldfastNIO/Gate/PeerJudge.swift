@@ -68,9 +68,7 @@ final class PeerJudge {
 
     /// To be called when the handshake failed: TLS itself ends one in which a client has no certificate.
     func handshakeFailed(_ error: any Error) {
-        guard isForClients, decision == nil, case .handshakeFailed(let reason)? = error as? NIOSSLError,
-            "\(reason)".contains("PEER_DID_NOT_RETURN_A_CERTIFICATE")
-        else { return }
+        guard isForClients, decision == nil, BoringSSLReason.isMissingCertificate(error) else { return }
         _ = decide(PresentedChain([]))
     }
 
