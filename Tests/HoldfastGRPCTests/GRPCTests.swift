@@ -7,6 +7,7 @@ import HoldfastTesting
 import NIOCore
 import Testing
 
+// gRPC Swift needs newer systems than Holdfast; a suite cannot say so, its tests can.
 @Suite("gRPC over NIO")
 struct GRPCTests {
     private let servers: TestAuthority
@@ -23,6 +24,7 @@ struct GRPCTests {
 
     /// Calls the service once, from a client that verifies its server with `client`, at a server that verifies its
     /// clients with `server`.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private func call(
         presenting certificate: TestCertificate?, client: PeerVerification, server: PeerVerification
     ) async throws -> String {
@@ -68,6 +70,7 @@ struct GRPCTests {
             validator: PathValidator(anchors: try TrustAnchors(der: [clients.root])), onDecision: log.record)
     }
 
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private func client(
         _ certificate: TestCertificate, host: String = "localhost", _ log: DecisionLog = .init()
     ) throws -> PeerVerification {
@@ -77,6 +80,7 @@ struct GRPCTests {
             validator: PathValidator(anchors: try TrustAnchors(der: [servers.root])), onDecision: log.record)
     }
 
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test("answers a client with a pinned key that pins its server, and the service is given the validated path")
     func trusted() async throws {
         let (atServer, atClient) = (DecisionLog(), DecisionLog())
@@ -88,6 +92,7 @@ struct GRPCTests {
         #expect(atClient.decisions.map(\.isTrusted) == [true])
     }
 
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test("refuses a client with another key")
     func refusedClient() async throws {
         let log = DecisionLog()
@@ -99,6 +104,7 @@ struct GRPCTests {
         #expect(log.decisions.allSatisfy { !$0.isTrusted })
     }
 
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test("refuses a client without a certificate; the callback is not asked")
     func noCertificate() async throws {
         let log = DecisionLog()
@@ -108,6 +114,7 @@ struct GRPCTests {
         #expect(log.decisions.isEmpty)
     }
 
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test("is refused by a client that pins another key of its server")
     func refusedServer() async throws {
         let (atServer, atClient) = (DecisionLog(), DecisionLog())
@@ -120,6 +127,7 @@ struct GRPCTests {
         #expect(atServer.decisions.isEmpty)
     }
 
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test("is refused by a client for another host than the one the callback was made for")
     func otherHost() async throws {
         let log = DecisionLog()
@@ -138,6 +146,7 @@ private final class DecisionLog: Sendable {
     var record: @Sendable (TrustDecision) -> Void { { decision in self.state.withLock { $0.append(decision) } } }
 }
 
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private struct Greeter: RegistrableRPCService {
     static let method = MethodDescriptor(fullyQualifiedService: "holdfast.Greeter", method: "Greet")
     static let knownByPath = "known by a path"
@@ -151,6 +160,7 @@ private struct Greeter: RegistrableRPCService {
     }
 }
 
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private struct Bytes: MessageSerializer, MessageDeserializer {
     func serialize<Output: GRPCContiguousBytes>(_ message: [UInt8]) throws -> Output { Output(message) }
 

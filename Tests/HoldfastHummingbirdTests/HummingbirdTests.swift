@@ -13,6 +13,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 
+// Hummingbird needs newer systems than Holdfast; a suite cannot say so, its tests can.
 @Suite("A Hummingbird server")
 struct HummingbirdTests {
     /// The ways to have its clients judged.
@@ -36,6 +37,7 @@ struct HummingbirdTests {
         device = try clients.leaf(names: ["device.example"], purposes: [.clientAuthentication])
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
     private func builder(_ way: Way, _ policy: any TrustPolicy, _ version: TLSVersion?) throws -> HTTPServerBuilder {
         var configuration = TLSConfiguration.makeServerConfigurationWithMTLS(
             certificateChain: [.certificate(try NIOSSLCertificate(bytes: leaf.der, format: .der))],
@@ -64,6 +66,7 @@ struct HummingbirdTests {
         }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
     private func withServer(
         _ way: Way, _ policy: any TrustPolicy, _ version: TLSVersion? = nil, _ body: (Int) async throws -> Void
     ) async throws {
@@ -90,6 +93,7 @@ struct HummingbirdTests {
     }
 
     /// What the server answers to our own client.
+    @available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
     private func answer(to certificate: TestCertificate?, at port: Int) async throws -> String {
         var configuration = TLSConfiguration.makeClientConfiguration()
         if let certificate {
@@ -118,6 +122,7 @@ struct HummingbirdTests {
             clients: "devices", pins: PinSet(pins: [X509Certificate(der: certificate.der).publicKeyPin]))
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
     @Test("answers a client with a pinned key", arguments: Way.allCases, versions)
     func trusted(way: Way, version: TLSVersion) async throws {
         try await withServer(way, pinned(device), version) { port in
@@ -126,6 +131,7 @@ struct HummingbirdTests {
         }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
     @Test("refuses a client with another key, and one without a certificate", arguments: Way.allCases, versions)
     func refused(way: Way, version: TLSVersion) async throws {
         let other = try clients.impersonate(device)
@@ -136,6 +142,7 @@ struct HummingbirdTests {
     }
 
     #if os(macOS) || os(Linux)
+    @available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
     @Test(
         "lets a resumed session in unasked behind a callback, and judges it again as a PinnedTLSServer",
         .enabled(if: OpenSSLServer.isAvailable), arguments: Way.allCases, versions)
@@ -159,6 +166,7 @@ struct HummingbirdTests {
 }
 
 /// What an application writes to have a `PinnedTLSServer` in the place of Hummingbird's TLS.
+@available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
 private struct PinnedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let server: PinnedTLSServer
