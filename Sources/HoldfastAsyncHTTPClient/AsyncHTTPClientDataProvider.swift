@@ -15,10 +15,10 @@ public import NIOPosix
 /// ```
 /// It behaves as `URLSessionDataProvider` does, and its anchors can be chosen. A value; safe to use from any thread.
 public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource {
-    /// The longest time until the answer begins, connecting included, in seconds.
-    public let answerLimit: Double
-    /// The longest time for the whole, in seconds.
-    public let wholeLimit: Double
+    /// The longest time until the answer begins, connecting included.
+    public let answerLimit: Duration
+    /// The longest time for the whole.
+    public let wholeLimit: Duration
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
     public let allowsPlainHTTPToLoopback: Bool
 
@@ -28,7 +28,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     private let identity = Identity()
     package var sourceIdentity: String { "\(ObjectIdentifier(identity))" }
 
-    let validator: @Sendable () -> PathValidator
+    let validator: PathValidator
     let eventLoopGroup: any EventLoopGroup
     let clock: any WallClock
     /// Chosen where the provider is made: downloads run in tasks of their own.
@@ -36,43 +36,22 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
 
     /// Makes a provider.
     /// - Parameters:
-    ///   - validator: validates servers; its anchors are the ones that are trusted.
-    ///   - answerLimit: the longest time until the answer begins, in seconds.
-    ///   - wholeLimit: the longest time for the whole, in seconds.
+    ///   - validator: validates servers; its anchors are the ones that are trusted. New ones of a `TrustAnchorStore`
+    ///     count from the next download on.
+    ///   - answerLimit: the longest time until the answer begins.
+    ///   - wholeLimit: the longest time for the whole.
     ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
     ///   - clock: tells the time for which servers are validated.
     public init(
-        validator: PathValidator, answerLimit: Double = 15, wholeLimit: Double = 60,
+        validator: PathValidator, answerLimit: Duration = .seconds(15), wholeLimit: Duration = .seconds(60),
         allowsPlainHTTPToLoopback: Bool = false,
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         clock: any WallClock = SystemWallClock()
     ) {
-        self.validator = { validator }
-        self.answerLimit = answerLimit
-        self.wholeLimit = wholeLimit
-        self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
-        self.eventLoopGroup = eventLoopGroup
-        self.clock = clock
-    }
-
-    /// Makes a provider that goes by the anchors of a store, and by its new ones with the next download.
-    /// - Parameters:
-    ///   - anchors: holds the anchors that are trusted.
-    ///   - answerLimit: the longest time until the answer begins, in seconds.
-    ///   - wholeLimit: the longest time for the whole, in seconds.
-    ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
-    ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
-    ///   - clock: tells the time for which servers are validated.
-    public init(
-        anchors: TrustAnchorStore, answerLimit: Double = 15, wholeLimit: Double = 60,
-        allowsPlainHTTPToLoopback: Bool = false,
-        eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
-        clock: any WallClock = SystemWallClock()
-    ) {
-        validator = { PathValidator(anchors: anchors.current) }
-        self.answerLimit = answerLimit
-        self.wholeLimit = wholeLimit
+        self.validator = validator
+        self.answerLimit = DownloadRules.usable(answerLimit)
+        self.wholeLimit = DownloadRules.usable(wholeLimit)
         self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
         self.eventLoopGroup = eventLoopGroup
         self.clock = clock
@@ -85,7 +64,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
         try download.rules.check(request.url)
         let (answerLimit, wholeLimit) = (answerLimit, wholeLimit)
         // A server nearby could answer before a timer of no time at all.
-        guard Self.duration(answerLimit) > .zero, Self.duration(wholeLimit) > .zero else {
+        guard answerLimit > .zero, wholeLimit > .zero else {
             throw RemoteDataError(.noAnswerInTime, expected: "limits above 0 s", found: "no time for an answer")
         }
         do {
@@ -93,15 +72,15 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
                 defer { group.cancelAll() }
                 group.addTask { try await download.run() }
                 group.addTask {
-                    try await Task.sleep(for: Self.duration(answerLimit))
+                    try await Task.sleep(for: answerLimit)
                     guard !download.hasAnswer else { return nil }
                     throw RemoteDataError(
-                        .noAnswerInTime, expected: "an answer within \(answerLimit) s", found: "none")
+                        .noAnswerInTime, expected: "an answer within \(answerLimit)", found: "none")
                 }
                 group.addTask {
-                    try await Task.sleep(for: Self.duration(wholeLimit))
+                    try await Task.sleep(for: wholeLimit)
                     throw RemoteDataError(
-                        .tookTooLong, expected: "the whole within \(wholeLimit) s", found: "not the end")
+                        .tookTooLong, expected: "the whole within \(wholeLimit)", found: "not the end")
                 }
                 while let response = try await group.next() {
                     if let response { return response }
@@ -113,12 +92,6 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
         } catch {
             throw RemoteDataError(.cancelled, expected: "a document", found: "a cancelled task")
         }
-    }
-
-    /// A limit that is no number or beyond a year is a year.
-    static func duration(_ seconds: Double) -> Duration {
-        let year: Double = 366 * 86_400
-        return .seconds(seconds < year ? max(0, seconds) : year)
     }
 }
 
@@ -183,10 +156,9 @@ private final class DocumentDownload: Sendable {
         }
         var configuration = HTTPClient.Configuration()
         // The limits come first: they say which of them was reached.
-        let limit = AsyncHTTPClientDataProvider.duration(provider.answerLimit) + .seconds(10)
-        configuration.timeout.connect = TimeAmount(limit)
+        configuration.timeout.connect = TimeAmount(provider.answerLimit + .seconds(10))
         return try PinnedHTTPClient(
-            trust: manager, validator: provider.validator(),
+            manager: manager, validator: provider.validator,
             eventLoopGroup: provider.eventLoopGroup, configuration: configuration, clock: provider.clock)
     }
 

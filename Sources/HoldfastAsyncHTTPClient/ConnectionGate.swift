@@ -1,9 +1,7 @@
 import AsyncHTTPClient
-import Foundation
 import Holdfast
 import HoldfastNIO
 import NIOCore
-import NIOHTTP2
 import NIOSSL
 
 /// Judges every connection of one pool, before the pool has it, and ends those whose decision no longer holds.
@@ -17,16 +15,15 @@ final class ConnectionGate: Sendable {
         case http2
     }
 
-    private struct Connection {
+    struct Connection {
         let channel: any Channel
         let guarding: NIOLoopBound<any ConnectionGuard>
-        /// What the server is judged by; nil without TLS.
-        let chain: PresentedChain?
-        var expiry: EvidenceExpiry?
-        var version: TrustJudge.Version
+        var verdict: Verdict
         var timer: Scheduled<Void>?
         /// Whether it ends with the requests that are on it.
         var isDraining = false
+        /// Whether evidence is collected that its policy asks for since it was replaced.
+        var awaitsEvidence = false
     }
 
     /// What waiting for a first connection came to.
@@ -38,14 +35,18 @@ final class ConnectionGate: Sendable {
         case silent
     }
 
-    private struct Verdict: Sendable {
-        let decision: TrustDecision
+    /// What was decided about a connection, by what, under what, and until when it holds.
+    struct Verdict: Sendable {
+        var decision: TrustDecision
+        /// What the server is judged by; nil without TLS.
         let chain: PresentedChain?
-        let expiry: EvidenceExpiry?
-        let version: TrustJudge.Version
+        /// Whether the chain is all that the server presents, and not the connection's own leaf alone.
+        let isWholeChain: Bool
+        var expiry: EvidenceExpiry?
+        var version: TrustJudge.Version
     }
 
-    private struct State {
+    struct State {
         var connections: [ObjectIdentifier: Connection] = [:]
         /// Connections that are being judged; a failure refuses one.
         var judged: [ObjectIdentifier: EventLoopPromise<Void>] = [:]
@@ -57,13 +58,14 @@ final class ConnectionGate: Sendable {
     }
 
     let origin: HTTPOrigin
-    private let judge: TrustJudge
-    private let evidence: EvidenceStore
-    private let collector: EvidenceCollector?
+    let judge: TrustJudge
+    let evidence: EvidenceStore
+    let collector: EvidenceCollector?
     private let patience: TimeAmount
-    /// Called, on an event loop, when the evidence about a connection has come to its end.
-    private let expired: @Sendable (ConnectionGate) -> Void
-    private let state = Lock(State())
+    /// Called when no further request is to begin on the connections, because the evidence about one of them has come to
+    /// its end or is too little for a new policy.
+    let expired: @Sendable (ConnectionGate) -> Void
+    let state = Lock(State())
 
     /// - Parameters:
     ///   - collector: nil for an origin without TLS.
@@ -101,9 +103,9 @@ final class ConnectionGate: Sendable {
 
     /// Begins to collect evidence for a connection that is about to be made, as far as is known now. So it takes no longer
     /// than the connection itself, and the request does not wait for it.
-    func expectConnection(under policy: (any TrustPolicy)?, on loop: any EventLoop) {
-        guard let collector, !isConnected, policy?.evidence != .nothing,
-            evidence.isMissing(for: origin, anchors: judge.anchors, at: judge.clock.now)
+    func expectConnection(under look: TrustJudge.Look, on loop: any EventLoop) {
+        guard let collector, !isConnected, look.policy?.evidence != .nothing,
+            evidence.isMissing(for: origin, anchors: look.anchors, at: judge.clock.now)
         else { return }
         collector.readEarly(on: loop)
     }
@@ -130,9 +132,9 @@ final class ConnectionGate: Sendable {
         }
         let promise = channel.eventLoop.makePromise(of: Void.self)
         state.withLock { $0.judged[id] = promise }
-        let timer = channel.eventLoop.scheduleTask(in: patience) { promise.fail(HTTPClientError.connectTimeout) }
-        verdict(on: channel).flatMapThrowing { verdict in
-            try self.settle(verdict, channel, guarding)
+        promise.fail(HTTPClientError.connectTimeout, after: patience)
+        verdict(on: channel).flatMapThrowing { verdict, look in
+            try self.settle(verdict, under: look, channel, guarding)
         }.flatMap {
             guard let next else { return channel.eventLoop.makeSucceededVoidFuture() }
             return next(channel).hop(to: channel.eventLoop)
@@ -146,23 +148,22 @@ final class ConnectionGate: Sendable {
                 $0.judged[id] = nil
                 $0.admissions += 1
             }
-            timer.cancel()
             // After whoever waits for this future has taken the connection over.
             channel.eventLoop.execute { guarding.value.open(channel) }
         }.flatMapError { error in
             self.state.withLock { _ = $0.judged.removeValue(forKey: id) }
-            timer.cancel()
             guarding.value.discard()
             return self.refuse(channel, error)
         }
     }
 
-    private func verdict(on channel: any Channel) -> EventLoopFuture<Verdict> {
+    private func verdict(on channel: any Channel) -> EventLoopFuture<(Verdict, TrustJudge.Look)> {
         do {
             let leaf = try leaf(of: channel)
-            guard let known = knownVerdict(on: leaf) else { return freshVerdict(on: leaf, channel) }
+            let look = judge.look(at: origin.host)
+            guard let known = knownVerdict(on: leaf, under: look) else { return freshVerdict(on: leaf, channel) }
             // Later, so that what the server sent in one go with the end of its handshake counts.
-            return channel.eventLoop.submit { known }
+            return channel.eventLoop.submit { (known, look) }
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
@@ -179,55 +180,68 @@ final class ConnectionGate: Sendable {
         return try certificate.toDERBytes()
     }
 
-    private func knownVerdict(on leaf: [UInt8]?) -> Verdict? {
-        let version = judge.version(for: origin.host)
-        guard let leaf else {
-            let decision = judge.decision(about: nil, from: origin.host)
-            return Verdict(decision: decision, chain: nil, expiry: nil, version: version)
-        }
-        // What the leaf alone or an older chain does not do, the chain of this moment may: it is collected before anybody
-        // is refused.
-        let chain = PresentedChain([leaf])
-        if let evidence = judge.manager.policy(for: origin.host)?.evidence, evidence <= .leaf,
-            let decision = judge.trust(in: chain, from: origin.host)
-        {
-            return Verdict(
-                decision: decision, chain: chain, expiry: self.evidence.expiry(of: decision), version: version)
-        }
-        guard let known = self.evidence.evidence(about: leaf, anchors: version.anchors, at: judge.clock.now),
-            let decision = judge.trust(in: known.chain, from: origin.host)
-        else { return nil }
-        let expiry = known.expiry.atMost(decision.holdsUntil)
-        return Verdict(decision: decision, chain: known.chain, expiry: expiry, version: version)
+    private func knownVerdict(on leaf: [UInt8]?, under look: TrustJudge.Look) -> Verdict? {
+        if let leaf { return knownTrust(in: leaf, under: look) }
+        let judgment = judge.judgment(about: nil, under: look)
+        return Verdict(
+            decision: judgment.decision, chain: nil, isWholeChain: true, expiry: nil, version: judgment.version)
     }
 
-    private func freshVerdict(on leaf: [UInt8]?, _ channel: any Channel) -> EventLoopFuture<Verdict> {
+    /// The decision to trust that the leaf alone bears, or an older chain of it. What they do not bear, the chain of this
+    /// moment may: it is collected before anybody is refused.
+    func knownTrust(in leaf: [UInt8], under look: TrustJudge.Look) -> Verdict? {
+        let chain = PresentedChain([leaf])
+        if let evidence = look.policy?.evidence, evidence <= .leaf, let judgment = judge.trust(in: chain, under: look) {
+            return Verdict(
+                decision: judgment.decision, chain: chain, isWholeChain: false,
+                expiry: self.evidence.expiry(of: judgment.decision), version: judgment.version)
+        }
+        guard let known = evidence.evidence(about: leaf, anchors: look.anchors, at: judge.clock.now),
+            let judgment = judge.trust(in: known.chain, under: look)
+        else { return nil }
+        return Verdict(
+            decision: judgment.decision, chain: known.chain, isWholeChain: true,
+            expiry: known.expiry.atMost(judgment.decision.holdsUntil), version: judgment.version)
+    }
+
+    private func freshVerdict(
+        on leaf: [UInt8]?, _ channel: any Channel
+    ) -> EventLoopFuture<(Verdict, TrustJudge.Look)> {
         // Without TLS there is nothing to collect, and what is known is always an answer.
         guard let leaf, let collector else { return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
-        return collector.chain(with: leaf, on: channel.eventLoop).map { chain in self.verdict(on: chain) }
+        return collector.chain(with: leaf, on: channel.eventLoop).map { chain in
+            let look = self.judge.look(at: self.origin.host)
+            return (self.verdict(on: chain, under: look), look)
+        }
     }
 
-    private func verdict(on chain: PresentedChain) -> Verdict {
-        let version = judge.version(for: origin.host)
-        let decision = judge.decision(about: chain, from: origin.host)
+    /// The decision about all that the server presents.
+    func verdict(on chain: PresentedChain, under look: TrustJudge.Look) -> Verdict {
+        let judgment = judge.judgment(about: chain, under: look)
+        let decision = judgment.decision
         // A server gets another chance to present a better one.
         if !decision.isTrusted { collector?.forgetEarly() }
         let expiry =
             decision.isTrusted
-            ? evidence.remember(decision, about: chain, anchors: version.anchors)
+            ? evidence.remember(decision, about: chain, anchors: look.anchors)
             : evidence.expiry(of: decision)
-        return Verdict(decision: decision, chain: chain, expiry: expiry, version: version)
+        return Verdict(
+            decision: decision, chain: chain, isWholeChain: true, expiry: expiry, version: judgment.version)
     }
 
     private func settle(
-        _ verdict: Verdict, _ channel: any Channel, _ guarding: NIOLoopBound<any ConnectionGuard>
+        _ verdict: Verdict, under look: TrustJudge.Look, _ channel: any Channel,
+        _ guarding: NIOLoopBound<any ConnectionGuard>
     ) throws {
         if let failure = verdict.decision.failure { throw failure }
         guard channel.isActive, !guarding.value.hasEnded else { throw HTTPClientError.remoteConnectionClosed }
         try register(verdict, channel, guarding)
         if let chain = verdict.chain { evidence.noteLastChain(chain, of: origin) }
-        // A policy that changed while this was being decided counts.
-        if let refused = judgeAgain(only: ObjectIdentifier(channel)).first { throw refused.failure }
+        // From here on whoever tells of changes finds the connection. What changed before counts as well.
+        guard judge.manager.generation != look.generation else { return }
+        let again = judgeAgain(only: ObjectIdentifier(channel), under: judge.look(at: origin.host))
+        if let refused = again.refused.first { throw refused.failure }
+        if !again.undecided.isEmpty { throw ConnectionRetired() }
     }
 
     private func register(
@@ -236,9 +250,7 @@ final class ConnectionGate: Sendable {
         let id = ObjectIdentifier(channel)
         let timer = verdict.expiry.map { endTimer(until: $0, on: channel.eventLoop) }
         let isRetired = state.withLock {
-            $0.connections[id] = Connection(
-                channel: channel, guarding: guarding, chain: verdict.chain, expiry: verdict.expiry,
-                version: verdict.version, timer: timer)
+            $0.connections[id] = Connection(channel: channel, guarding: guarding, verdict: verdict, timer: timer)
             return $0.isRetired
         }
         channel.closeFuture.whenComplete { _ in
@@ -248,12 +260,6 @@ final class ConnectionGate: Sendable {
         if isRetired { throw ConnectionRetired() }
     }
 
-    private func endTimer(until expiry: EvidenceExpiry, on loop: any EventLoop) -> Scheduled<Void> {
-        loop.scheduleTask(in: expiry.remaining(at: judge.clock.now)) { [weak self] in
-            if let self, self.hasExpired() { self.expired(self) }
-        }
-    }
-
     /// The one form of refusal that neither leaks the socket nor stops the process: the pool takes a failed initialiser
     /// for a connection that never was and does not close it; and it does not survive one that reports its own end
     /// after the failure. So the channel is closed first, and the failure comes when it is.
@@ -261,164 +267,6 @@ final class ConnectionGate: Sendable {
         // Later, since BoringSSL may be at work further down in this stack and must not be entered again.
         channel.eventLoop.execute { channel.closeBelowTLS() }
         return channel.closeFuture.flatMapThrowing { throw error }
-    }
-
-    // MARK: Requests
-
-    /// Why a request must not go out on a connection; nil when it may. On the connection's event loop, when the pool
-    /// has handed it a request, which may have waited for long.
-    private func refusal(on id: ObjectIdentifier) -> (any Error)? {
-        let version = judge.version(for: origin.host)
-        if standing(of: id, version) == .expired { renewEvidence(only: id) }
-        switch standing(of: id, version) {
-        case .good: return nil
-        case .outdated where endWhatNoLongerHolds(only: id).isEmpty: return nil
-        case .outdated, .expired, .gone: return ConnectionRetired()
-        }
-    }
-
-    private enum Standing {
-        case good
-        /// It was judged under other policies or anchors.
-        case outdated
-        case expired
-        case gone
-    }
-
-    private func standing(of id: ObjectIdentifier, _ version: TrustJudge.Version) -> Standing {
-        let now = judge.clock.now
-        return state.withLock { state in
-            guard !state.isRetired, let connection = state.connections[id] else { return .gone }
-            guard !(connection.expiry?.isPast(at: now) ?? false) else { return .expired }
-            return connection.version == version ? .good : .outdated
-        }
-    }
-
-    /// Lets a request have a stream or turns it away. Called by AsyncHTTPClient on the connection's event loop, before
-    /// it hands the request to the stream.
-    /// - Parameter next: the application's own initialiser.
-    func admit(
-        stream: any Channel, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
-    ) -> EventLoopFuture<Void> {
-        let channel = stream.parent
-        let id = channel.map { ObjectIdentifier($0) }
-        let guarding = state.withLock { state in id.flatMap { state.connections[$0]?.guarding } }
-        let error = id.map { refusal(on: $0) } ?? ConnectionRetired()
-        do {
-            // Turned away by a handler: AsyncHTTPClient stops the process when a stream's initialiser fails.
-            let pipeline = stream.pipeline.syncOperations
-            let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-            try pipeline.addHandler(RequestGuard(.stream) { error }, position: .after(codec))
-        } catch {
-            return stream.eventLoop.makeFailedFuture(error)
-        }
-        if let channel, error == nil { (guarding?.value as? FrameGuard)?.give(stream, on: channel) }
-        if let channel, error != nil { guarding?.value.drain(channel) }
-        guard error == nil, let next else { return stream.eventLoop.makeSucceededVoidFuture() }
-        return next(stream)
-    }
-
-    // MARK: Connections in the pool
-
-    /// Whether evidence about some connection is no longer to be used, although it was judged anew.
-    func hasExpired() -> Bool {
-        renewEvidence()
-        let now = judge.clock.now
-        return state.withLock { $0.connections.values.contains { $0.expiry?.isPast(at: now) ?? false } }
-    }
-
-    /// Judges connections anew whose evidence has come to its end. No handshake could add to it: the connection's own has
-    /// proved the key, and the chain is as good as it was, if it is still trusted at this time.
-    /// - Parameter id: one connection; nil for all.
-    private func renewEvidence(only id: ObjectIdentifier? = nil) {
-        let now = judge.clock.now
-        let over = state.withLock { state in
-            state.connections.filter { (id == nil || $0.key == id) && $0.value.expiry?.isPast(at: now) ?? false }
-        }
-        for (id, connection) in over {
-            // Outside the lock: this asks the policy, which may be the application's code.
-            guard let chain = connection.chain, let decision = judge.trust(in: chain, from: origin.host) else {
-                continue
-            }
-            let expiry =
-                chain.certificates.count > 1
-                ? evidence.remember(decision, about: chain, anchors: judge.anchors)
-                : evidence.expiry(of: decision)
-            guard !expiry.isPast(at: now) else { continue }
-            let timer = endTimer(until: expiry, on: connection.channel.eventLoop)
-            let isGone = state.withLock { state in
-                state.connections[id]?.timer?.cancel()
-                state.connections[id]?.expiry = expiry
-                state.connections[id]?.timer = timer
-                return state.connections[id] == nil
-            }
-            if isGone { timer.cancel() }
-        }
-    }
-
-    /// Judges connections again that were let in under other policies or anchors, and closes those that are refused.
-    /// - Parameter id: one connection; nil for all.
-    /// - Returns: the connections that were refused.
-    @discardableResult
-    func endWhatNoLongerHolds(only id: ObjectIdentifier? = nil) -> [(channel: any Channel, failure: TrustFailure)] {
-        let refused = judgeAgain(only: id)
-        for (channel, _) in refused { channel.eventLoop.execute { channel.closeBelowTLS() } }
-        return refused
-    }
-
-    private func judgeAgain(only id: ObjectIdentifier?) -> [(channel: any Channel, failure: TrustFailure)] {
-        let version = judge.version(for: origin.host)
-        let stale = state.withLock { state in
-            state.connections.filter { $0.value.version != version && (id == nil || $0.key == id) }
-        }
-        var refused: [(channel: any Channel, failure: TrustFailure)] = []
-        for (key, connection) in stale {
-            // Outside the lock: this asks the policy, which may be the application's code.
-            let decision = judge.decision(about: connection.chain, from: origin.host)
-            if let failure = decision.failure {
-                refused.append((connection.channel, failure))
-            } else {
-                state.withLock {
-                    $0.connections[key]?.version = version
-                    $0.connections[key]?.expiry = connection.expiry?.atMost(decision.holdsUntil)
-                }
-            }
-        }
-        return refused
-    }
-
-    /// Gives up waiting for a connection, unless there is one or another was let in meanwhile: then no request starts
-    /// any more, and the rest of ``retire()`` is due.
-    /// - Parameter admissions: how many connections had been let in when the wait began.
-    func giveUp(since admissions: Int, at time: NIODeadline) -> Wait {
-        state.withLock { state in
-            guard state.admissions == admissions, !state.isConnected else { return .connected }
-            // At once: a request that started after this would be sent again.
-            state.isRetired = true
-            guard state.connections.isEmpty else { return .draining }
-            state.silentAt = time
-            return .silent
-        }
-    }
-
-    /// Lets no request start on any connection, and no connection in, from now on; requests that are under way go on.
-    func retire() {
-        let (connections, judged) = state.withLock { state in
-            state.isRetired = true
-            return (Array(state.connections.values), Array(state.judged.values))
-        }
-        for promise in judged { promise.fail(ConnectionRetired()) }
-        for connection in connections {
-            connection.channel.eventLoop.execute { connection.guarding.value.drain(connection.channel) }
-        }
-    }
-
-    /// Ends every connection, with a goodbye, and what is being collected for others. AsyncHTTPClient does so as well,
-    /// but waits for ever for one that it holds for closing already.
-    func endAll() {
-        collector?.stop()
-        retire()
-        for connection in state.withLock({ Array($0.connections.values) }) { connection.channel.close(promise: nil) }
     }
 
     // MARK: Explanations

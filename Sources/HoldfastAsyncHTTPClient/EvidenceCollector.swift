@@ -44,10 +44,10 @@ final class EvidenceCollector: Sendable {
 
     /// - Throws: `TLSAdapterConfigurationError` for a configuration that would weaken a decision.
     init(
-        host: DialledHost, configuration: TLSConfiguration, oldestVersion: TLSVersion, route: Route,
+        host: DialledHost, configuration: TLSConfiguration, oldestTLSVersion: TLSVersion, route: Route,
         timeout: TimeAmount, tries: Int
     ) throws(TLSAdapterConfigurationError) {
-        reader = try PresentedChainReader(host: host, configuration: configuration, oldestVersion: oldestVersion)
+        reader = try PresentedChainReader(host: host, configuration: configuration, oldestTLSVersion: oldestTLSVersion)
         self.route = route
         self.timeout = timeout
         self.tries = tries
@@ -151,13 +151,10 @@ final class EvidenceCollector: Sendable {
     }
 
     private func handshake(on loop: any EventLoop, _ result: EventLoopPromise<PresentedChain>) {
-        let timer = loop.scheduleTask(in: timeout) { [timeout] in
-            result.fail(
-                PinnedHTTPClientError(
-                    .evidenceTimedOut, expected: "a server's certificates within \(timeout)", found: "none",
-                    remedy: "Check that the server answers, or raise timeout.connect."))
-        }
-        result.futureResult.whenComplete { _ in timer.cancel() }
+        result.fail(
+            PinnedHTTPClientError(
+                .evidenceTimedOut, expected: "a server's certificates within \(timeout)", found: "none",
+                remedy: "Check that the server answers, or raise timeout.connect."), after: timeout)
         var bootstrap = ClientBootstrap(group: loop).connectTimeout(timeout)
         if let local = route.localAddress {
             do {

@@ -51,19 +51,19 @@ final class OriginClientMaker: Sendable {
     let group: any EventLoopGroup
     let judge: TrustJudge
     let evidence: EvidenceStore
-    private let oldestVersion: TLSVersion
+    private let oldestTLSVersion: TLSVersion
     private let tries: Int
     private let roots = Lock<(anchors: TrustAnchors, certificates: [NIOSSLCertificate])?>(nil)
 
     init(
         configuration: sending HTTPClient.Configuration, group: any EventLoopGroup, judge: TrustJudge,
-        evidence: EvidenceStore, oldestVersion: TLSVersion, tries: Int
+        evidence: EvidenceStore, oldestTLSVersion: TLSVersion, tries: Int
     ) {
         self.configuration = Lock(configuration)
         self.group = group
         self.judge = judge
         self.evidence = evidence
-        self.oldestVersion = oldestVersion
+        self.oldestTLSVersion = oldestTLSVersion
         self.tries = tries
     }
 
@@ -93,7 +93,7 @@ final class OriginClientMaker: Sendable {
         let given = key.tls?.configuration ?? inner.tlsConfiguration ?? .makeClientConfiguration()
         var collector: EvidenceCollector?
         do throws(TLSAdapterConfigurationError) {
-            var derived = try ClientTLSConfiguration.derived(from: given, oldestVersion: oldestVersion)
+            var derived = try ClientTLSConfiguration.derived(from: given, oldestTLSVersion: oldestTLSVersion)
             switch verification {
             case .none: derived.certificateVerification = .none
             case .chain: derived.certificateVerification = .noHostnameVerification
@@ -109,7 +109,7 @@ final class OriginClientMaker: Sendable {
                     target: override ?? key.origin.host.name, port: key.origin.port, proxy: inner.proxy,
                     localAddress: inner.localAddress)
                 collector = try EvidenceCollector(
-                    host: key.origin.host, configuration: own, oldestVersion: oldestVersion, route: route,
+                    host: key.origin.host, configuration: own, oldestTLSVersion: oldestTLSVersion, route: route,
                     timeout: connectTimeout, tries: tries)
             }
         } catch {
@@ -131,7 +131,7 @@ final class OriginClientMaker: Sendable {
     /// Refuses TLS settings that would weaken the policy before anything is connected.
     func check(_ tls: TLSConfiguration) throws(PinnedHTTPClientError) {
         do throws(TLSAdapterConfigurationError) {
-            _ = try ClientTLSConfiguration.derived(from: tls, oldestVersion: oldestVersion)
+            _ = try ClientTLSConfiguration.derived(from: tls, oldestTLSVersion: oldestTLSVersion)
         } catch {
             throw PinnedHTTPClientError(error)
         }

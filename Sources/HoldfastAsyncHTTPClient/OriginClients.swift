@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Holdfast
+import HoldfastNIO
 import NIOCore
 
 /// A request's hold on the client of its origin, until its response is read. May be ended more than once.
@@ -293,9 +294,8 @@ final class OriginClients: Sendable {
             return isBusy
         }
         if isBusy {
-            let timer = loop.scheduleTask(in: patience) { idle.succeed() }
+            idle.complete(with: .success(()), at: .now() + patience)
             try await idle.futureResult.get()
-            timer.cancel()
         } else {
             idle.succeed()
         }

@@ -1,5 +1,6 @@
 public import AsyncHTTPClient
 public import Holdfast
+import HoldfastNIO
 public import Logging
 public import NIOCore
 import NIOHTTP1
@@ -11,7 +12,7 @@ public import NIOSSL
 /// Who uses `HTTPClient` today changes the line that makes it; requests and responses are AsyncHTTPClient's own:
 /// ```swift
 /// // let client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
-/// let client = try PinnedHTTPClient(trust: manager, validator: validator, configuration: configuration)
+/// let client = try PinnedHTTPClient(manager: manager, validator: validator, configuration: configuration)
 ///
 /// let response = try await client.execute(HTTPClientRequest(url: "https://www.example.com/"), timeout: .seconds(30))
 /// let body = try await response.body.collect(upTo: 1 << 20)
@@ -35,8 +36,8 @@ public import NIOSSL
 /// and whose pins are looked at afterwards; see docs/threat-model.md.
 ///
 /// ## What differs from HTTPClient
-/// - A host without a policy is refused unless the manager's `unknownHosts` says otherwise, and so is `http` for every host whose
-///   policy asks for a certificate: there is none.
+/// - A host without a policy is refused unless the manager's `unknownHosts` says otherwise, and so is `http` for every
+///   host whose policy asks for a certificate: there is none.
 /// - Redirects are followed only where ``RedirectRules`` are given, each target judged before it is connected to; one
 ///   from https to http is an error. AsyncHTTPClient's `redirectConfiguration` cannot be read and is ignored.
 /// - `connectionPool.retryConnectionEstablishment` is off, since a refusal would otherwise surface at a deadline only.
@@ -56,13 +57,13 @@ public final class PinnedHTTPClient: Sendable {
         /// Certificates that chains are remembered for; 1 or more, the oldest makes room.
         public var evidence = 1_024
         /// How long a chain is remembered, and the decision made on it is used before it is made anew; more than zero.
-        public var evidenceLifetime = TimeAmount.minutes(10)
+        public var evidenceLifetime = Duration.seconds(600)
         /// Handshakes that are tried until the server shows the certificate of the connection; 1 or more. Servers with
         /// several certificates for one name need several.
         public var evidenceTries = 4
         /// How long connections may take to close when the client is shut down; more than zero. What is not closed by
         /// then is left to close by itself.
-        public var closing = TimeAmount.seconds(10)
+        public var closing = Duration.seconds(10)
 
         /// The limits that suit most applications.
         public init() {}
@@ -81,8 +82,9 @@ public final class PinnedHTTPClient: Sendable {
     /// Makes a client; nothing is connected.
     ///
     /// - Parameters:
-    ///   - trust: finds the policy of each host.
-    ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS.
+    ///   - manager: finds the policy of each host.
+    ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS. If they are
+    ///     those of a `TrustAnchorStore`, connections are judged by its new ones with the next request.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
     ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, its
     ///     `redirectConfiguration` is ignored, the rest holds.
@@ -92,44 +94,13 @@ public final class PinnedHTTPClient: Sendable {
     ///   - clock: tells the time of each decision.
     /// - Throws: ``PinnedHTTPClientError``.
     public convenience init(
-        trust: TrustManager, validator: PathValidator,
+        manager: TrustManager, validator: PathValidator,
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
         redirects: RedirectRules? = nil, oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(),
         clock: any WallClock = SystemWallClock()
     ) throws(PinnedHTTPClientError) {
-        let judge = TrustJudge(manager: trust, validator: { validator }, clock: clock)
-        try self.init(
-            judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration, redirects: redirects,
-            oldestTLSVersion: oldestTLSVersion, limits: limits)
-    }
-
-    /// Makes a client that goes by the anchors of a store, and by its new ones as soon as it has them: with the next
-    /// request, connections are judged by them.
-    ///
-    /// - Parameters:
-    ///   - trust: finds the policy of each host.
-    ///   - anchors: holds the anchors that are trusted.
-    ///   - profile: which rules a chain must keep.
-    ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
-    ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, its
-    ///     `redirectConfiguration` is ignored, the rest holds.
-    ///   - redirects: which redirects are followed; nil for none: then a redirect is the response.
-    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
-    ///   - limits: the bounds of what is kept.
-    ///   - clock: tells the time of each decision.
-    /// - Throws: ``PinnedHTTPClientError``.
-    public convenience init(
-        trust: TrustManager, anchors: TrustAnchorStore, profile: ValidationProfile = .standard,
-        eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
-        configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
-        redirects: RedirectRules? = nil, oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(),
-        clock: any WallClock = SystemWallClock()
-    ) throws(PinnedHTTPClientError) {
-        let cache = VerifiedPathCache()
-        let judge = TrustJudge(
-            manager: trust,
-            validator: { PathValidator(anchors: anchors.current, profile: profile, cache: cache) }, clock: clock)
+        let judge = TrustJudge(manager: manager, validator: validator, clock: clock)
         try self.init(
             judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration, redirects: redirects,
             oldestTLSVersion: oldestTLSVersion, limits: limits)
@@ -143,23 +114,25 @@ public final class PinnedHTTPClient: Sendable {
         self.redirects = redirects
         let idleTimeout = configuration.connectionPool.idleTimeout
         let tls = configuration.tlsConfiguration
-        evidence = EvidenceStore(capacity: limits.evidence, lifetime: limits.evidenceLifetime)
+        evidence = EvidenceStore(capacity: limits.evidence, lifetime: TimeAmount(limits.evidenceLifetime))
         let maker = OriginClientMaker(
             configuration: configuration, group: eventLoopGroup, judge: judge, evidence: evidence,
-            oldestVersion: oldestTLSVersion, tries: limits.evidenceTries)
+            oldestTLSVersion: oldestTLSVersion, tries: limits.evidenceTries)
         if let tls { try maker.check(tls) }
         self.judge = judge
         origins = KnownOrigins(capacity: limits.origins)
         self.eventLoopGroup = eventLoopGroup
         let clients = OriginClients(
-            maker: maker, capacity: limits.origins, idleTimeout: idleTimeout, closingTimeout: limits.closing)
+            maker: maker, capacity: limits.origins, idleTimeout: idleTimeout, closingTimeout: TimeAmount(limits.closing)
+        )
         self.clients = clients
         let changes = judge.manager.changes()
         watcher = Task {
             // A request judges its connections itself before it uses one; this ends those that nobody uses meanwhile.
-            for await change in changes {
-                for client in clients.all where change.concerns(client.key.origin.host) {
-                    client.gate.endWhatNoLongerHolds()
+            for await _ in changes {
+                // All of them: of many changes at one time some may not be told.
+                for client in clients.all {
+                    client.gate.endWhatNoLongerHolds(under: judge.look(at: client.key.origin.host))
                 }
             }
         }
@@ -281,22 +254,30 @@ public final class PinnedHTTPClient: Sendable {
         _ request: HTTPClientRequest, to target: RequestTarget, begun: NIODeadline, deadline: NIODeadline,
         logger: Logger?
     ) async throws -> HTTPClientResponse {
-        let policy = try judge.policy(for: target.origin)
-        try await prepare(policy, deadline: deadline)
+        var look = try judge.look(at: target.origin)
+        if let policy = look.policy?.inNeedOfPreparation {
+            try await prepare(policy, deadline: deadline)
+            look = try judge.look(at: target.origin)
+        }
         if let tls = request.tlsConfiguration { try clients.maker.check(tls) }
-        let anchors = judge.anchors
         let key = OriginKey(
             origin: target.origin, tls: request.tlsConfiguration.map { OriginKey.Settings(configuration: $0) },
             localAddress: request.localAddress)
-        let verification = clients.maker.verification(for: policy, origin: target.origin, anchors: anchors)
-        let lease = try clients.lease(key, verification: verification, anchors: anchors)
+        let verification = clients.maker.verification(
+            for: look.policy, origin: target.origin, anchors: look.anchors)
+        let lease = try clients.lease(key, verification: verification, anchors: look.anchors)
         // The pool may pick any of its connections: those that are refused by now have to be gone.
-        for refused in lease.client.gate.endWhatNoLongerHolds() { try await refused.channel.closeFuture.get() }
+        let again = lease.client.gate.endWhatNoLongerHolds(under: look)
+        guard again.undecided.isEmpty else {
+            lease.end()
+            throw ConnectionRetired()
+        }
+        for refused in again.refused { try await refused.channel.closeFuture.get() }
         var inner = request
         inner.url = target.text
         inner.tlsConfiguration = nil
         inner.localAddress = nil
-        lease.client.gate.expectConnection(under: policy, on: eventLoopGroup.any())
+        lease.client.gate.expectConnection(under: look, on: eventLoopGroup.any())
         do {
             var response = try await lease.client.http.execute(inner, deadline: deadline, logger: logger)
             response.body = .stream(TrackedBody(base: response.body, lease: lease))
@@ -320,8 +301,7 @@ public final class PinnedHTTPClient: Sendable {
     }
 
     /// Waits until the policy has what it needs to decide, or has given up: then it rejects the server and says why.
-    private func prepare(_ policy: (any TrustPolicy)?, deadline: NIODeadline) async throws {
-        guard let policy = policy?.inNeedOfPreparation else { return }
+    private func prepare(_ policy: any TrustPolicy, deadline: NIODeadline) async throws {
         let limit = min(deadline - .now(), .hours(1))
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await policy.prepare() }
@@ -349,8 +329,7 @@ public final class PinnedHTTPClient: Sendable {
         let loop = eventLoopGroup.any()
         let promise = loop.makePromise(of: TrustFailure?.self)
         gate.explanation(on: loop).cascade(to: promise)
-        let timer = loop.scheduleTask(deadline: deadline) { promise.succeed(nil) }
-        defer { timer.cancel() }
+        promise.complete(with: .success(nil), at: deadline)
         return await withTaskCancellationHandler {
             (try? await promise.futureResult.get()) ?? nil
         } onCancel: {
@@ -371,8 +350,8 @@ public final class PinnedHTTPClient: Sendable {
     ///
     /// - Parameter patience: how long to wait until responses are read to their end; then what is left fails.
     /// - Throws: AsyncHTTPClient's `alreadyShutdown` the second time.
-    public func shutdown(waitingAtMost patience: TimeAmount) async throws {
+    public func shutdown(waitingAtMost patience: Duration) async throws {
         watcher.cancel()
-        try await clients.shutdown(waitingAtMost: patience, on: eventLoopGroup.any())
+        try await clients.shutdown(waitingAtMost: TimeAmount(patience), on: eventLoopGroup.any())
     }
 }

@@ -1,67 +1,86 @@
 import Holdfast
 
 /// Asks the trust manager, with the anchors and at the time of the moment.
+///
+/// A host's policy is looked up once before a decision and once after it; what is there at the first look also says what
+/// the policy is to be shown.
 struct TrustJudge: Sendable {
-    /// Which policies, documents with pins, and anchors a decision was made under.
+    /// What a decision was made under: the policy, the documents that it goes by, and the anchors.
     struct Version: Hashable, Sendable {
-        let policies: UInt64
-        let documents: UInt64
+        let policy: HostLookup.Version
         let anchors: TrustAnchors
     }
 
-    let manager: TrustManager
-    let validator: @Sendable () -> PathValidator
-    let clock: any WallClock
+    /// What counts for a host at one moment.
+    struct Look: Sendable {
+        let host: DialledHost
+        let anchors: TrustAnchors
+        fileprivate let lookup: HostLookup
 
-    var anchors: TrustAnchors { validator().anchors }
-
-    func version(for host: DialledHost) -> Version {
-        Version(
-            policies: manager.generation, documents: manager.policy(for: host)?.revision ?? 0, anchors: anchors)
+        /// nil for a host without one.
+        var policy: (any TrustPolicy)? { lookup.policy }
+        var version: Version { Version(policy: lookup.version, anchors: anchors) }
+        /// Differs after every change of the manager's policies.
+        var generation: UInt64 { lookup.generation }
     }
 
-    /// The policy of a host that may be connected to; nil where standard validation decides about an unknown one.
+    struct Judgment: Sendable {
+        let decision: TrustDecision
+        let version: Version
+    }
+
+    let manager: TrustManager
+    let validator: PathValidator
+    let clock: any WallClock
+
+    func look(at host: DialledHost) -> Look {
+        Look(host: host, anchors: validator.anchors, lookup: manager.lookUp(host))
+    }
+
+    /// Looks at a host that is to be connected to.
     ///
     /// - Throws: the `TrustFailure` of a host without a policy, and of one that is to be talked to without TLS although
     ///   its policy asks for a certificate. Nothing is connected for these.
-    func policy(for origin: HTTPOrigin) throws(TrustFailure) -> (any TrustPolicy)? {
-        let lookup = manager.lookUp(origin.host)
-        if origin.scheme == .http || lookup.isRefused {
-            let decision = decision(about: nil, from: origin.host)
-            if let failure = decision.failure { throw failure }
+    func look(at origin: HTTPOrigin) throws(TrustFailure) -> Look {
+        let look = look(at: origin.host)
+        if origin.scheme == .http || look.lookup.isRefused {
+            if let failure = judgment(about: nil, under: look).decision.failure { throw failure }
         }
-        return lookup.policy
+        return look
     }
 
     /// Judges what a server presented whose handshake proved the key of the leaf; nil for a connection without TLS, which
     /// presents nothing. A manager's observers learn of it.
-    func decision(about chain: PresentedChain?, from host: DialledHost) -> TrustDecision {
-        if chain == nil, let policy = manager.policy(for: host) { return policy.decisionWithoutTrust(at: clock.now) }
-        let judgment = judgment(about: chain ?? PresentedChain([]), from: host)
-        let decision = chain == nil ? judgment : judgment.provedByHandshake
+    func judgment(about chain: PresentedChain?, under look: Look) -> Judgment {
+        if chain == nil, let policy = look.policy {
+            return Judgment(decision: policy.decisionWithoutTrust(at: clock.now), version: look.version)
+        }
+        let judgment = unprovedJudgment(about: chain ?? PresentedChain([]), under: look)
+        let decision = chain == nil ? judgment.decision : judgment.decision.provedByHandshake
         manager.tell(decision)
-        return decision
+        return Judgment(decision: decision, version: judgment.version)
     }
 
-    /// The decision about what is known of a server whose handshake proved the key of the leaf, if it is to trust. A
+    /// The judgment about what is known of a server whose handshake proved the key of the leaf, if it is to trust. A
     /// rejection is told nobody: more evidence may change it.
-    func trust(in chain: PresentedChain, from host: DialledHost) -> TrustDecision? {
-        let judgment = judgment(about: chain, from: host)
-        guard judgment.isTrusted else { return nil }
-        let decision = judgment.provedByHandshake
+    func trust(in chain: PresentedChain, under look: Look) -> Judgment? {
+        let judgment = unprovedJudgment(about: chain, under: look)
+        guard judgment.decision.isTrusted else { return nil }
+        let decision = judgment.decision.provedByHandshake
         manager.tell(decision)
-        return decision
+        return Judgment(decision: decision, version: judgment.version)
     }
 
     /// Why a server is refused whose handshake proved nothing; nil when it is not.
     func refusal(of chain: PresentedChain, from host: DialledHost) -> TrustFailure? {
-        let judgment = judgment(about: chain, from: host)
-        if !judgment.isTrusted { manager.tell(judgment) }
-        return judgment.failure
+        let decision = unprovedJudgment(about: chain, under: look(at: host)).decision
+        if !decision.isTrusted { manager.tell(decision) }
+        return decision.failure
     }
 
-    private func judgment(about chain: PresentedChain, from host: DialledHost) -> TrustDecision {
-        let trust = ServerTrust(chain: chain, purpose: .server(identity: host), validator: validator())
-        return manager.judgment(of: trust, at: clock.now)
+    private func unprovedJudgment(about chain: PresentedChain, under look: Look) -> Judgment {
+        let trust = ServerTrust(chain: chain, purpose: .server(identity: look.host), validator: validator)
+        let (decision, version) = look.lookup.versionedJudgment(of: trust, at: clock.now)
+        return Judgment(decision: decision, version: Version(policy: version, anchors: look.anchors))
     }
 }

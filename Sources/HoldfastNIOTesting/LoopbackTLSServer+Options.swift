@@ -25,9 +25,9 @@ extension LoopbackTLSServer {
         /// What it does with a connection.
         public var behavior: Behavior
         /// The oldest version of TLS that it speaks.
-        public var minimumTLS: TLSVersion
+        public var oldestTLSVersion: TLSVersion
         /// The newest version of TLS that it speaks; nil for the newest there is.
-        public var maximumTLS: TLSVersion?
+        public var newestTLSVersion: TLSVersion?
         /// Roots (DER) for client certificates: a client must present one that leads to one of them. Empty for no
         /// client certificates.
         public var clientRoots: [[UInt8]]
@@ -42,13 +42,13 @@ extension LoopbackTLSServer {
 
         /// Makes options; those that are not given suit most tests.
         public init(
-            behavior: Behavior = .echo, minimumTLS: TLSVersion = .tlsv12, maximumTLS: TLSVersion? = nil,
+            behavior: Behavior = .echo, oldestTLSVersion: TLSVersion = .tlsv12, newestTLSVersion: TLSVersion? = nil,
             clientRoots: [[UInt8]] = [], applicationProtocols: [String] = [], address: String = "127.0.0.1",
             port: Int = 0, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
         ) {
             self.behavior = behavior
-            self.minimumTLS = minimumTLS
-            self.maximumTLS = maximumTLS
+            self.oldestTLSVersion = oldestTLSVersion
+            self.newestTLSVersion = newestTLSVersion
             self.clientRoots = clientRoots
             self.applicationProtocols = applicationProtocols
             self.address = address

@@ -127,8 +127,8 @@ public final class LoopbackTLSServer: Sendable {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: certificates.map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: key.privateKeyDER, format: .der)))
-            configuration.minimumTLSVersion = options.minimumTLS
-            configuration.maximumTLSVersion = options.maximumTLS
+            configuration.minimumTLSVersion = options.oldestTLSVersion
+            configuration.maximumTLSVersion = options.newestTLSVersion
             configuration.applicationProtocols = options.applicationProtocols
             configuration.verifySignatureAlgorithms = SignatureAlgorithm.acceptedInTests
             if !clientRoots.isEmpty {

@@ -7,12 +7,12 @@ extension TLSConfiguration {
     ///
     /// Throws `credentialsRefused` for roots that BoringSSL cannot read.
     public static func testClient(
-        trusting roots: [[UInt8]], minimumTLS: TLSVersion = .tlsv12, maximumTLS: TLSVersion? = nil
+        trusting roots: [[UInt8]], oldestTLSVersion: TLSVersion = .tlsv12, newestTLSVersion: TLSVersion? = nil
     ) throws(TestKitError) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = .certificates(try certificates(roots))
-        configuration.minimumTLSVersion = minimumTLS
-        configuration.maximumTLSVersion = maximumTLS
+        configuration.minimumTLSVersion = oldestTLSVersion
+        configuration.maximumTLSVersion = newestTLSVersion
         configuration.verifySignatureAlgorithms = SignatureAlgorithm.acceptedInTests
         return configuration
     }

@@ -56,10 +56,15 @@ func nioServer(pins: PinSet, configuration: TLSConfiguration, validator: PathVal
 
 func http(_ manager: TrustManager) async throws -> HTTPClientResponse {
     let validator = PathValidator(anchors: try await TrustAnchors.system(), cache: VerifiedPathCache())
-    let client = try PinnedHTTPClient(trust: manager, validator: validator)
+    let client = try PinnedHTTPClient(manager: manager, validator: validator)
     let response = try await client.execute(HTTPClientRequest(url: "https://api.example.com/"), timeout: .seconds(30))
     try await client.shutdown()
     return response
+}
+
+func status(of url: String, by executor: any HTTPRequestExecutor) async throws -> UInt {
+    let request = HTTPClientRequest(url: url)
+    return try await executor.execute(request, deadline: .now() + .seconds(30), logger: nil).status.code
 }
 
 func signing(password: [UInt8], certificate: [UInt8], expires: Int64) throws -> (String, String, Data) {

@@ -20,7 +20,7 @@ struct ConfigurationTests {
         let anchors = try setting.anchors()
         do throws(PinnedHTTPClientError) {
             _ = try PinnedHTTPClient(
-                trust: setting.manager, validator: PathValidator(anchors: anchors),
+                manager: setting.manager, validator: PathValidator(anchors: anchors),
                 eventLoopGroup: group ?? .singletonMultiThreadedEventLoopGroup, configuration: configuration,
                 limits: limits)
             return nil

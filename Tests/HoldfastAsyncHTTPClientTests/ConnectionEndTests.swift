@@ -160,7 +160,7 @@ struct ConnectionEndTests {
         let anchors = AnchorBox(try setting.anchors())
         let store = try await TrustAnchorStore { anchors.current }
         let client = try PinnedHTTPClient(
-            trust: setting.manager, anchors: store, configuration: setting.configuration)
+            manager: setting.manager, validator: PathValidator(anchors: store), configuration: setting.configuration)
         try await withOrigin(try setting.leaf()) { origin in
             try await client.expectAnswer(origin.url())
             anchors.current = try TrustAnchors(der: [TestAuthority.root(name: "Stranger").root])

@@ -208,7 +208,7 @@ struct RequestTests {
         try await withOrigin(try setting.leaf(), answer: answer) { origin in
             let client = try setting.client()
             let response = try await client.execute(HTTPClientRequest(url: origin.url()), timeout: .minutes(5))
-            async let end: Void = client.shutdown(waitingAtMost: .minutes(5))
+            async let end: Void = client.shutdown(waitingAtMost: .seconds(300))
             var count = 0
             for try await part in response.body { count += part.readableBytes }
             #expect(count == 10_000_000)

@@ -128,7 +128,9 @@ struct LeafAloneTests {
             try CertificateRevocationList(der: $0)
         }
         try await withOrigin(leaf) { origin in
-            try await setting.withClient(revocation: .crls(lists, isRequired: true)) {
+            try await setting.withClient(
+                validator: PathValidator(anchors: setting.anchors(), revocation: .crls(lists, isRequired: true))
+            ) {
                 try await $0.expectAnswer(origin.url())
             }
         }
@@ -136,7 +138,9 @@ struct LeafAloneTests {
         let revoked = try setting.issuing.revocationList { $0.serialNumbers = [serial] }
         let withRevoked = try [revoked, setting.root.revocationList()].map { try CertificateRevocationList(der: $0) }
         try await withOrigin(leaf) { origin in
-            try await setting.withClient(revocation: .crls(withRevoked, isRequired: true)) { client in
+            try await setting.withClient(
+                validator: PathValidator(anchors: setting.anchors(), revocation: .crls(withRevoked, isRequired: true))
+            ) { client in
                 #expect(await client.refusal(origin.url())?.code == .revoked)
                 try await expectNoRequest(origin)
             }

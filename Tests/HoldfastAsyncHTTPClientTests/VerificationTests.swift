@@ -179,7 +179,9 @@ struct VerificationTests {
         try setting.trust("www.example.com")
         let anchors = try TrustAnchors(der: [setting.issuing.certificate.der])
         try await withOrigin(try setting.leaf()) { origin in
-            try await setting.withClient(anchors: anchors) { try await $0.expectAnswer(origin.url()) }
+            try await setting.withClient(validator: PathValidator(anchors: anchors)) {
+                try await $0.expectAnswer(origin.url())
+            }
         }
     }
 

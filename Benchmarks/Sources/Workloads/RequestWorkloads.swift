@@ -77,7 +77,7 @@ public final class RequestWorkloads: Sendable {
     ) throws -> PinnedHTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.httpVersion = .http1Only
-        return try PinnedHTTPClient(trust: manager, validator: validator, configuration: configuration)
+        return try PinnedHTTPClient(manager: manager, validator: validator, configuration: configuration)
     }
 
     private static func read(_ response: HTTPClientResponse) async throws {

@@ -6,6 +6,14 @@ package import struct Foundation.Date
 /// evidence it judges, whether there is one at all), and has it decide. After the decision the manager is asked once
 /// whether anything has changed.
 package struct HostLookup: Sendable {
+    /// What a decision is made under: differs after every change of what decides, and of what that goes by.
+    package struct Version: Hashable, Sendable {
+        /// nil where there is no policy.
+        fileprivate let registration: UInt64?
+        fileprivate let revision: UInt64
+        fileprivate let unknownHosts: UnknownHostRule?
+    }
+
     private let manager: TrustManager
     /// The host that was looked up.
     package let host: DialledHost
@@ -14,6 +22,8 @@ package struct HostLookup: Sendable {
     package let unknownHosts: UnknownHostRule
     /// The state of the manager's policies that this was read from; see ``TrustManager/generation``.
     package let generation: UInt64
+    /// What a decision that begins with this is made under.
+    package let version: Version
 
     init(
         _ host: DialledHost, in manager: TrustManager, policy: ObservedPolicy?, unknownHosts: UnknownHostRule,
@@ -24,6 +34,9 @@ package struct HostLookup: Sendable {
         registered = policy
         self.unknownHosts = unknownHosts
         self.generation = generation
+        version = Version(
+            registration: policy?.registration, revision: policy?.revision ?? 0,
+            unknownHosts: policy == nil ? unknownHosts : nil)
     }
 
     /// The policy that decides for the host; nil for an unknown one.
@@ -40,21 +53,29 @@ package struct HostLookup: Sendable {
     /// The decision is that of the policy which the host has when it is made: where another took its place meanwhile, that
     /// one is asked.
     package func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
+        versionedJudgment(of: trust, at: time).decision
+    }
+
+    /// The same, and what the decision was made under.
+    package func versionedJudgment(
+        of trust: ServerTrust, at time: Date
+    ) -> (decision: TrustDecision, version: Version) {
         // Waiting for what the policy needs may have taken long.
         var lookup = manager.generation == generation ? self : manager.lookUp(host)
         for _ in 0..<Self.mostRounds {
             let decision = lookup.decision(about: trust, at: time)
-            if manager.generation == lookup.generation { return decision }
+            if manager.generation == lookup.generation { return (decision, lookup.version) }
             let current = manager.lookUp(host)
-            if current.decides(like: lookup) { return decision }
+            if current.decides(like: lookup) { return (decision, lookup.version) }
             // Each further round means that somebody changed this host's policy meanwhile.
             lookup = current
         }
-        return DecisionDraft(host.name, nil, trust, time).rejected(
+        let decision = DecisionDraft(host.name, nil, trust, time).rejected(
             TrustFailure(
                 .invalidConfiguration, expected: "a policy that stays while it decides",
                 found: "\(Self.mostRounds) policies replaced meanwhile",
                 remedy: "Do not replace a host's policy from within it, nor without a pause."))
+        return (decision, lookup.version)
     }
 
     /// Policies are replaced once in a while; a policy that replaces itself when it is asked would be asked for ever.

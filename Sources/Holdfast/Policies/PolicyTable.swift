@@ -42,6 +42,8 @@ struct PolicyTable: Sendable {
     var unknownHosts: UnknownHostRule {
         didSet { if unknownHosts != oldValue { generation &+= 1 } }
     }
+    /// How often the policy of a host was looked for.
+    private(set) var lookups: UInt64 = 0
 
     init(unknownHosts: UnknownHostRule) {
         self.unknownHosts = unknownHosts
@@ -51,6 +53,7 @@ struct PolicyTable: Sendable {
     init(after old: PolicyTable) {
         generation = old.generation &+ 1
         unknownHosts = old.unknownHosts
+        lookups = old.lookups
     }
 
     subscript(_ key: Key) -> ObservedPolicy? {
@@ -78,10 +81,13 @@ struct PolicyTable: Sendable {
     }
 
     /// The one policy that decides for a host.
-    func policy(for host: DialledHost) -> ObservedPolicy? { index.value(for: host) }
+    mutating func policy(for host: DialledHost) -> ObservedPolicy? {
+        lookups &+= 1
+        return index.value(for: host)
+    }
 
     /// The policy that decides for the host of this name; for any other name the one that bears it.
-    func policy(named name: String) -> ObservedPolicy? {
+    mutating func policy(named name: String) -> ObservedPolicy? {
         if let host = try? DialledHost(publishedHostName: name), let policy = policy(for: host) { return policy }
         return self[Key(name: name, allowingTopLevel: true)] ?? self[.other(name)]
     }

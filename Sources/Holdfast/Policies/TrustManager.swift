@@ -119,9 +119,11 @@ public final class TrustManager: Sendable {
     /// The name of every policy: the host or pattern in canonical form, any other name as given.
     public var allNames: [String] { table.withLock { $0.entries }.map(\.key.name) }
 
-    /// Differs after every change of policies and of ``unknownHosts``. An adapter that keeps connections open compares it before it uses one: the
-    /// stream of ``changes()`` arrives later.
+    /// Differs after every change of policies and of ``unknownHosts``, before the stream of ``changes()`` tells of it.
     package var generation: UInt64 { table.withLock { $0.generation } }
+
+    /// How often the policy of a host was looked for: what tests count.
+    package var lookups: UInt64 { table.withLock { $0.lookups } }
 
     private func replaceAll(with policies: [String: any TrustPolicy]) {
         let added = policies.sorted { $0.key < $1.key }

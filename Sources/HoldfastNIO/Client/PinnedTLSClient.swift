@@ -20,12 +20,12 @@ public import NIOSSL
 /// remembers nothing of a server. It is this client's own all the same, and is not handed out.
 public final class PinnedTLSClient: Sendable {
     /// How long a handshake may take when nothing else is said.
-    public static let defaultHandshakeTimeout: TimeAmount = .seconds(30)
+    public static let defaultHandshakeTimeout: Duration = .seconds(30)
 
     /// The host that is dialled: the one that policy, server name indication and identity use.
     public let host: DialledHost
     /// How long a handshake may take, from the connection to the decision; nil for any time.
-    public let handshakeTimeout: TimeAmount?
+    public let handshakeTimeout: Duration?
 
     let verification: PeerVerification
     private let context: NIOSSLContext
@@ -39,17 +39,17 @@ public final class PinnedTLSClient: Sendable {
     ///     Holdfast's matter: `.noHostnameVerification` instead of `.fullVerification` changes nothing, renegotiation
     ///     is always off, and what would weaken the decision is refused.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors to trust.
-    ///   - oldestVersion: the oldest version of TLS, whatever older one the configuration allows.
+    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
     ///   - handshakeTimeout: how long a handshake may take; nil for any time.
     ///   - clock: tells the time of each decision.
     /// - Throws: ``TLSAdapterConfigurationError``.
     public init(
         trust: TrustSource, host: DialledHost, configuration: TLSConfiguration = .makeClientConfiguration(),
-        validator: any ChainValidator, oldestVersion: TLSVersion = .tlsv12,
-        handshakeTimeout: TimeAmount? = PinnedTLSClient.defaultHandshakeTimeout,
+        validator: any ChainValidator, oldestTLSVersion: TLSVersion = .tlsv12,
+        handshakeTimeout: Duration? = PinnedTLSClient.defaultHandshakeTimeout,
         clock: any WallClock = SystemWallClock()
     ) throws(TLSAdapterConfigurationError) {
-        let derived = try ClientTLSConfiguration.derived(from: configuration, oldestVersion: oldestVersion)
+        let derived = try ClientTLSConfiguration.derived(from: configuration, oldestTLSVersion: oldestTLSVersion)
         context = try DerivedTLSConfiguration.context(derived)
         verification = PeerVerification(trust: trust, host: host, validator: validator, clock: clock)
         self.host = host
@@ -75,7 +75,8 @@ public final class PinnedTLSClient: Sendable {
                 judge.judge(certificates, promise)
             })
         return try TrustGateHandler.add(
-            behind: tls, judge: judge, timeout: handshakeTimeout, to: pipeline, position: position)
+            behind: tls, judge: judge, timeout: handshakeTimeout.map { TimeAmount($0) }, to: pipeline,
+            position: position)
     }
 
     /// Adds the handlers to a channel: fits `channelInitializer` of a bootstrap. From any thread.

@@ -9,9 +9,9 @@ package enum ClientTLSConfiguration {
 
     /// What Holdfast connects with; throws for what would weaken its decision.
     package static func derived(
-        from given: TLSConfiguration, oldestVersion: TLSVersion
+        from given: TLSConfiguration, oldestTLSVersion: TLSVersion
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
-        let derived = try DerivedTLSConfiguration.derived(from: given, oldestVersion: oldestVersion, start: start)
+        let derived = try DerivedTLSConfiguration.derived(from: given, oldestTLSVersion: oldestTLSVersion, start: start)
         try refuseServerSettings(given)
         return derived
     }

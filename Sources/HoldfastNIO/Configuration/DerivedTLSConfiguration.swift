@@ -13,7 +13,7 @@ enum DerivedTLSConfiguration {
     /// - Parameters:
     ///   - start: how to begin a configuration that is right, for remedies.
     static func derived(
-        from given: TLSConfiguration, oldestVersion: TLSVersion, start: String
+        from given: TLSConfiguration, oldestTLSVersion: TLSVersion, start: String
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
         try refuseWeakVerification(given, start: start)
         try refuseForeignTrust(given)
@@ -28,12 +28,12 @@ enum DerivedTLSConfiguration {
         derived.pskClientProvider = nil
         derived.pskServerProvider = nil
         if derived.verifySignatureAlgorithms == nil { derived.verifySignatureAlgorithms = signatureAlgorithms }
-        if given.minimumTLSVersion.age < oldestVersion.age { derived.minimumTLSVersion = oldestVersion }
+        if given.minimumTLSVersion.age < oldestTLSVersion.age { derived.minimumTLSVersion = oldestTLSVersion }
         if let newest = derived.maximumTLSVersion, newest.age < derived.minimumTLSVersion.age {
             throw TLSAdapterConfigurationError(
                 .noVersionLeft, expected: "a newest version of at least \(derived.minimumTLSVersion)",
                 found: "\(newest)",
-                remedy: "Raise maximumTLSVersion, or say oldestVersion: \(newest) if the peer knows nothing newer.")
+                remedy: "Raise maximumTLSVersion, or say oldestTLSVersion: \(newest) if the peer knows nothing newer.")
         }
         return derived
     }

@@ -11,9 +11,9 @@ enum ServerTLSConfiguration {
         """
 
     static func derived(
-        from given: TLSConfiguration, oldestVersion: TLSVersion
+        from given: TLSConfiguration, oldestTLSVersion: TLSVersion
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
-        let derived = try DerivedTLSConfiguration.derived(from: given, oldestVersion: oldestVersion, start: start)
+        let derived = try DerivedTLSConfiguration.derived(from: given, oldestTLSVersion: oldestTLSVersion, start: start)
         guard !given.sendCANameList else {
             throw TLSAdapterConfigurationError(
                 .namesOfAuthorities, expected: "sendCANameList false", found: "true",

@@ -36,12 +36,13 @@ public import NIOSSL
 ///   (`TrustDecision.hasProofOfPossession` is false), to `onDecision` and to a manager's observers: nobody is logged in
 ///   by them. Take the peer's certificate from the connection once its handshake is complete.
 /// - **It runs only where the framework's configuration verifies.** With `.none` its rejection is ignored, and with
-///   `.optionalVerification` a client without a certificate comes in unasked; see ``serverConfiguration(from:oldestVersion:)``.
+///   `.optionalVerification` a client without a certificate comes in unasked; see ``serverConfiguration(from:oldestTLSVersion:)``.
 /// - **Its reason is lost.** NIOSSL reports `CERTIFICATE_VERIFY_FAILED` alone; `onDecision` learns the reason.
 ///
 /// With TLS 1.3 a client learns of its own rejection only on its first read. A value; may be used from any thread.
 public struct PeerVerification: Sendable {
-    let trust: TrustSource
+    /// Asked at every step, so that a policy that was replaced meanwhile decides nothing.
+    private let trust: @Sendable () -> TrustSource
     let purpose: ValidationPurpose
     let validator: any ChainValidator
     let clock: any WallClock
@@ -61,7 +62,7 @@ public struct PeerVerification: Sendable {
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
     ) {
         self.init(
-            trust: .policy(policy), purpose: .client, validator: validator, clock: clock, onDecision: onDecision)
+            trust: { .policy(policy) }, purpose: .client, validator: validator, clock: clock, onDecision: onDecision)
     }
 
     /// Judges the server that a client dials.
@@ -78,11 +79,13 @@ public struct PeerVerification: Sendable {
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
     ) {
         self.init(
-            trust: trust, purpose: .server(identity: host), validator: validator, clock: clock, onDecision: onDecision)
+            trust: { trust }, purpose: .server(identity: host), validator: validator, clock: clock,
+            onDecision: onDecision)
     }
 
     init(
-        trust: TrustSource, purpose: ValidationPurpose, validator: any ChainValidator, clock: any WallClock,
+        trust: @escaping @Sendable () -> TrustSource, purpose: ValidationPurpose, validator: any ChainValidator,
+        clock: any WallClock,
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
     ) {
         self.trust = trust
@@ -105,12 +108,12 @@ public struct PeerVerification: Sendable {
 
     /// Judges a chain and tells nobody.
     func judgment(of chain: PresentedChain) -> TrustDecision {
-        trust.judgment(of: ServerTrust(chain: chain, purpose: purpose, validator: validator), at: clock.now)
+        trust().judgment(of: ServerTrust(chain: chain, purpose: purpose, validator: validator), at: clock.now)
     }
 
     /// Tells the observers of the trust, and `onDecision`, of a judgment.
     func tell(_ decision: TrustDecision) {
-        trust.tell(decision)
+        trust().tell(decision)
         onDecision(decision)
     }
 
@@ -122,7 +125,7 @@ public struct PeerVerification: Sendable {
     }
 
     /// The policy that has to be waited for; nil when it can be asked right away.
-    var policyToPrepare: (any TrustPolicy)? { trust.policyToPrepare(for: purpose) }
+    var policyToPrepare: (any TrustPolicy)? { trust().policyToPrepare(for: purpose) }
 
     /// Goes on on the event loop, whether the policy got what it waits for or not.
     func prepare(
@@ -183,11 +186,11 @@ extension PeerVerification {
     ///
     /// - Parameters:
     ///   - configuration: as for ``PinnedTLSServer``: the server's certificate and key, versions, ciphers.
-    ///   - oldestVersion: the oldest version of TLS, whatever older one the configuration allows.
+    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
     /// - Throws: ``TLSAdapterConfigurationError`` for one that would weaken the decision.
     public static func serverConfiguration(
-        from configuration: TLSConfiguration, oldestVersion: TLSVersion = .tlsv12
+        from configuration: TLSConfiguration, oldestTLSVersion: TLSVersion = .tlsv12
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
-        try ServerTLSConfiguration.derived(from: configuration, oldestVersion: oldestVersion)
+        try ServerTLSConfiguration.derived(from: configuration, oldestTLSVersion: oldestTLSVersion)
     }
 }

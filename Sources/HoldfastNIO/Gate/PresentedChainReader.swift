@@ -18,9 +18,9 @@ package final class PresentedChainReader: Sendable {
     ///   The client's certificate and key are left out.
     /// - Throws: ``TLSAdapterConfigurationError``.
     package init(
-        host: DialledHost, configuration: TLSConfiguration, oldestVersion: TLSVersion
+        host: DialledHost, configuration: TLSConfiguration, oldestTLSVersion: TLSVersion
     ) throws(TLSAdapterConfigurationError) {
-        var derived = try ClientTLSConfiguration.derived(from: configuration, oldestVersion: oldestVersion)
+        var derived = try ClientTLSConfiguration.derived(from: configuration, oldestTLSVersion: oldestTLSVersion)
         derived.certificateChain = []
         derived.privateKey = nil
         context = try DerivedTLSConfiguration.context(derived)

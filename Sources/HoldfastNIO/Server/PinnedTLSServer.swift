@@ -34,10 +34,10 @@ public import NIOSSL
 /// its first read. One server may be used from any thread and for any number of listening sockets.
 public final class PinnedTLSServer: Sendable {
     /// How long a handshake may take when nothing else is said.
-    public static let defaultHandshakeTimeout: TimeAmount = .seconds(30)
+    public static let defaultHandshakeTimeout: Duration = .seconds(30)
 
     /// How long a handshake may take, from the connection to the decision; nil for any time.
-    public let handshakeTimeout: TimeAmount?
+    public let handshakeTimeout: Duration?
 
     private let verification: PeerVerification
     private let clients: CurrentPolicy
@@ -52,33 +52,33 @@ public final class PinnedTLSServer: Sendable {
     ///   - configuration: the server's certificate and key, versions, ciphers, application protocols. Who verifies is
     ///     Holdfast's matter; renegotiation is always off, and what would weaken the decision is refused.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors of clients.
-    ///   - oldestVersion: the oldest version of TLS, whatever older one the configuration allows.
+    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
     ///   - handshakeTimeout: how long a handshake may take; nil for any time.
     ///   - clock: tells the time of each decision.
     /// - Throws: ``TLSAdapterConfigurationError``.
     public convenience init(
         clients: any TrustPolicy, configuration: TLSConfiguration, validator: any ChainValidator,
-        oldestVersion: TLSVersion = .tlsv12,
-        handshakeTimeout: TimeAmount? = PinnedTLSServer.defaultHandshakeTimeout,
+        oldestTLSVersion: TLSVersion = .tlsv12,
+        handshakeTimeout: Duration? = PinnedTLSServer.defaultHandshakeTimeout,
         clock: any WallClock = SystemWallClock()
     ) throws(TLSAdapterConfigurationError) {
         try self.init(
-            clients: clients, configuration: configuration, validator: validator, oldestVersion: oldestVersion,
+            clients: clients, configuration: configuration, validator: validator, oldestTLSVersion: oldestTLSVersion,
             handshakeTimeout: handshakeTimeout, clock: clock, mostChains: ClientSessions.mostChains)
     }
 
     init(
         clients: any TrustPolicy, configuration: TLSConfiguration, validator: any ChainValidator,
-        oldestVersion: TLSVersion, handshakeTimeout: TimeAmount?, clock: any WallClock, mostChains: Int
+        oldestTLSVersion: TLSVersion, handshakeTimeout: Duration?, clock: any WallClock, mostChains: Int
     ) throws(TLSAdapterConfigurationError) {
-        let derived = try ServerTLSConfiguration.derived(from: configuration, oldestVersion: oldestVersion)
+        let derived = try ServerTLSConfiguration.derived(from: configuration, oldestTLSVersion: oldestTLSVersion)
         let current = CurrentPolicy(clients)
         self.configuration = derived
         self.clients = current
         self.mostChains = mostChains
         sessions = Lock(try ClientSessions(configuration: derived, mostChains: mostChains))
         verification = PeerVerification(
-            trust: .current { current.policy }, purpose: .client, validator: validator, clock: clock)
+            trust: { .policy(current.policy) }, purpose: .client, validator: validator, clock: clock)
         self.handshakeTimeout = handshakeTimeout
     }
 
@@ -125,7 +125,8 @@ public final class PinnedTLSServer: Sendable {
                 judge.judge(certificates, promise)
             })
         return try TrustGateHandler.add(
-            behind: tls, judge: judge, timeout: handshakeTimeout, to: pipeline, position: position)
+            behind: tls, judge: judge, timeout: handshakeTimeout.map { TimeAmount($0) }, to: pipeline,
+            position: position)
     }
 
     /// Adds the handlers to an accepted channel: fits `childChannelInitializer` of a bootstrap. From any thread.

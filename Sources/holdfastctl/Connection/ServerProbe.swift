@@ -68,7 +68,7 @@ struct ServerProbe: Sendable {
         do {
             let client = try PinnedTLSClient(
                 trust: .policy(policy), host: host, configuration: configuration, validator: validator,
-                handshakeTimeout: timeout)
+                handshakeTimeout: .nanoseconds(timeout.nanoseconds))
             (channel, decision) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connectTimeout(timeout)
                 .connect(host: peer.name, port: peerPort) { channel in
@@ -182,14 +182,9 @@ struct ServerProbe: Sendable {
             let code: CommandFailure.Code = error.code == .handshakeTimedOut ? .timedOut : .handshakeFailed
             return CommandFailure(code, "no TLS handshake with \(server): \(error)")
         }
-        var reason = "\(error)"
-        if case NIOSSLError.handshakeFailed(.sslError(let stack)) = error {
-            // Of BoringSSL's line only the name says something to people.
-            reason = stack.map { error in
-                let text = "\(error)".replacing("Error: ", with: "").trimmingCharacters(in: .whitespaces)
-                return text.firstMatch(of: /OPENSSL_internal:(\w+)/).map { String($0.1) } ?? text
-            }.joined(separator: "; ")
-        }
+        // Of BoringSSL's lines only the names say something to people.
+        let names = BoringSSLReason.names(in: error)
+        let reason = names.isEmpty ? "\(error)" : names.joined(separator: "; ")
         return CommandFailure(
             .handshakeFailed,
             "no TLS handshake with \(server): \(reason). Check that a TLS server of version 1.2 or 1.3 answers there (with --starttls if it "

@@ -45,7 +45,7 @@ struct DemoConnection {
             trust: .policy(try stage.policy(step.policy, store: store, trustServer: trustServer)), host: stage.host,
             validator: PathValidator(anchors: stage.anchors), handshakeTimeout: .seconds(10), clock: stage.clock)
         let options = LoopbackTLSServer.Options(
-            behavior: .echo, minimumTLS: step.version, maximumTLS: step.version)
+            behavior: .echo, oldestTLSVersion: step.version, newestTLSVersion: step.version)
         return try await withLoopbackTLSServer(chain: step.chain, key: step.key, options: options) { server in
             let address = try SocketAddress(ipAddress: server.address, port: server.port)
             let exchange = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)

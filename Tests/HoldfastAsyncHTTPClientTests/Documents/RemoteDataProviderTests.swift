@@ -13,7 +13,8 @@ enum ProviderKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 
     func provider(
-        answerLimit: Double = 60, wholeLimit: Double = 120, allowsPlainHTTPToLoopback: Bool = true,
+        answerLimit: Duration = .seconds(60), wholeLimit: Duration = .seconds(120),
+        allowsPlainHTTPToLoopback: Bool = true,
         anchors: TrustAnchors = TrustAnchors([])
     ) -> any RemoteDataProvider {
         switch self {
@@ -187,8 +188,8 @@ struct RemoteDataProviderTests {
         "A server that stalls before its answer, in it, or drips it byte by byte meets the limits",
         arguments: ProviderKind.allCases)
     func timeLimits(kind: ProviderKind) async throws {
-        let quick = kind.provider(answerLimit: 0.2)
-        let short = kind.provider(wholeLimit: 0.4)
+        let quick = kind.provider(answerLimit: .milliseconds(200))
+        let short = kind.provider(wholeLimit: .milliseconds(400))
         try await ScriptedHTTPServer.with({ _ in [.stall] }) { server in
             #expect(await error(server.url(), by: quick)?.code == .noAnswerInTime)
             #expect(await error(server.url(), by: short)?.code == .tookTooLong)
@@ -295,7 +296,7 @@ struct RemoteDataProviderTests {
     func noTLS(kind: ProviderKind) async throws {
         try await ScriptedHTTPServer.with({ _ in [.send("no TLS\r\n"), .close] }) { server in
             // A server that waits for the end of a head that never comes.
-            let quick = kind.provider(answerLimit: 0.3)
+            let quick = kind.provider(answerLimit: .milliseconds(300))
             #expect(await error(server.url(scheme: "https"), by: quick)?.code == .noAnswerInTime)
         }
     }
@@ -377,7 +378,8 @@ struct RemoteDataProviderTests {
         let leaf = try root.leaf(names: [.dns("localhost")])
         let box = AnchorBox(try TrustAnchors(der: [other.root]))
         let store = try await TrustAnchorStore { box.current }
-        let provider = AsyncHTTPClientDataProvider(anchors: store, answerLimit: 60, wholeLimit: 120)
+        let provider = AsyncHTTPClientDataProvider(
+            validator: PathValidator(anchors: store), answerLimit: .seconds(60), wholeLimit: .seconds(120))
         try await ScriptedHTTPServer.with(tls: try tls(leaf), { _ in [.send(text), .close] }) { server in
             let url = server.url(scheme: "https", host: "localhost")
             #expect(await error(url, by: provider)?.code == .connectionFailed)
@@ -396,13 +398,13 @@ struct RemoteDataProviderTests {
     }
     #endif
 
-    @Test("Limits that are no numbers, negative or endless do no harm", arguments: [Double.nan, .infinity, -1, 1e300])
-    func oddLimits(limit: Double) async throws {
+    @Test("Limits that are negative or endless do no harm", arguments: [Duration.seconds(-1), .seconds(Int64.max)])
+    func oddLimits(limit: Duration) async throws {
         let text = answer("200 OK", [], "{}")
         let provider = ProviderKind.asyncHTTPClient.provider(answerLimit: limit, wholeLimit: limit)
         try await ScriptedHTTPServer.with({ _ in [.send(text), .close] }) { server in
             let error = await error(server.url(), by: provider)
-            #expect(limit < 0 ? error != nil : error == nil)
+            #expect(limit < .zero ? error != nil : error == nil)
         }
     }
 }

@@ -49,28 +49,26 @@ struct HTTPSetting {
 
     func client(
         unknownHosts: UnknownHostRule = .reject, limits: PinnedHTTPClient.Limits = .init(),
-        anchors: TrustAnchors? = nil, revocation: Revocation = .none, redirects: RedirectRules? = nil,
+        validator: PathValidator? = nil, redirects: RedirectRules? = nil,
         _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) throws -> PinnedHTTPClient {
         var configuration = configuration
         configure(&configuration)
         manager.unknownHosts = unknownHosts
         return try PinnedHTTPClient(
-            trust: manager,
-            validator: PathValidator(anchors: try anchors ?? self.anchors(), revocation: revocation),
+            manager: manager, validator: try validator ?? PathValidator(anchors: anchors()),
             configuration: configuration, redirects: redirects, limits: limits, clock: clock
         )
     }
 
     func withClient<Result>(
         unknownHosts: UnknownHostRule = .reject, limits: PinnedHTTPClient.Limits = .init(),
-        anchors: TrustAnchors? = nil, revocation: Revocation = .none, redirects: RedirectRules? = nil,
+        validator: PathValidator? = nil, redirects: RedirectRules? = nil,
         _ configure: (inout HTTPClient.Configuration) -> Void = { _ in },
         _ body: (PinnedHTTPClient) async throws -> Result
     ) async throws -> Result {
         let client = try client(
-            unknownHosts: unknownHosts, limits: limits, anchors: anchors, revocation: revocation, redirects: redirects,
-            configure)
+            unknownHosts: unknownHosts, limits: limits, validator: validator, redirects: redirects, configure)
         do {
             let result = try await body(client)
             try await client.shutdown()

@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastNIO
 import NIOCore
 import NIOPosix
 
@@ -35,10 +36,7 @@ final class HeldAnswer: Sendable {
 
     /// Waits for the first request, for 20 seconds at most.
     func waitForRequest() async throws {
-        let timer = requested.futureResult.eventLoop.scheduleTask(in: .seconds(20)) { [requested] in
-            requested.fail(ChannelError.connectTimeout(.seconds(20)))
-        }
-        defer { timer.cancel() }
+        requested.fail(ChannelError.connectTimeout(.seconds(20)), after: .seconds(20))
         try await requested.futureResult.get()
     }
 }

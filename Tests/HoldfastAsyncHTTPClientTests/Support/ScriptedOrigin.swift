@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastNIO
 import HoldfastTesting
 import NIOCore
 import NIOPosix
@@ -9,6 +10,14 @@ import NIOTLS
 /// request, whatever HTTP says of their order.
 final class ScriptedOrigin: Sendable {
     struct Script: Sendable {
+        /// What of a request is answered.
+        enum Place: CaseIterable, Sendable {
+            case head
+            /// The first part of a body behind the head; over HTTP/1.1 what comes with a second read.
+            case body
+        }
+
+        var place = Place.head
         /// Sent behind the handshake, each with a flush of its own.
         var greeting: [[UInt8]] = []
         var closesAfterGreeting = false
@@ -64,8 +73,7 @@ final class ScriptedOrigin: Sendable {
                 return false
             }
             if isSatisfied { promise.succeed() }
-            let timer = loop.scheduleTask(in: .seconds(20)) { promise.fail(ChannelError.connectTimeout(.seconds(20))) }
-            defer { timer.cancel() }
+            promise.fail(ChannelError.connectTimeout(.seconds(20)), after: .seconds(20))
             try await promise.futureResult.get()
         }
 
@@ -146,6 +154,9 @@ final class ScriptedOrigin: Sendable {
         private var number = 0
         private var isHTTP2 = false
         private var received = ByteBuffer()
+        /// Streams whose body was answered, and of HTTP/1.1 the one request that is.
+        private var answered: Set<UInt32> = []
+        private var hasHead = false
 
         init(_ state: StateBox, _ makeScript: @escaping @Sendable (Int) -> Script) {
             self.state = state
@@ -168,7 +179,7 @@ final class ScriptedOrigin: Sendable {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             received.writeImmutableBuffer(unwrapInboundIn(data))
-            while let stream = isHTTP2 ? nextStream() : nextHead() {
+            while let stream = isHTTP2 ? nextStream() : nextRequest() {
                 state.requested(on: number)
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
                 let answer: @Sendable () -> Void = {
@@ -194,13 +205,22 @@ final class ScriptedOrigin: Sendable {
             if closes { context.close(promise: nil) }
         }
 
+        /// The whole head, and the beginning of the body where that is answered.
+        private func nextRequest() -> UInt32? {
+            if script.place == .head { return nextHead() }
+            if !hasHead { hasHead = nextHead() != nil }
+            guard hasHead, received.readableBytes > 0 else { return nil }
+            received.clear()
+            return answered.insert(0).inserted ? 0 : nil
+        }
+
         private func nextHead() -> UInt32? {
             guard let end = received.readableBytesView.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
             received.moveReaderIndex(to: end.upperBound)
             return 0
         }
 
-        /// The stream of the next HEADERS frame (RFC 9113 4.1), past the client's preface.
+        /// The stream of the next frame that is answered (RFC 9113 4.1), past the client's preface.
         private func nextStream() -> UInt32? {
             if received.readableBytesView.starts(with: Array("PRI * HTTP/2.0".utf8)) {
                 guard received.readableBytes >= 24 else { return nil }
@@ -216,7 +236,8 @@ final class ScriptedOrigin: Sendable {
                 let length = Int(high) << 8 | Int(low)
                 guard received.readableBytes >= 9 + length else { return nil }
                 received.moveReaderIndex(forwardBy: 9 + length)
-                if kind == 1 { return stream }
+                if kind == 1, script.place == .head { return stream }
+                if kind == 0, script.place == .body, answered.insert(stream).inserted { return stream }
             }
             return nil
         }

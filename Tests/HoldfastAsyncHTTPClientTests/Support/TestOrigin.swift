@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
@@ -116,8 +117,7 @@ final class TestOrigin: Sendable {
                 return false
             }
             if isSatisfied { promise.succeed() }
-            let timer = loop.scheduleTask(in: .seconds(20)) { promise.fail(ChannelError.connectTimeout(.seconds(20))) }
-            defer { timer.cancel() }
+            promise.fail(ChannelError.connectTimeout(.seconds(20)), after: .seconds(20))
             try await promise.futureResult.get()
         }
     }

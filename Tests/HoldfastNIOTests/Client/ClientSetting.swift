@@ -22,7 +22,7 @@ struct ClientSetting {
 
     func client(
         for host: String, pins: [Pin] = [], configuration: TLSConfiguration = .makeClientConfiguration(),
-        handshakeTimeout: TimeAmount? = .seconds(300)
+        handshakeTimeout: Duration? = .seconds(300)
     ) throws -> PinnedTLSClient {
         try client(
             for: host, trust: .policy(try policy(for: host, pins: pins)), configuration: configuration,
@@ -37,7 +37,7 @@ struct ClientSetting {
 
     func client(
         for host: String, trust: TrustSource, configuration: TLSConfiguration = .makeClientConfiguration(),
-        handshakeTimeout: TimeAmount? = .seconds(300)
+        handshakeTimeout: Duration? = .seconds(300)
     ) throws -> PinnedTLSClient {
         try PinnedTLSClient(
             trust: trust, host: DialledHost(host), configuration: configuration, validator: validator(),
@@ -82,5 +82,5 @@ func expectTrust(
 
 extension LoopbackTLSServer.Options {
     /// One version of TLS alone.
-    static func only(_ version: TLSVersion) -> Self { .init(minimumTLS: version, maximumTLS: version) }
+    static func only(_ version: TLSVersion) -> Self { .init(oldestTLSVersion: version, newestTLSVersion: version) }
 }

@@ -13,7 +13,7 @@ struct DerivedConfigurationTests {
     func replaced() throws {
         var given = TLSConfiguration.makeClientConfiguration()
         given.renegotiationSupport = .always
-        let derived = try ClientTLSConfiguration.derived(from: given, oldestVersion: .tlsv12)
+        let derived = try ClientTLSConfiguration.derived(from: given, oldestTLSVersion: .tlsv12)
         #expect(derived.certificateVerification == .noHostnameVerification)
         #expect(derived.trustRoots == .certificates([]))
         #expect(derived.renegotiationSupport == .none)
@@ -34,7 +34,7 @@ struct DerivedConfigurationTests {
         given.applicationProtocols = ["h2", "http/1.1"]
         given.shutdownTimeout = .seconds(1)
         given.keyLogCallback = { _ in }
-        let derived = try ClientTLSConfiguration.derived(from: given, oldestVersion: .tlsv12)
+        let derived = try ClientTLSConfiguration.derived(from: given, oldestTLSVersion: .tlsv12)
         #expect(derived.cipherSuites == given.cipherSuites)
         #expect(derived.curves == given.curves)
         #expect(derived.verifySignatureAlgorithms == given.verifySignatureAlgorithms)
@@ -51,12 +51,12 @@ struct DerivedConfigurationTests {
         let setting = try ClientSetting()
         let leaf = try setting.issuing.leaf(names: ["www.example.com"])
         try await withLoopbackTLSServer(
-            serving: leaf, options: .init(minimumTLS: .tlsv1, maximumTLS: .tlsv11)
+            serving: leaf, options: .init(oldestTLSVersion: .tlsv1, newestTLSVersion: .tlsv11)
         ) { server in
             func client(_ oldest: TLSVersion) throws -> PinnedTLSClient {
                 try PinnedTLSClient(
                     trust: .policy(setting.policy(for: "www.example.com")),
-                    host: DialledHost("www.example.com"), validator: setting.validator(), oldestVersion: oldest)
+                    host: DialledHost("www.example.com"), validator: setting.validator(), oldestTLSVersion: oldest)
             }
             let refused = try await ClientAttempt.make(try client(.tlsv12), at: server)
             #expect(refused.errors.first is NIOSSLError)

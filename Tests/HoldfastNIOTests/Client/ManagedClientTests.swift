@@ -67,12 +67,36 @@ struct ManagedClientTests {
         try await withLoopbackTLSServer(serving: leaf) { server in
             let client = try setting.client(
                 for: host,
-                trust: TrustSource { trust, time in
+                trust: .custom { trust, time in
                     asked.withLock { $0.append(trust.host) }
                     return policy.evaluate(trust, at: time)
                 })
             expectTrust(try await ClientAttempt.make(client, at: server))
         }
         #expect(try asked.withLock { $0 } == [DialledHost(host)])
+    }
+
+    @Test("goes by its validator's revocation lists, and by the new anchors of a store, in the next handshake")
+    func validator() async throws {
+        let serial = Array(try X509Certificate(der: leaf.der).serialNumber)
+        let lists = try [
+            setting.issuing.revocationList { $0.serialNumbers = [serial] }, setting.root.revocationList(),
+        ].map { try CertificateRevocationList(der: $0) }
+        let anchors = Lock(try TrustAnchors(der: [setting.root.root]))
+        let store = try await TrustAnchorStore { anchors.withLock { $0 } }
+        func client(_ revocation: Revocation) throws -> PinnedTLSClient {
+            try PinnedTLSClient(
+                trust: .policy(setting.policy(for: host)), host: DialledHost(host),
+                validator: PathValidator(anchors: store, revocation: revocation))
+        }
+        let trusting = try client(.none)
+        try await withLoopbackTLSServer(serving: leaf) { server in
+            expectTrust(try await ClientAttempt.make(trusting, at: server))
+            expectRefusal(try await ClientAttempt.make(try client(.crls(lists)), at: server), .revoked)
+            let stranger = try TrustAnchors(der: [TestAuthority.root(name: "Stranger").root])
+            anchors.withLock { $0 = stranger }
+            #expect(try await store.reload())
+            expectRefusal(try await ClientAttempt.make(trusting, at: server), .unknownIssuer)
+        }
     }
 }

@@ -51,13 +51,12 @@ struct PolicyRaceTests {
         let host = "www.example.com"
         let ledger = PolicyLedger(leafPin: try leaf.publicKeyPin())
         let manager = TrustManager()
-        let managed = TrustSource.manager(manager)
         let objections = Lock<[String]>([])
         let client = try setting.client(
             for: host,
-            trust: TrustSource { trust, time in
+            trust: .custom { trust, time in
                 let gone = ledger.gone
-                let decision = managed.evaluate(trust, at: time)
+                let decision = manager.evaluate(trust, at: time)
                 if let objection = ledger.objection(to: decision, afterwardsTo: gone) {
                     objections.withLock { $0.append(objection) }
                 }

@@ -105,7 +105,7 @@ struct ClientSessionsTests {
             configuration = (configuration as any FileSources).reading(key: key.path, chain: chain.path)
             let server = try PinnedTLSServer(
                 clients: setting.pinned(device), configuration: configuration, validator: setting.validator(),
-                oldestVersion: .tlsv12, handshakeTimeout: .seconds(60), clock: SystemWallClock(), mostChains: 0)
+                oldestTLSVersion: .tlsv12, handshakeTimeout: .seconds(60), clock: SystemWallClock(), mostChains: 0)
             try FileManager.default.removeItem(at: chain)
             try FileManager.default.removeItem(at: key)
             try await MutualServer.with(server) { running in

@@ -52,7 +52,7 @@ struct MutualSetting {
         mostChains: Int = ClientSessions.mostChains
     ) throws -> PinnedTLSServer {
         try PinnedTLSServer(
-            clients: policy, configuration: configuration(version), validator: validator(), oldestVersion: .tlsv12,
+            clients: policy, configuration: configuration(version), validator: validator(), oldestTLSVersion: .tlsv12,
             handshakeTimeout: .seconds(60), clock: clock, mostChains: mostChains)
     }
 

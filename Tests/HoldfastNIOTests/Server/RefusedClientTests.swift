@@ -121,7 +121,7 @@ struct RefusedClientTests {
     @Test("completes a handshake in which nobody was asked and no certificate shown: no decision, no bytes")
     func noDecision() async throws {
         let sessions = try ClientSessions(
-            configuration: ServerTLSConfiguration.derived(from: setting.configuration(), oldestVersion: .tlsv12))
+            configuration: ServerTLSConfiguration.derived(from: setting.configuration(), oldestTLSVersion: .tlsv12))
         let verification = PeerVerification(
             clients: try setting.pinned(setting.device()), validator: try setting.validator())
         var lax = try setting.configuration()

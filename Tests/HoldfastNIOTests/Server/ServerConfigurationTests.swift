@@ -96,7 +96,7 @@ struct ServerConfigurationTests {
         given.applicationProtocols = ["h2"]
         given.sslContextCallback = { _, promise in promise.succeed(.noChanges) }
         for derived in [
-            try ServerTLSConfiguration.derived(from: given, oldestVersion: .tlsv12),
+            try ServerTLSConfiguration.derived(from: given, oldestTLSVersion: .tlsv12),
             try PeerVerification.serverConfiguration(from: given),
         ] {
             #expect(derived.certificateVerification == .noHostnameVerification)

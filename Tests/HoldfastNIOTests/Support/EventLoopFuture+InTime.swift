@@ -1,3 +1,4 @@
+import HoldfastNIO
 import NIOCore
 
 /// A wait that did not end: a failed test, not one that hangs, since NIO's futures take no notice of a cancelled task.
@@ -7,9 +8,8 @@ extension EventLoopFuture where Value: Sendable {
     /// The value, if it comes within a time that is longer than any that an honest one takes.
     func inTime(_ limit: TimeAmount = .seconds(60)) async throws -> Value {
         let promise = eventLoop.makePromise(of: Value.self)
-        let timer = eventLoop.scheduleTask(in: limit) { promise.fail(WaitedTooLong()) }
+        promise.fail(WaitedTooLong(), after: limit)
         cascade(to: promise)
-        defer { timer.cancel() }
         return try await promise.futureResult.get()
     }
 

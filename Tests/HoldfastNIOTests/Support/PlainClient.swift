@@ -18,7 +18,7 @@ struct PlainClient: Sendable {
 
     init(trusting roots: [[UInt8]], version: TLSVersion? = nil, serverName: String? = "www.example.com") throws {
         configuration = try .testClient(
-            trusting: roots, minimumTLS: version ?? .tlsv12, maximumTLS: version)
+            trusting: roots, oldestTLSVersion: version ?? .tlsv12, newestTLSVersion: version)
         self.serverName = serverName
     }
 
@@ -31,9 +31,6 @@ struct PlainClient: Sendable {
         let context = try NIOSSLContext(configuration: configuration)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let promise = loop.makePromise(of: [UInt8].self)
-        // A server that never answers is a failed test, not one that hangs.
-        let timer = loop.scheduleTask(in: .seconds(300)) { promise.fail(ChannelError.connectTimeout(.seconds(300))) }
-        defer { timer.cancel() }
         let bootstrap = ClientBootstrap(group: loop).channelInitializer { [serverName] channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations

@@ -85,7 +85,7 @@ struct CheckTests {
     @Test("JSON is one object with every promised field")
     func json() async throws {
         let site = try TestSite()
-        let (run, _) = try await site.run("check", ["--json"], options: .init(maximumTLS: .tlsv12))
+        let (run, _) = try await site.run("check", ["--json"], options: .init(newestTLSVersion: .tlsv12))
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         let report = try run.json(Report.self)

@@ -27,7 +27,7 @@ struct ClientCertificateTests {
             try Data(client.certificate.key.privateKeyPEM.utf8).write(to: key)
             let (run, server) = try await site.run(
                 verb, ["--client-cert", certificate.path, "--client-key", key.path],
-                options: .init(maximumTLS: version, clientRoots: [client.authority.certificate.der]))
+                options: .init(newestTLSVersion: version, clientRoots: [client.authority.certificate.der]))
             #expect(run.status == 0, "\(run.errors)")
             #expect(server.handshakesCompleted == 1)
             #expect(server.handshakesFailed == 0)
@@ -53,7 +53,7 @@ struct ClientCertificateTests {
         let (site, client) = (try TestSite(), try Client())
         let (run, server) = try await site.run(
             "check", ["--json"],
-            options: .init(maximumTLS: .tlsv12, clientRoots: [client.authority.certificate.der]))
+            options: .init(newestTLSVersion: .tlsv12, clientRoots: [client.authority.certificate.der]))
         #expect(run.status == 3)
         #expect(run.errors.contains("--client-cert"))
         #expect(server.handshakesCompleted == 0)
@@ -67,7 +67,7 @@ struct ClientCertificateTests {
             try Data((client.certificate.key.privateKeyPEM + client.certificate.chainPEM).utf8).write(to: file)
             let (run, server) = try await site.run(
                 "check", ["--client-cert", file.path], trustingRoot: false,
-                options: .init(maximumTLS: version, clientRoots: [client.authority.certificate.der]))
+                options: .init(newestTLSVersion: version, clientRoots: [client.authority.certificate.der]))
             #expect(run.status == 1)
             #expect(server.handshakesCompleted == 0)
         }

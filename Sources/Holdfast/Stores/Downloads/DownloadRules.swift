@@ -11,6 +11,9 @@ package struct DownloadRules: Sendable {
         self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
     }
 
+    /// A limit that timers can take: none is negative or longer than a year.
+    package static func usable(_ limit: Duration) -> Duration { min(max(limit, .zero), .seconds(366 * 86_400)) }
+
     /// - Throws: ``RemoteDataError`` `insecureURL`.
     package func check(_ url: URL) throws(RemoteDataError) {
         guard isAllowed(url) else {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -12,22 +12,24 @@ import Security
 ///
 /// A value; safe to use from any thread.
 public struct URLSessionDataProvider: RemoteDataProvider {
-    /// The longest time until the answer begins, connecting included, in seconds.
-    public let answerLimit: TimeInterval
-    /// The longest time for the whole, in seconds.
-    public let wholeLimit: TimeInterval
+    /// The longest time until the answer begins, connecting included.
+    public let answerLimit: Duration
+    /// The longest time for the whole.
+    public let wholeLimit: Duration
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
     public let allowsPlainHTTPToLoopback: Bool
 
     /// Makes a provider.
     /// - Parameters:
-    ///   - answerLimit: the longest time until the answer begins, in seconds.
-    ///   - wholeLimit: the longest time for the whole, in seconds.
+    ///   - answerLimit: the longest time until the answer begins.
+    ///   - wholeLimit: the longest time for the whole.
     ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
-    public init(answerLimit: TimeInterval = 15, wholeLimit: TimeInterval = 60, allowsPlainHTTPToLoopback: Bool = false)
-    {
-        self.answerLimit = answerLimit
-        self.wholeLimit = wholeLimit
+    public init(
+        answerLimit: Duration = .seconds(15), wholeLimit: Duration = .seconds(60),
+        allowsPlainHTTPToLoopback: Bool = false
+    ) {
+        self.answerLimit = DownloadRules.usable(answerLimit)
+        self.wholeLimit = DownloadRules.usable(wholeLimit)
         self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
     }
 
@@ -82,8 +84,8 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         // Our own limits come first: the session's do not say which of them was reached.
-        configuration.timeoutIntervalForRequest = provider.wholeLimit + 10
-        configuration.timeoutIntervalForResource = provider.wholeLimit + 10
+        configuration.timeoutIntervalForRequest = (provider.wholeLimit + .seconds(10)) / .seconds(1)
+        configuration.timeoutIntervalForResource = (provider.wholeLimit + .seconds(10)) / .seconds(1)
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
         // A session keeps its delegate until it is invalidated.
         defer { session.invalidateAndCancel() }
@@ -102,11 +104,11 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
             after(provider.answerLimit) { download in
                 guard !download.state.withLock({ $0.hasAnswer }) else { return nil }
                 return RemoteDataError(
-                    .noAnswerInTime, expected: "an answer within \(download.provider.answerLimit) s", found: "none")
+                    .noAnswerInTime, expected: "an answer within \(download.provider.answerLimit)", found: "none")
             }
             after(provider.wholeLimit) { download in
                 RemoteDataError(
-                    .tookTooLong, expected: "the whole within \(download.provider.wholeLimit) s", found: "not the end")
+                    .tookTooLong, expected: "the whole within \(download.provider.wholeLimit)", found: "not the end")
             }
             task.resume()
         }
@@ -123,8 +125,8 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         continuation?.resume(with: outcome)
     }
 
-    private func after(_ seconds: TimeInterval, _ error: @escaping @Sendable (Download) -> RemoteDataError?) {
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+    private func after(_ span: Duration, _ error: @escaping @Sendable (Download) -> RemoteDataError?) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + span / .seconds(1)) { [weak self] in
             guard let self, let error = error(self) else { return }
             self.end(with: error)
         }

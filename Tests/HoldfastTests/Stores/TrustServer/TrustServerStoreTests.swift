@@ -320,7 +320,7 @@ struct TrustServerStoreTests {
         }
         let first = try shared(URLSessionDataProvider(), FileDataStore(folder: folder))
         #expect(try shared(URLSessionDataProvider(), FileDataStore(folder: folder)) === first)
-        #expect(try shared(URLSessionDataProvider(answerLimit: 1), FileDataStore(folder: folder)) !== first)
+        #expect(try shared(URLSessionDataProvider(answerLimit: .seconds(1)), FileDataStore(folder: folder)) !== first)
         #expect(try shared(URLSessionDataProvider(), FileDataStore(folder: folder.appending(path: "x"))) !== first)
         let value = try shared(Value(), fixture.storage)
         #expect(try shared(Value(), fixture.storage) !== value)

@@ -1,0 +1,220 @@
+import AsyncHTTPClient
+import Holdfast
+import HoldfastNIO
+import NIOCore
+import NIOHTTP2
+
+// What happens to connections that the pool has: requests begin on them, what they rest on ends or changes.
+extension ConnectionGate {
+    // MARK: Requests
+
+    /// Why a request must not go out on a connection; nil when it may. On the connection's event loop, when the pool
+    /// has handed it a request, which may have waited for long.
+    func refusal(on id: ObjectIdentifier) -> (any Error)? {
+        let look = judge.look(at: origin.host)
+        if standing(of: id, look.version) == .expired { renewEvidence(only: id, under: look) }
+        switch standing(of: id, look.version) {
+        case .good: return nil
+        case .outdated where endWhatNoLongerHolds(only: id, under: look).isNothing: return nil
+        case .outdated, .expired, .gone: return ConnectionRetired()
+        }
+    }
+
+    private enum Standing {
+        case good
+        /// It was judged under other policies or anchors.
+        case outdated
+        case expired
+        case gone
+    }
+
+    private func standing(of id: ObjectIdentifier, _ version: TrustJudge.Version) -> Standing {
+        let now = judge.clock.now
+        return state.withLock { state in
+            guard !state.isRetired, let connection = state.connections[id], !connection.awaitsEvidence else {
+                return .gone
+            }
+            guard !(connection.verdict.expiry?.isPast(at: now) ?? false) else { return .expired }
+            return connection.verdict.version == version ? .good : .outdated
+        }
+    }
+
+    /// Lets a request have a stream or turns it away. Called by AsyncHTTPClient on the connection's event loop, before
+    /// it hands the request to the stream.
+    /// - Parameter next: the application's own initialiser.
+    func admit(
+        stream: any Channel, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
+    ) -> EventLoopFuture<Void> {
+        let channel = stream.parent
+        let id = channel.map { ObjectIdentifier($0) }
+        let guarding = state.withLock { state in id.flatMap { state.connections[$0]?.guarding } }
+        let error = id.map { refusal(on: $0) } ?? ConnectionRetired()
+        do {
+            // Turned away by a handler: AsyncHTTPClient stops the process when a stream's initialiser fails.
+            let pipeline = stream.pipeline.syncOperations
+            let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+            try pipeline.addHandler(RequestGuard(.stream) { error }, position: .after(codec))
+        } catch {
+            return stream.eventLoop.makeFailedFuture(error)
+        }
+        if let channel, error == nil { (guarding?.value as? FrameGuard)?.give(stream, on: channel) }
+        if let channel, error != nil { guarding?.value.drain(channel) }
+        guard error == nil, let next else { return stream.eventLoop.makeSucceededVoidFuture() }
+        return next(stream)
+    }
+
+    // MARK: Evidence that ends
+
+    func endTimer(until expiry: EvidenceExpiry, on loop: any EventLoop) -> Scheduled<Void> {
+        loop.scheduleTask(in: expiry.remaining(at: judge.clock.now)) { [weak self] in
+            if let self, self.hasExpired() { self.expired(self) }
+        }
+    }
+
+    /// Whether evidence about some connection is no longer to be used, although it was judged anew.
+    func hasExpired() -> Bool {
+        renewEvidence(under: judge.look(at: origin.host))
+        let now = judge.clock.now
+        return state.withLock { $0.connections.values.contains { $0.verdict.expiry?.isPast(at: now) ?? false } }
+    }
+
+    /// Judges connections anew whose evidence has come to its end. No handshake could add to it: the connection's own has
+    /// proved the key, and the chain is as good as it was, if it is still trusted at this time.
+    /// - Parameter id: one connection; nil for all.
+    private func renewEvidence(only id: ObjectIdentifier? = nil, under look: TrustJudge.Look) {
+        let now = judge.clock.now
+        let over = state.withLock { state in
+            state.connections.filter {
+                (id == nil || $0.key == id) && $0.value.verdict.expiry?.isPast(at: now) ?? false
+            }
+        }
+        for (id, connection) in over {
+            // Outside the lock: this asks the policy, which may be the application's code.
+            guard let chain = connection.verdict.chain, let judgment = judge.trust(in: chain, under: look) else {
+                continue
+            }
+            let expiry =
+                connection.verdict.isWholeChain
+                ? evidence.remember(judgment.decision, about: chain, anchors: look.anchors)
+                : evidence.expiry(of: judgment.decision)
+            guard !expiry.isPast(at: now) else { continue }
+            let timer = endTimer(until: expiry, on: connection.channel.eventLoop)
+            let isGone = state.withLock { state in
+                state.connections[id]?.timer?.cancel()
+                state.connections[id]?.verdict.expiry = expiry
+                state.connections[id]?.timer = timer
+                return state.connections[id] == nil
+            }
+            if isGone { timer.cancel() }
+        }
+    }
+
+    // MARK: Policies and anchors that change
+
+    /// What judging connections again came to.
+    struct Rejudgment {
+        var refused: [(channel: any Channel, failure: TrustFailure)] = []
+        /// Connections that were trusted by their leaf alone, about which the policy of now wants to know more.
+        var undecided: [(id: ObjectIdentifier, channel: any Channel, leaf: [UInt8])] = []
+
+        var isNothing: Bool { refused.isEmpty && undecided.isEmpty }
+    }
+
+    /// Judges connections again that were let in under other policies or anchors, and closes those that are refused. When
+    /// more has to be known of one, no further request begins on any; its own go on while evidence is collected.
+    /// - Parameter id: one connection; nil for all.
+    @discardableResult
+    func endWhatNoLongerHolds(only id: ObjectIdentifier? = nil, under look: TrustJudge.Look) -> Rejudgment {
+        let again = judgeAgain(only: id, under: look)
+        for (channel, _) in again.refused { channel.eventLoop.execute { channel.closeBelowTLS() } }
+        if !again.undecided.isEmpty { expired(self) }
+        for (id, channel, leaf) in again.undecided { collectEvidence(about: leaf, of: id, channel) }
+        return again
+    }
+
+    func judgeAgain(only id: ObjectIdentifier?, under look: TrustJudge.Look) -> Rejudgment {
+        let version = look.version
+        let stale = state.withLock { state in
+            state.connections.filter {
+                $0.value.verdict.version != version && !$0.value.awaitsEvidence && (id == nil || $0.key == id)
+            }
+        }
+        var again = Rejudgment()
+        for (key, connection) in stale {
+            // Outside the lock: this asks the policy, which may be the application's code.
+            guard connection.verdict.isWholeChain else {
+                guard let leaf = connection.verdict.chain?.leaf else { continue }
+                if var verdict = knownTrust(in: leaf, under: look) {
+                    verdict.expiry = connection.verdict.expiry?.atMost(verdict.decision.holdsUntil)
+                    let verdict = verdict
+                    state.withLock { $0.connections[key]?.verdict = verdict }
+                } else {
+                    state.withLock { $0.connections[key]?.awaitsEvidence = true }
+                    again.undecided.append((key, connection.channel, leaf))
+                }
+                continue
+            }
+            let judgment = judge.judgment(about: connection.verdict.chain, under: look)
+            if let failure = judgment.decision.failure {
+                again.refused.append((connection.channel, failure))
+            } else {
+                state.withLock {
+                    $0.connections[key]?.verdict.decision = judgment.decision
+                    $0.connections[key]?.verdict.version = judgment.version
+                    $0.connections[key]?.verdict.expiry =
+                        connection.verdict.expiry?.atMost(judgment.decision.holdsUntil)
+                }
+            }
+        }
+        return again
+    }
+
+    /// Gets what the server presents beside the leaf, and closes the connection unless that is trusted.
+    private func collectEvidence(about leaf: [UInt8], of id: ObjectIdentifier, _ channel: any Channel) {
+        guard let collector else { return }
+        collector.chain(with: leaf, on: channel.eventLoop).whenComplete { result in
+            let verdict = (try? result.get()).map { self.verdict(on: $0, under: self.judge.look(at: self.origin.host)) }
+            guard let verdict, verdict.decision.isTrusted else { return channel.closeBelowTLS() }
+            self.state.withLock { state in
+                state.connections[id]?.verdict = verdict
+                state.connections[id]?.awaitsEvidence = false
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// Gives up waiting for a connection, unless there is one or another was let in meanwhile: then no request starts
+    /// any more, and the rest of ``retire()`` is due.
+    /// - Parameter admissions: how many connections had been let in when the wait began.
+    func giveUp(since admissions: Int, at time: NIODeadline) -> Wait {
+        state.withLock { state in
+            guard state.admissions == admissions, !state.isConnected else { return .connected }
+            // At once: a request that started after this would be sent again.
+            state.isRetired = true
+            guard state.connections.isEmpty else { return .draining }
+            state.silentAt = time
+            return .silent
+        }
+    }
+
+    /// Lets no request start on any connection, and no connection in, from now on; requests that are under way go on.
+    func retire() {
+        let (connections, judged) = state.withLock { state in
+            state.isRetired = true
+            return (Array(state.connections.values), Array(state.judged.values))
+        }
+        for promise in judged { promise.fail(ConnectionRetired()) }
+        for connection in connections {
+            connection.channel.eventLoop.execute { connection.guarding.value.drain(connection.channel) }
+        }
+    }
+
+    /// Ends every connection, with a goodbye, and what is being collected for others. AsyncHTTPClient does so as well,
+    /// but waits for ever for one that it holds for closing already.
+    func endAll() {
+        collector?.stop()
+        retire()
+        for connection in state.withLock({ Array($0.connections.values) }) { connection.channel.close(promise: nil) }
+    }
+}
