@@ -11,7 +11,7 @@ import Testing
 
 /// Seeded servers that send whatever HTTP has, in any order, behind the handshake and after a request, and then close.
 /// A server that gets past the gates stops the process: AsyncHTTPClient's pool does not survive what it does not expect.
-@Suite("A server with frames in any order", .timeLimit(.minutes(10)))
+@Suite("A server with frames in any order")
 struct HostileServerCampaign {
     /// `HOLDFAST_MUTANTS` asks for as many, 20,000 at most: each is a server, a client and two handshakes.
     private static let servers =
@@ -115,7 +115,12 @@ struct HostileServerCampaign {
         return script
     }
 
-    @Test("kills nothing, trusted or refused, known or new", arguments: ["h2", "http/1.1"])
+    /// Ten minutes for the campaign of every run, and as much time for each server beyond that: eight at a time, of which
+    /// each lives a quarter of a second.
+    private static let minutes = 10 + servers / 400
+
+    @Test(
+        "kills nothing, trusted or refused, known or new", .timeLimit(.minutes(minutes)), arguments: ["h2", "http/1.1"])
     func everyOrder(version: String) async throws {
         let setting = try HTTPSetting()
         let leaf = try setting.leaf("www.example.com", "api.example.com")
