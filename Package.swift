@@ -89,6 +89,7 @@ let package = Package(
         .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastSigning", targets: ["HoldfastSigning"]),
+        .library(name: "HoldfastTUF", targets: ["HoldfastTUF"]),
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
         .library(name: "HoldfastNIOTesting", targets: ["HoldfastNIOTesting"]),
         .executable(name: "holdfastctl", targets: ["holdfastctl"]),
@@ -147,6 +148,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HoldfastSigning", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
+        .target(name: "HoldfastTUF", dependencies: ["Holdfast", crypto], swiftSettings: strict),
         .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1, logging],
             swiftSettings: strict),
@@ -157,8 +159,9 @@ let package = Package(
         .executableTarget(
             name: "holdfastctl",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTesting",
-                "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, crypto, cryptoExtras, asn1, logging, argumentParser,
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
+                "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, crypto, cryptoExtras, asn1, logging,
+                argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),
@@ -179,6 +182,9 @@ let package = Package(
         .testTarget(
             name: "HoldfastSigningTests", dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTesting"],
             swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastTUFTests", dependencies: ["Holdfast", "HoldfastTUF", "HoldfastTesting", crypto],
+            exclude: ["Support/Python"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",
             dependencies: [

@@ -4,7 +4,14 @@
 /// It builds no tree: the caller asks for what is due next, and what he skips is checked just as strictly. It is used
 /// before any signature is checked, so keys and texts are octets to it: equality of `String` normalises, and its work on
 /// one run of combining marks grows with the square of the run.
-struct StrictJSONReader {
+package struct StrictJSONReader {
+    /// What kind of value is due, told by its first character.
+    package enum Kind: Sendable {
+        case object, array, text, number
+        /// `true`, `false`, `null`, or nothing of JSON.
+        case word
+    }
+
     private struct Frame {
         let isObject: Bool
         /// Where the keys of this object begin among those of all that are open.
@@ -27,7 +34,7 @@ struct StrictJSONReader {
     /// How many keys, and octets of keys, were compared: at most six for each octet of any document.
     private(set) var comparisons = 0
 
-    init(_ bytes: [UInt8], maximumBytes: Int) throws(DocumentError) {
+    package init(_ bytes: [UInt8], maximumBytes: Int) throws(DocumentError) {
         guard bytes.count <= maximumBytes else {
             throw DocumentError(.tooLarge, expected: "at most \(maximumBytes) bytes", found: "\(bytes.count)")
         }
@@ -41,16 +48,16 @@ struct StrictJSONReader {
     }
 
     /// Nothing but white space may follow.
-    mutating func finish() throws(DocumentError) {
+    package mutating func finish() throws(DocumentError) {
         skipWhitespace()
         guard position == bytes.count else { throw error(.notJSON, "the end", here) }
     }
 
     // MARK: Objects and arrays
 
-    mutating func beginObject() throws(DocumentError) { try begin(isObject: true) }
+    package mutating func beginObject() throws(DocumentError) { try begin(isObject: true) }
 
-    mutating func beginArray() throws(DocumentError) { try begin(isObject: false) }
+    package mutating func beginArray() throws(DocumentError) { try begin(isObject: false) }
 
     /// The key of the next member; nil after the last, which ends the object. Its value must be read or skipped.
     ///
@@ -66,6 +73,17 @@ struct StrictJSONReader {
         skipWhitespace()
         guard take(":") else { throw error(.notJSON, "a colon", here) }
         return key
+    }
+
+    /// As ``nextKey()``, for objects of any width: the octets of the key, of which nothing is remembered. The caller
+    /// refuses keys that come twice.
+    package mutating func nextKeyOctets(atMost limit: Int) throws(DocumentError) -> ArraySlice<UInt8>? {
+        guard try next(closing: "}") else { return nil }
+        guard peek == UInt8(ascii: "\"") else { throw error(.notJSON, "a key", here) }
+        let octets = try octets(atMost: limit, of: "a key")
+        skipWhitespace()
+        guard take(":") else { throw error(.notJSON, "a colon", here) }
+        return octets
     }
 
     private mutating func remember(_ key: Key, since first: Int) throws(DocumentError) {
@@ -85,7 +103,7 @@ struct StrictJSONReader {
     }
 
     /// Whether the array has another element, which must be read or skipped; false ends the array.
-    mutating func nextElement() throws(DocumentError) -> Bool { try next(closing: "]") }
+    package mutating func nextElement() throws(DocumentError) -> Bool { try next(closing: "]") }
 
     private mutating func begin(isObject: Bool) throws(DocumentError) {
         skipWhitespace()
@@ -115,7 +133,7 @@ struct StrictJSONReader {
     // MARK: Values
 
     /// An integer of at most 53 bits, as its digits stand there.
-    mutating func integer() throws(DocumentError) -> Int64 {
+    package mutating func integer() throws(DocumentError) -> Int64 {
         skipWhitespace()
         let start = position
         guard let first = peek, first == UInt8(ascii: "-") || Self.isDigit(first) else { throw wrongType("an integer") }
@@ -161,7 +179,7 @@ struct StrictJSONReader {
             String(decoding: text, as: UTF8.self).quoted)
     }
 
-    mutating func boolean() throws(DocumentError) -> Bool {
+    package mutating func boolean() throws(DocumentError) -> Bool {
         skipWhitespace()
         if takeWord("true") { return true }
         if takeWord("false") { return false }
@@ -169,7 +187,7 @@ struct StrictJSONReader {
     }
 
     /// Takes a null, if one is next.
-    mutating func takeNull() -> Bool {
+    package mutating func takeNull() -> Bool {
         skipWhitespace()
         return takeWord("null")
     }
@@ -182,6 +200,20 @@ struct StrictJSONReader {
         }
     }
 
+    /// The kind of the value that is due.
+    package var nextKind: Kind {
+        mutating get {
+            skipWhitespace()
+            return switch peek {
+            case UInt8(ascii: "{"): .object
+            case UInt8(ascii: "["): .array
+            case UInt8(ascii: "\""): .text
+            case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): .number
+            default: .word
+            }
+        }
+    }
+
     /// Text, with its escapes resolved. It may be printed; what is compared, or looked up, is read as octets.
     mutating func string() throws(DocumentError) -> String { String(decoding: try octets(), as: UTF8.self) }
 
@@ -189,9 +221,11 @@ struct StrictJSONReader {
     /// - Parameters:
     ///   - limit: how many there may be; reading goes no further.
     ///   - what: it is, for the error.
-    mutating func octets(atMost limit: Int = .max, of what: String = "a text") throws(DocumentError) -> ArraySlice<
-        UInt8
-    > {
+    package mutating func octets(atMost limit: Int = .max, of what: String = "a text") throws(DocumentError)
+        -> ArraySlice<
+            UInt8
+        >
+    {
         skipWhitespace()
         guard take("\"") else { throw wrongType(what) }
         var start = position
@@ -240,7 +274,7 @@ struct StrictJSONReader {
     // MARK: Errors
 
     /// An error at the field and the entry that are being read.
-    func error(_ code: DocumentError.Code, _ expected: String, _ found: String) -> DocumentError {
+    package func error(_ code: DocumentError.Code, _ expected: String, _ found: String) -> DocumentError {
         DocumentError(
             code, entry: frames.first { !$0.isObject }.map { max(0, $0.count - 1) },
             field: frames.last { $0.isObject && !$0.key.isEmpty }?.key, expected: expected, found: found)

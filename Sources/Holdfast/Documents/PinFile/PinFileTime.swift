@@ -4,11 +4,11 @@ import struct Foundation.Date
 ///
 /// Fractions of a second, offsets, lower-case letters and leap seconds are other spellings or no Unix time; two
 /// languages' libraries would not read them alike.
-enum PinFileTime {
+package enum PinFileTime {
     static let form = "a time in UTC such as 2027-02-21T12:00:00Z, of the years 1970 to 9999"
 
     /// Seconds since 1970; nil for any other text.
-    static func read(_ text: ArraySlice<UInt8>) -> Int64? {
+    package static func read(_ text: ArraySlice<UInt8>) -> Int64? {
         let octets = Array(text)
         guard octets.count == 20 else { return nil }
         for (index, separator) in [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "Z")]

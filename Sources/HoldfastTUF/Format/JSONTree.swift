@@ -1,0 +1,145 @@
+import Holdfast
+
+/// Metadata as it was served, unknown fields included: the signature is over all of it.
+///
+/// Texts are octets; members are sorted by theirs, which finds keys that come twice however they are escaped, and is the
+/// order of canonical JSON.
+enum JSONTree: Sendable, Equatable {
+    struct Member: Sendable, Equatable {
+        let key: ArraySlice<UInt8>
+        /// Among the members as they were served.
+        let position: Int
+        let value: JSONTree
+    }
+
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case text(ArraySlice<UInt8>)
+    case array([JSONTree])
+    case object([Member])
+}
+
+extension JSONTree {
+    /// Reads a whole file.
+    /// - Parameter comparisons: counts the comparisons of keys: their number grows with its logarithm only.
+    init(_ octets: [UInt8], maximumBytes: Int, comparisons: inout Int) throws(TUFError) {
+        do throws(DocumentError) {
+            var reader = try StrictJSONReader(octets, maximumBytes: maximumBytes)
+            self = try Self.value(&reader, &comparisons)
+            try reader.finish()
+        } catch {
+            let code: TUFError.Code = error.code == .tooLarge ? .tooLarge : .malformed
+            throw TUFError(code, expected: error.expected, found: error.found)
+        }
+    }
+
+    private static func value(
+        _ reader: inout StrictJSONReader, _ comparisons: inout Int
+    ) throws(DocumentError) -> JSONTree {
+        switch reader.nextKind {
+        case .object:
+            try reader.beginObject()
+            var members: [Member] = []
+            while let key = try reader.nextKeyOctets(atMost: TUFSettings.keyBytes) {
+                members.append(
+                    Member(key: key, position: members.count, value: try value(&reader, &comparisons)))
+            }
+            return .object(try sorted(members, &reader, &comparisons))
+        case .array:
+            try reader.beginArray()
+            var elements: [JSONTree] = []
+            while try reader.nextElement() { elements.append(try value(&reader, &comparisons)) }
+            return .array(elements)
+        case .text: return .text(try reader.octets())
+        case .number: return .integer(try reader.integer())
+        case .word: return reader.takeNull() ? .null : .boolean(try reader.boolean())
+        }
+    }
+
+    private static func sorted(
+        _ members: [Member], _ reader: inout StrictJSONReader, _ comparisons: inout Int
+    ) throws(DocumentError) -> [Member] {
+        var count = 0
+        let sorted = members.sorted { first, second in
+            count += 1
+            return first.key.lexicographicallyPrecedes(second.key)
+        }
+        comparisons += count + sorted.count
+        for (first, second) in zip(sorted, sorted.dropFirst()) where first.key == second.key {
+            throw reader.error(
+                .duplicateKey, "each key once", "\(String(decoding: first.key, as: UTF8.self).quoted) twice")
+        }
+        return sorted
+    }
+}
+
+extension JSONTree {
+    /// The value of a member; nil where this is no object or has none of that name.
+    subscript(_ key: StaticString) -> JSONTree? {
+        guard case .object(let members) = self else { return nil }
+        let wanted = key.description.utf8
+        var (low, high) = (0, members.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if members[middle].key.lexicographicallyPrecedes(wanted) { low = middle + 1 } else { high = middle }
+        }
+        return low < members.count && members[low].key.elementsEqual(wanted) ? members[low].value : nil
+    }
+
+    /// What it is, for an error.
+    var kind: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "true or false"
+        case .integer: "an integer"
+        case .text: "a text"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+extension JSONTree {
+    /// Canonical JSON (OLPC): members sorted by their keys, no white space, and in texts only the quotation mark and the
+    /// backslash escaped.
+    var canonical: [UInt8] {
+        var octets: [UInt8] = []
+        write(to: &octets)
+        return octets
+    }
+
+    private func write(to octets: inout [UInt8]) {
+        switch self {
+        case .null: octets += "null".utf8
+        case .boolean(let value): octets += (value ? "true" : "false").utf8
+        case .integer(let value): octets += "\(value)".utf8
+        case .text(let text): Self.write(text, to: &octets)
+        case .array(let elements):
+            octets.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { octets.append(UInt8(ascii: ",")) }
+                element.write(to: &octets)
+            }
+            octets.append(UInt8(ascii: "]"))
+        case .object(let members):
+            octets.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { octets.append(UInt8(ascii: ",")) }
+                Self.write(member.key, to: &octets)
+                octets.append(UInt8(ascii: ":"))
+                member.value.write(to: &octets)
+            }
+            octets.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func write(_ text: ArraySlice<UInt8>, to octets: inout [UInt8]) {
+        octets.append(UInt8(ascii: "\""))
+        for octet in text {
+            if octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") { octets.append(UInt8(ascii: "\\")) }
+            octets.append(octet)
+        }
+        octets.append(UInt8(ascii: "\""))
+    }
+}

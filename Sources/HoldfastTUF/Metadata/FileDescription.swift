@@ -1,0 +1,76 @@
+import Crypto
+import Holdfast
+
+/// What trusted metadata says of a file: its length and its hashes (sections 4.4, 4.5).
+struct FileDescription: Sendable {
+    enum Algorithm: String, Sendable, CaseIterable {
+        case sha256, sha384, sha512
+
+        fileprivate func digest(_ octets: [UInt8]) -> [UInt8] {
+            switch self {
+            case .sha256: Array(SHA256.hash(data: octets))
+            case .sha384: Array(SHA384.hash(data: octets))
+            case .sha512: Array(SHA512.hash(data: octets))
+            }
+        }
+    }
+
+    let length: Int?
+    /// Those of known algorithms, in the order in which they were served.
+    let hashes: [(algorithm: Algorithm, digest: [UInt8])]
+
+    /// - Parameter isTarget: whether both fields have to be there.
+    init(_ fields: Fields, isTarget: Bool) throws(TUFError) {
+        length = isTarget || fields.has("length") ? Int(clamping: try fields.integer("length", atLeast: 0)) : nil
+        guard isTarget || fields.has("hashes") else {
+            hashes = []
+            return
+        }
+        var known: [(Algorithm, [UInt8])] = []
+        for member in try fields.object("hashes").members {
+            guard case .text(let digits) = member.value else {
+                throw fields.wrong("hashes", "texts", member.value.kind)
+            }
+            guard let algorithm = Algorithm.allCases.first(where: { member.key.elementsEqual($0.rawValue.utf8) }) else {
+                continue
+            }
+            guard let digest = HexText.octets(of: digits), digest.count == algorithm.digest([]).count,
+                HexText.text(of: digest).utf8.elementsEqual(digits)
+            else { throw fields.wrong("hashes", "digests in small hexadecimal digits", "another text") }
+            known.append((algorithm, digest))
+        }
+        guard !known.isEmpty else { throw fields.wrong("hashes", "SHA-256, SHA-384 or SHA-512", "none of them") }
+        hashes = known
+    }
+
+    /// The digest that stands in front of the name under consistent snapshots: any of them will do (section 6.2).
+    var prefix: String? { hashes.first.map { HexText.text(of: $0.digest) } }
+
+    /// - Throws: ``TUFError`` `mismatch`.
+    func verify(_ octets: [UInt8], subject: String, section: String) throws(TUFError) {
+        if let length, octets.count != length {
+            throw TUFError(
+                .mismatch, of: subject, section: section, expected: "\(length) bytes", found: "\(octets.count)")
+        }
+        for (algorithm, digest) in hashes where algorithm.digest(octets) != digest {
+            throw TUFError(
+                .mismatch, of: subject, section: section,
+                expected: "the \(algorithm.rawValue) \(HexText.text(of: digest))", found: "another")
+        }
+    }
+
+    func matches(_ octets: [UInt8]) -> Bool {
+        (try? verify(octets, subject: "", section: "")) != nil
+    }
+}
+
+/// What timestamp and snapshot say of a file of metadata (sections 4.4, 4.6).
+struct MetadataDescription: Sendable {
+    let version: Int64
+    let file: FileDescription
+
+    init(_ fields: Fields) throws(TUFError) {
+        version = try fields.integer("version", atLeast: 1)
+        file = try FileDescription(fields, isTarget: false)
+    }
+}

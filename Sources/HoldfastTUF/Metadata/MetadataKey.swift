@@ -1,0 +1,49 @@
+import Foundation
+import Holdfast
+
+/// A public key of a role (section 4.2.2). A key of a kind that is not known is no error: it verifies nothing.
+struct MetadataKey: Sendable {
+    private let key: VerificationKey?
+    private let scheme: VerificationKey.Scheme
+
+    init(_ tree: JSONTree) throws(TUFError) {
+        let fields = try Fields(tree, "key")
+        let type = try fields.text("keytype")
+        let value = try fields.object("keyval")
+        (key, scheme) = Self.read(
+            type: Array(type), scheme: Array(try fields.text("scheme")), value: try? value.text("public"))
+    }
+
+    private static func read(
+        type: [UInt8], scheme: [UInt8], value: ArraySlice<UInt8>?
+    ) -> (VerificationKey?, VerificationKey.Scheme) {
+        guard let value, type.count <= 64, scheme.count <= 64 else { return (nil, .ed25519) }
+        switch (String(decoding: type, as: UTF8.self), String(decoding: scheme, as: UTF8.self)) {
+        case ("ed25519", "ed25519"):
+            return (HexText.octets(of: value).flatMap { VerificationKey(ed25519: $0) }, .ed25519)
+        // The spellings of before 2021 have the curve in the type, and often the point in hexadecimal.
+        case ("ecdsa", "ecdsa-sha2-nistp256"), ("ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"):
+            return (pem(value) ?? HexText.octets(of: value).flatMap { VerificationKey(x963: $0) }, .ecdsaP256)
+        case ("ecdsa", "ecdsa-sha2-nistp384"), ("ecdsa-sha2-nistp384", "ecdsa-sha2-nistp384"):
+            return (pem(value) ?? HexText.octets(of: value).flatMap { VerificationKey(x963: $0) }, .ecdsaP384)
+        case ("rsa", "rsassa-pss-sha256"): return (pem(value), .rsaPSS)
+        case ("rsa", "rsa-pkcs1v15-sha256"): return (pem(value), .rsaPKCS1)
+        default: return (nil, .ed25519)
+        }
+    }
+
+    private static func pem(_ text: ArraySlice<UInt8>) -> VerificationKey? {
+        let blocks = PEMBlocks.read(Data(text))
+        guard blocks.count == 1, blocks[0].label == "PUBLIC KEY", case .success(let der) = blocks[0].content else {
+            return nil
+        }
+        return VerificationKey(der: der)
+    }
+
+    /// What makes two keys one, whatever their ids: the key itself. nil for a key that verifies nothing.
+    var identity: [UInt8]? { key?.identity }
+
+    func verifies(_ signature: [UInt8], over message: [UInt8]) -> Bool {
+        key?.verifies(signature, over: message, by: scheme) ?? false
+    }
+}

@@ -1,0 +1,26 @@
+/// Root (section 4.3): the keys of the top-level roles.
+struct RootMetadata: Sendable {
+    let common: CommonFields
+    let consistentSnapshot: Bool
+    let root: Delegator
+    let timestamp: Delegator
+    let snapshot: Delegator
+    let targets: Delegator
+
+    init(_ file: SignedFile) throws(TUFError) {
+        let fields = try Fields(file.signed, "signed")
+        common = try CommonFields(fields, type: .root)
+        consistentSnapshot = try fields.boolean("consistent_snapshot")
+        let keys = try Delegator.keys(fields)
+        let roles = try fields.object("roles")
+        root = try Delegator(.root, try roles.object("root"), keys: keys)
+        timestamp = try Delegator(.timestamp, try roles.object("timestamp"), keys: keys)
+        snapshot = try Delegator(.snapshot, try roles.object("snapshot"), keys: keys)
+        targets = try Delegator(.targets, try roles.object("targets"), keys: keys)
+    }
+
+    /// Whether the keys of timestamp or snapshot were rotated (section 5.3.11).
+    func rotatesFreshness(of earlier: RootMetadata) -> Bool {
+        earlier.timestamp.isRotated(in: timestamp) || earlier.snapshot.isRotated(in: snapshot)
+    }
+}

@@ -1,0 +1,45 @@
+public import Foundation
+import Holdfast
+
+/// Keeps metadata in files of a folder, readable by their owner only: `root.json`, `timestamp.json`, `snapshot.json`,
+/// `targets.json`, and a file for each delegated role whose name is percent-encoded.
+///
+/// A file is replaced as a whole and is on the disk afterwards. Safe to use from any thread and by several processes.
+public struct MetadataFolder: MetadataStore {
+    /// Where the files are.
+    public let folder: URL
+    /// Writing takes milliseconds; who holds the lock longer is stuck.
+    private static let patience = Duration.seconds(10)
+
+    /// Makes a store; nothing is read or written yet.
+    /// - Parameter folder: made when something is first kept, for its owner only.
+    public init(_ folder: URL) {
+        self.folder = folder
+    }
+
+    /// What is kept under a name. A link is followed; anything else than a regular file counts as nothing.
+    /// - Throws: an error where the file is there and cannot be read.
+    public func data(of name: StoredMetadataName, atMost limit: Int) throws -> Data? {
+        try RegularFile.read(folder.appending(path: name.path), maximumBytes: limit)
+    }
+
+    /// Replaces a file, unless another update was faster.
+    /// - Throws: an error where the new content is not on the disk afterwards.
+    public func replace(
+        _ name: StoredMetadataName, _ old: Data?, with new: Data?, atMost limit: Int
+    ) throws -> Bool {
+        let file = folder.appending(path: name.path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let lock = try FileLock(folder.appending(path: ".tuf.lock"), limit: Self.patience)
+        defer { withExtendedLifetime(lock) {} }
+        guard try data(of: name, atMost: limit) == old else { return false }
+        if let new {
+            try AtomicFile.replace(file, with: new, temporaryName: ".tuf.new")
+        } else if old != nil {
+            try FileManager.default.removeItem(at: file)
+        }
+        return true
+    }
+}

@@ -1,0 +1,76 @@
+public import Foundation
+public import Holdfast
+
+/// A client of The Update Framework (specification 1.0.34, section 5): from a root that is trusted to targets that are.
+///
+/// ```swift
+/// let client = TUFClient(
+///     store: MetadataFolder(folder),
+///     source: HTTPRepositorySource(metadata: metadataURL, targets: targetsURL, provider: provider),
+///     trustedRoot: rootThatTheAppCameWith)
+/// let update = try await client.refresh()
+/// let data = try await update.data(of: update.target("pins.json"))
+/// ```
+/// Nothing rests on the transport, nor on what is kept: every file is verified whenever it is used. A value; safe to use
+/// from any thread, and in several processes over one folder.
+public struct TUFClient: Sendable {
+    private let store: any MetadataStore
+    private let source: any RepositorySource
+    private let trustedRoot: Data?
+    private let settings: TUFSettings
+    private let clock: any WallClock
+    let meter: WorkMeter
+
+    /// Makes a client; nothing is read or downloaded yet.
+    /// - Parameters:
+    ///   - store: keeps trusted metadata.
+    ///   - source: where the repository is.
+    ///   - trustedRoot: the root that the application came with, from which every update walks to the newest. Without
+    ///     one the walk begins with what ``initialize(root:)`` or an earlier update has kept: then the store is trusted.
+    ///   - settings: how much the repository may ask.
+    ///   - clock: tells the time at which an update begins.
+    public init(
+        store: any MetadataStore, source: any RepositorySource, trustedRoot: Data? = nil,
+        settings: TUFSettings = TUFSettings(), clock: any WallClock = SystemWallClock()
+    ) {
+        self.store = store
+        self.source = source
+        self.trustedRoot = trustedRoot
+        self.settings = settings
+        self.clock = clock
+        meter = WorkMeter(settings)
+    }
+
+    /// Keeps a root as the one to begin with, in place of the one that is kept. Asks the repository for nothing.
+    /// - Parameter root: from a source that is trusted; it must be signed by its own keys and may have expired.
+    /// - Throws: ``TUFError``.
+    public func initialize(root: Data) throws(TUFError) {
+        _ = try RootStep(settings: settings, meter: meter).initial([UInt8](root))
+        let context = context()
+        let name = StoredMetadataName(.root)
+        let old = try context.kept(name, atMost: settings.rootBytes)
+        try context.keep(name, old, root, atMost: settings.rootBytes)
+    }
+
+    /// Brings the metadata of the top-level roles up to date (sections 5.1 to 5.6.6).
+    ///
+    /// It asks for the files that the workflow needs, in its order, and keeps each as soon as it is trusted: an update
+    /// that ends early, however it does, leaves the last trusted state, and the next one goes on from there.
+    /// - Throws: ``TUFError``.
+    public func refresh() async throws(TUFError) -> TUFUpdate {
+        let context = context()
+        let root = try await RootWalk(context: context, trustedRoot: trustedRoot).newest()
+        try context.start.require(root.common, of: .root, section: "5.3.10")
+        let timestamp = try await context.timestamp(root)
+        let snapshot = try await context.snapshot(root, timestamp)
+        let targets = try await context.targets(
+            root.targets, snapshot, isConsistent: root.consistentSnapshot)
+        return TUFUpdate(context: context, root: root, snapshot: snapshot, targets: targets)
+    }
+
+    /// Section 5.1.
+    private func context() -> UpdateContext {
+        UpdateContext(
+            store: store, source: source, settings: settings, start: UpdateStart(clock.now), meter: meter)
+    }
+}

@@ -1,0 +1,104 @@
+public import Holdfast
+
+/// Why metadata or a target was not accepted, or could not be had.
+public struct TUFError: HoldfastError {
+    /// The closed set of reasons.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        // What was served, or kept
+        /// Not JSON, not of the form of section 4, or with two readings: a key twice, a number with a fraction.
+        case malformed
+        /// More bytes than the limit, or than the metadata says.
+        case tooLarge
+        /// Metadata of another role than the one that was asked for.
+        case wrongType
+        /// Another major version of the specification than 1.
+        case unsupportedSpecification
+        /// A key id twice among the signatures (section 4.2.1).
+        case duplicateSignature
+        /// Fewer signatures than the threshold verify.
+        case notSigned
+        /// Another version than the one that is due.
+        case wrongVersion
+        /// An older version than one that was trusted before.
+        case rolledBack
+        /// A role that the trusted snapshot lists is missing from a new one, or from the snapshot altogether.
+        case missingRole
+        /// The expiration time has come.
+        case expired
+        /// Another length or another hash than trusted metadata says.
+        case mismatch
+
+        // Searching
+        /// No role that may speak of the target lists it.
+        case unknownTarget
+        /// More delegated roles than the limit.
+        case tooManyDelegations
+        /// More work than legitimate metadata asks for.
+        case tooCostly
+        /// A name that cannot be a part of a URL.
+        case unusableName
+
+        // The world outside
+        /// The server does not have a file that is needed, or cannot be asked.
+        case unavailable
+        /// There is no trusted root to begin with.
+        case noTrustedRoot
+        /// What is kept cannot be read or replaced.
+        case storage
+        /// Another update has changed what is kept.
+        case changedMeanwhile
+    }
+
+    /// The reason.
+    public let code: Code
+    /// The role whose metadata is at fault, or the name of the target; fit for a message.
+    public let subject: String?
+    /// The section of the specification that asks for it, where one does.
+    public let section: String?
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
+
+    init(_ code: Code, of subject: String? = nil, section: String? = nil, expected: String, found: String) {
+        self.code = code
+        self.subject = subject
+        self.section = section
+        facts = ErrorFacts(expected: expected, found: found, remedy: code.usualRemedy)
+    }
+
+    /// The same reason, for a part that does not know whom it reads.
+    func about(_ subject: String, section: String) -> TUFError {
+        TUFError(
+            code, of: self.subject ?? subject, section: self.section ?? section, expected: expected, found: found)
+    }
+}
+
+extension TUFError {
+    /// `code of ROLE (section): expected …, found …. Remedy.`
+    public var description: String {
+        let place = (subject.map { " of \($0)" } ?? "") + (section.map { " (\($0))" } ?? "")
+        return "\(code.rawValue)\(place): expected \(expected), found \(found). \(remedy)"
+    }
+}
+
+extension TUFError.Code {
+    fileprivate var usualRemedy: String {
+        switch self {
+        case .malformed, .wrongType, .duplicateSignature:
+            "Do not use the file; have the repository publish it anew with a tool that follows the specification."
+        case .unsupportedSpecification: "Use a repository of version 1 of the specification."
+        case .tooLarge: "Check that the URL leads to the repository, or raise the limits of the settings."
+        case .notSigned: "Do not use the file: it was altered, or it is signed with other keys than the trusted ones."
+        case .wrongVersion, .rolledBack, .missingRole, .mismatch:
+            "Ask again later; if it goes on, the repository is broken or somebody answers with old or altered files."
+        case .expired:
+            "Check this device's clock; if it is right, the repository has to publish new metadata."
+        case .unknownTarget: "Check the name of the target."
+        case .tooManyDelegations, .tooCostly: "Raise the limits of the settings if the repository is meant to be so."
+        case .unusableName: "Give the target a name without empty, `.` and `..` parts."
+        case .unavailable: "Check the network and the URL, and ask again later."
+        case .noTrustedRoot: "Initialize the client with the root metadata of the repository."
+        case .storage: "Check the folder's permissions and the space that is left."
+        case .changedMeanwhile: "Refresh once more."
+        }
+    }
+}

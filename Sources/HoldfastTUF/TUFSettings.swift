@@ -1,0 +1,56 @@
+/// How much a repository may ask of its client. Past a bound an update ends with an error and leaves what was trusted.
+public struct TUFSettings: Sendable, Hashable {
+    /// Root files that one update goes through (section 5.3.3). The next update goes on from there.
+    public var rootRotations: Int
+    /// Delegated roles that one search visits (section 5.6.7.1).
+    public var delegations: Int
+    /// Bytes of a root file.
+    public var rootBytes: Int
+    /// Bytes of the timestamp file.
+    public var timestampBytes: Int
+    /// Bytes of the snapshot file.
+    public var snapshotBytes: Int
+    /// Bytes of the file of the targets role, and of each delegated role.
+    public var targetsBytes: Int
+    /// Bytes of a target, which is held in memory while it arrives.
+    public var targetBytes: Int
+    /// Steps of comparing a target's name with the patterns of delegations, in one search.
+    public var patternSteps: Int
+
+    /// Sets the bounds; negative numbers count as 0. The defaults are lower than those of python-tuf.
+    /// - Parameters:
+    ///   - rootRotations: root files of one update.
+    ///   - delegations: delegated roles of one search.
+    ///   - rootBytes: of a root file.
+    ///   - timestampBytes: of the timestamp file.
+    ///   - snapshotBytes: of the snapshot file.
+    ///   - targetsBytes: of a targets file.
+    ///   - targetBytes: of a target.
+    ///   - patternSteps: of one search.
+    public init(
+        rootRotations: Int = 64, delegations: Int = 16, rootBytes: Int = 128 << 10, timestampBytes: Int = 8 << 10,
+        snapshotBytes: Int = 512 << 10, targetsBytes: Int = 1 << 20, targetBytes: Int = 8 << 20,
+        patternSteps: Int = 10_000_000
+    ) {
+        self.rootRotations = max(0, rootRotations)
+        self.delegations = max(0, delegations)
+        self.rootBytes = max(0, rootBytes)
+        self.timestampBytes = max(0, timestampBytes)
+        self.snapshotBytes = max(0, snapshotBytes)
+        self.targetsBytes = max(0, targetsBytes)
+        self.targetBytes = max(0, targetBytes)
+        self.patternSteps = max(0, patternSteps)
+    }
+
+    /// The bounds of python-tuf 7, for repositories that were made for it; targets of at most 1 GiB, where it has none.
+    public static let pythonTUF = TUFSettings(
+        rootRotations: 256, delegations: 32, rootBytes: 512_000, timestampBytes: 16_384, snapshotBytes: 2_000_000,
+        targetsBytes: 5_000_000, targetBytes: 1 << 30, patternSteps: 100_000_000)
+
+    /// Octets of a name of a role or a target.
+    static let nameBytes = 1_024
+    /// Octets of any key of an object; the longest are names of targets.
+    static let keyBytes = 4_096
+    /// Keys of one role. The largest published roots have five.
+    static let keysOfRole = 128
+}

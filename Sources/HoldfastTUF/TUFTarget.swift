@@ -1,0 +1,17 @@
+/// A target that trusted metadata lists.
+public struct TUFTarget: Sendable {
+    /// Its name in the repository.
+    public let name: String
+    let description: FileDescription
+
+    /// Its length in bytes.
+    public var length: Int { description.length ?? 0 }
+    /// Its hashes in small hexadecimal digits, by algorithm: `sha256`, `sha384`, `sha512`, as far as the metadata has
+    /// them.
+    public var hashes: [String: String] {
+        Dictionary(description.hashes.map { ($0.algorithm.rawValue, HexText.text(of: $0.digest)) }) { first, _ in first
+        }
+    }
+
+    var quotedName: String { Array(name.utf8).quotedName }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Holdfast
+
+/// What the steps of one update share: where files come from, where they are kept, and the time by which it judges.
+struct UpdateContext: Sendable {
+    let store: any MetadataStore
+    let source: any RepositorySource
+    let settings: TUFSettings
+    let start: UpdateStart
+    let meter: WorkMeter
+
+    /// What is kept of a role, for which it vouches with nothing.
+    func kept(_ name: StoredMetadataName, atMost limit: Int) throws(TUFError) -> Data? {
+        do {
+            return try store.data(of: name, atMost: limit)
+        } catch {
+            throw TUFError(
+                .storage, of: name.path, expected: "metadata that can be read", found: ForeignErrorText.found(error))
+        }
+    }
+
+    /// - Parameters:
+    ///   - old: what ``kept(_:atMost:)`` said.
+    ///   - new: nil to remove it.
+    func keep(_ name: StoredMetadataName, _ old: Data?, _ new: Data?, atMost limit: Int) throws(TUFError) {
+        let isDone: Bool
+        do {
+            isDone = try store.replace(name, old, with: new, atMost: limit)
+        } catch {
+            throw TUFError(
+                .storage, of: name.path, expected: "metadata that can be replaced",
+                found: (error as? FileLock.Failure)?.found ?? ForeignErrorText.found(error))
+        }
+        guard isDone else {
+            throw TUFError(
+                .changedMeanwhile, of: name.path, expected: "what was there when the update began",
+                found: "something else")
+        }
+    }
+
+    /// - Returns: nil where the repository has no such file.
+    func fetch(_ file: RepositoryFile, of subject: String, atMost limit: Int) async throws(TUFError) -> Data? {
+        meter.requested()
+        let data: Data?
+        do {
+            data = try await source.data(of: file, atMost: limit)
+        } catch let error as RemoteDataError {
+            throw TUFError(
+                error.code == .tooLarge ? .tooLarge : .unavailable, of: subject, expected: error.expected,
+                found: error.found)
+        } catch {
+            throw TUFError(
+                .unavailable, of: subject, expected: "an answer of the repository", found: ForeignErrorText.found(error)
+            )
+        }
+        if let data, data.count > limit {
+            throw TUFError(.tooLarge, of: subject, expected: "at most \(limit) bytes", found: "\(data.count)")
+        }
+        return data
+    }
+
+    /// The metadata of a role.
+    /// - Parameters:
+    ///   - version: in front of the name of the file.
+    ///   - length: what trusted metadata says, at most which is taken.
+    func fetch(
+        _ role: RoleName, version: Int64?, length: Int?, atMost limit: Int
+    ) async throws(TUFError) -> Data {
+        if let length, length > limit {
+            throw TUFError(.tooLarge, of: role.text, expected: "at most \(limit) bytes", found: "\(length)")
+        }
+        let file = RepositoryFile(kind: .metadata, path: role.remoteFile(version: version))
+        guard let data = try await fetch(file, of: role.text, atMost: length ?? limit) else {
+            throw TUFError(.unavailable, of: role.text, expected: "the file \(file.path)", found: "none")
+        }
+        return data
+    }
+}

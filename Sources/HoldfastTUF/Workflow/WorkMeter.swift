@@ -1,0 +1,39 @@
+import Holdfast
+
+/// Counts what others' metadata makes the client do, and ends what is beyond the settings.
+final class WorkMeter: Sendable {
+    struct Counts: Sendable, Equatable {
+        /// Signatures that were verified.
+        var verifications = 0
+        /// Steps of matching names with patterns, of the search that is going on.
+        var patternSteps = 0
+        /// Files that were asked for.
+        var requests = 0
+    }
+
+    private let counts = Lock(Counts())
+    private let patternSteps: Int
+
+    init(_ settings: TUFSettings) { patternSteps = settings.patternSteps }
+
+    var total: Counts { counts.withLock { $0 } }
+
+    func verified() { counts.withLock { $0.verifications += 1 } }
+
+    func requested() { counts.withLock { $0.requests += 1 } }
+
+    func beginSearch() { counts.withLock { $0.patternSteps = 0 } }
+
+    /// - Throws: ``TUFError`` `tooCostly`.
+    func matched(steps: Int) throws(TUFError) {
+        let spent = counts.withLock { counts in
+            counts.patternSteps += steps
+            return counts.patternSteps
+        }
+        guard spent <= patternSteps else {
+            throw TUFError(
+                .tooCostly, section: "5.6.7", expected: "at most \(patternSteps) steps of matching patterns",
+                found: "more")
+        }
+    }
+}
