@@ -8,7 +8,10 @@ let package = Package(
     dependencies: [.package(name: "holdfast", path: "..")],
     targets: [
         .executableTarget(
-            name: "holdfast-fuzz", dependencies: [.product(name: "Holdfast", package: "holdfast")],
+            name: "holdfast-fuzz",
+            dependencies: [
+                .product(name: "Holdfast", package: "holdfast"), .product(name: "HoldfastTUF", package: "holdfast"),
+            ],
             swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-parse-as-library"])])
     ]
 )

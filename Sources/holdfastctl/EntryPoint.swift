@@ -32,7 +32,7 @@ enum EntryPoint {
         do {
             command = try Holdfastctl.parseAsRoot(arguments)
         } catch {
-            return status(ofArguments: error)
+            return TUFCommand.status(status(ofArguments: error), of: arguments)
         }
         do {
             if var asynchronous = command as? any AsyncParsableCommand {

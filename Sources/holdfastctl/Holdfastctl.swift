@@ -27,7 +27,7 @@ struct Holdfastctl: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, CheckCommand.self, PinCommand.self, KeygenCommand.self, SignCommand.self,
             VerifyCommand.self, ListCommand.self, ExportCommand.self, ExportPrivateCommand.self,
-            TrustServerCommand.self,
+            TrustServerCommand.self, TUFCommand.self,
         ])
 
     func run() async throws {

@@ -31,7 +31,8 @@ struct CommandRun {
     }
 
     static func run(
-        _ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil
+        _ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil,
+        limit: Duration = .seconds(120)
     ) async throws -> CommandRun {
         try await withTemporaryFolder { scratch in
             let errors = scratch.appending(path: "errors")
@@ -41,7 +42,7 @@ struct CommandRun {
                 ["-c", "exec \"$@\" 2>\"$0\"", errors.path, "/usr/bin/env"]
                     + ["NO_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR"].flatMap { ["-u", $0] }
                     + settings.map { "\($0)=\($1)" } + [program.path] + arguments,
-                in: folder, limit: .seconds(120))
+                in: folder, limit: limit)
             let status = await process.waitForEnd()
             return CommandRun(
                 status: status, output: process.output,

@@ -1,0 +1,145 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastAsyncHTTPClient
+import HoldfastTUF
+
+/// `holdfastctl tuf`
+struct TUFCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tuf",
+        abstract: "A client of The Update Framework: refresh trusted metadata, download targets.",
+        discussion: """
+            The command-line protocol of the public tuf-conformance suite. What is downloaded is verified against the \
+            root that init was given, whatever the transport, so http is allowed to the loopback addresses.
+
+            EXAMPLES
+              holdfastctl tuf --metadata-dir trusted init root.json
+              holdfastctl tuf --metadata-dir trusted --metadata-url https://tuf.example.com/metadata refresh
+              holdfastctl tuf --metadata-dir trusted --metadata-url https://tuf.example.com/metadata \\
+                --target-name pins.json --target-dir downloads --target-base-url https://tuf.example.com/targets \\
+                download
+
+            Exit codes: 0 success, 1 anything else, as the suite wants it.
+            """)
+
+    enum Verb: String, ExpressibleByArgument, CaseIterable {
+        case `init`, refresh, download
+    }
+
+    @Option(
+        name: .customLong("metadata-url"),
+        help: ArgumentHelp("The URL of the folder with the repository's metadata.", valueName: "url"))
+    var metadataURL: String?
+
+    @Option(
+        help: ArgumentHelp("The folder in which trusted metadata is kept.", valueName: "folder"),
+        completion: .directory)
+    var metadataDir: String
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A target to download; may be given several times.", valueName: "name"))
+    var targetName: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The folder into which targets are downloaded.", valueName: "folder"),
+        completion: .directory)
+    var targetDir: String?
+
+    @Option(
+        name: .customLong("target-base-url"),
+        help: ArgumentHelp("The URL of the folder with the repository's targets.", valueName: "url"))
+    var targetBaseURL: String?
+
+    @Argument(help: ArgumentHelp("init, refresh or download.", valueName: "verb"))
+    var verb: Verb
+
+    @Argument(help: ArgumentHelp("The trusted root metadata, for init.", valueName: "root"), completion: .file())
+    var root: String?
+
+    func validate() throws {
+        switch verb {
+        case .`init`:
+            guard root != nil else { throw ValidationError("init needs the file of the trusted root.") }
+        case .refresh, .download:
+            guard root == nil else { throw ValidationError("Only init takes a file.") }
+            guard metadataURL != nil else { throw ValidationError("\(verb.rawValue) needs --metadata-url.") }
+            guard verb == .refresh || !targetName.isEmpty && targetDir != nil && targetBaseURL != nil else {
+                throw ValidationError("download needs --target-name, --target-dir and --target-base-url.")
+            }
+        }
+    }
+
+    func run() async throws {
+        do {
+            switch verb {
+            case .`init`: try initialize()
+            case .refresh: _ = try await client().refresh()
+            case .download: try await download()
+            }
+        } catch let failure as CommandFailure {
+            Output.standard.complain(failure.message)
+            throw NegativeAnswer()
+        } catch {
+            Output.standard.complain(ForeignErrorText.whole(error))
+            throw NegativeAnswer()
+        }
+    }
+
+    private var store: MetadataFolder { MetadataFolder(URL(filePath: metadataDir)) }
+
+    /// The protocol that this verb follows knows no other code for a failure, wrong usage included.
+    static func status(_ status: Int32, of arguments: [String]) -> Int32 {
+        arguments.first == configuration.commandName ? min(status, 1) : status
+    }
+
+    private func initialize() throws {
+        let settings = TUFSettings.pythonTUF
+        let octets: Data
+        do {
+            octets = try AtomicFile.read(URL(filePath: root ?? ""), maximumBytes: settings.rootBytes)
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(root ?? ""): \(AtomicFile.reason(error, at: root ?? ""))")
+        }
+        try TUFClient(store: store, source: NoSource(), settings: settings).initialize(root: octets)
+    }
+
+    /// One client for all names, in their order, until one fails.
+    private func download() async throws {
+        let update = try await client().refresh()
+        let folder = URL(filePath: targetDir ?? "")
+        for name in targetName {
+            let file = try await update.download(try await update.target(name), into: folder)
+            Output.standard.line("\(name): \(file.path)")
+        }
+    }
+
+    private func client() async throws -> TUFClient {
+        let metadata = try Self.url(metadataURL, "--metadata-url")
+        let targets = verb == .download ? try Self.url(targetBaseURL, "--target-base-url") : nil
+        // Plain HTTP needs no anchors, and a machine may have none.
+        let needsAnchors = [metadata, targets].contains { $0?.scheme?.lowercased() == "https" }
+        let anchors = needsAnchors ? try await TrustAnchors.system() : TrustAnchors([])
+        let provider = AsyncHTTPClientDataProvider(
+            validator: PathValidator(anchors: anchors), wholeLimit: Self.wholeLimit, allowsPlainHTTPToLoopback: true)
+        return TUFClient(
+            store: store, source: HTTPRepositorySource(metadata: metadata, targets: targets, provider: provider),
+            settings: .pythonTUF)
+    }
+
+    /// A target may be large.
+    private static let wholeLimit: Double = 600
+
+    private static func url(_ text: String?, _ option: String) throws(CommandFailure) -> URL {
+        guard let url = text.flatMap({ URL(string: $0) }), url.query() == nil, url.fragment() == nil else {
+            throw CommandFailure(.wrongUsage, "\(option) needs the URL of a folder")
+        }
+        return url
+    }
+}
+
+/// What init asks for.
+private struct NoSource: RepositorySource {
+    func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data? { nil }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+/// Repositories made with python-tuf, honest ones and others, shown to `holdfastctl tuf` and to python-tuf's own client.
+@Suite(
+    "holdfastctl tuf beside python-tuf", .enabled(if: PythonTUF.runs, "no Python with python-tuf: scripts/tuf-python"))
+struct TUFSimulatorTests {
+    @Test("It makes of every repository what the specification says, with the same requests", .timeLimit(.minutes(10)))
+    func holdfast() async throws {
+        let program = try #require(CommandRun.program)
+        try await simulate([program.path, "tuf"])
+    }
+
+    @Test("python-tuf makes the same of them, so the simulator asks for nothing of its own", .timeLimit(.minutes(10)))
+    func python() async throws {
+        let python = try #require(PythonTUF.program)
+        try await simulate([python.path, PythonTUF.folder.appending(path: "python_client.py").path])
+    }
+
+    private func simulate(_ client: [String]) async throws {
+        let python = try #require(PythonTUF.program)
+        let run = try await CommandRun.run(
+            python, ["-B", PythonTUF.folder.appending(path: "simulator.py").path] + client, limit: .seconds(500))
+        #expect(run.status == 0)
+        #expect(run.lines.filter { !$0.hasPrefix("ok ") }.isEmpty, "\(run.output) \(run.errors)")
+        #expect(run.lines.count >= 43)
+    }
+}
+
+/// The Python that `scripts/tuf-python` made, or the one that `HOLDFAST_TUF_PYTHON` names.
+enum PythonTUF {
+    static let program: URL? = {
+        let given = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"].map { URL(filePath: $0) }
+        let program = given ?? package.appending(path: ".build-tuf/bin/python")
+        return FileManager.default.isExecutableFile(atPath: program.path) ? program : nil
+    }()
+
+    static let runs = program != nil || ForeignPeers.areRequired
+    static let folder = package.appending(path: "Tests/HoldfastTUFTests/Support/Python")
+
+    private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+}
