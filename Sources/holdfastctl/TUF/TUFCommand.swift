@@ -129,7 +129,7 @@ struct TUFCommand: AsyncParsableCommand {
     }
 
     /// A target may be large.
-    private static let wholeLimit: Double = 600
+    private static let wholeLimit = Duration.seconds(600)
 
     private static func url(_ text: String?, _ option: String) throws(CommandFailure) -> URL {
         guard let url = text.flatMap({ URL(string: $0) }), url.query() == nil, url.fragment() == nil else {
