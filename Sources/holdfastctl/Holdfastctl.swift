@@ -16,6 +16,8 @@ struct Holdfastctl: AsyncParsableCommand {
               holdfastctl check mail.example.com --starttls smtp
               holdfastctl pin www.example.com
               holdfastctl pin backup.pem --format okhttp --host www.example.com
+              holdfastctl export bank.pins.json --format android
+              holdfastctl import Info.plist --from trustkit
               holdfastctl keygen -o signer.pem
               holdfastctl sign www.example.com --key signer.pem --list pins.json
               holdfastctl verify pins.json --key signer.pub
@@ -26,7 +28,7 @@ struct Holdfastctl: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, CheckCommand.self, PinCommand.self, KeygenCommand.self, SignCommand.self,
-            VerifyCommand.self, ListCommand.self, ExportCommand.self, ExportPrivateCommand.self,
+            VerifyCommand.self, ListCommand.self, ExportCommand.self, ImportCommand.self, ExportPrivateCommand.self,
             TrustServerCommand.self, TUFCommand.self,
         ])
 

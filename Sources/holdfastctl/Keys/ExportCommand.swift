@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Holdfast
 import HoldfastSigning
 
@@ -6,28 +7,84 @@ import HoldfastSigning
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Print the public key of a private key that signs pins.",
+        abstract: "Print a pin file in another system's words, or the public key of a signer.",
         discussion: """
-            Prints Base64 of the X9.63 form, 65 octets: what CertStoreConfiguration(publicKey:) and verify take.
+            With a pin file: prints the whole file that the other system loads, for all its hosts; with --fragment \
+            the part that goes into one that is there. What the system cannot say is an error, unless --lossy is given; \
+            it is named either way. What changes nothing for a client, such as the state of a pin, is named as well.
+
+            With --key: prints the public key of a private key that signs pins, Base64 of the X9.63 form, 65 octets: \
+            what CertStoreConfiguration(publicKey:) and verify take.
 
             EXAMPLES
+              holdfastctl export bank.pins.json --format android > network_security_config.xml
+              holdfastctl export bank.pins.json --format ats --fragment
               holdfastctl export --key signer.pem
               holdfastctl export --key signer.pem --password-file secret.txt > signer.pub
 
-            Exit codes: 0 success, 2 wrong usage, 3 the key could not be read.
+            Exit codes: 0 success, 1 the system cannot say it or the file is no pin file, 2 wrong usage, 3 a file could \
+            not be read.
 
-            With --json one object is printed: publicKey.
+            With --json and --key one object is printed: publicKey.
             """)
 
-    @OptionGroup
-    var key: KeyOptions
+    @Argument(help: ArgumentHelp("A pin file.", valueName: "pin file"), completion: .file(extensions: ["json"]))
+    var path: String?
+
+    @Option(help: ArgumentHelp(ExportFormat.explanation, valueName: "format"))
+    var format: ExportFormat?
+
+    @Flag(help: "Print the part that goes into a file that is there.")
+    var fragment = false
+
+    @Flag(help: "Leave out what the format cannot say.")
+    var lossy = false
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The private key: PKCS #8 or SEC 1 in PEM, encrypted or not.", valueName: "file"),
+        completion: .file(extensions: ["pem", "key"]))
+    var key: String?
+
+    @OptionGroup(title: "Password")
+    var password: PasswordOptions
 
     @Flag(help: "Print JSON instead of text.")
     var json = false
 
+    func validate() throws {
+        guard (path == nil) != (key == nil) else {
+            throw ValidationError("Name a pin file, or a private key with --key.")
+        }
+        guard path != nil else {
+            guard format == nil, !fragment, !lossy else {
+                throw ValidationError("--format, --fragment and --lossy go with a pin file.")
+            }
+            return
+        }
+        guard format != nil else { throw ValidationError("Say for whom with --format.") }
+        guard !json, password.isEmpty else { throw ValidationError("--json and passwords go with --key.") }
+    }
+
     func run() async throws {
-        let text = try key.read().publicKey.base64
+        if let path, let format { return try export(path, as: format) }
+        let text = try KeyFile(path: key ?? "").read(password).publicKey.base64
         if json { try Output.standard.json(["publicKey": text]) } else { Output.standard.line(text) }
+    }
+
+    private func export(_ path: String, as format: ExportFormat) throws {
+        let data = try KeyFile.content(of: path, maximumBytes: 8 << 20)
+        let file: PinFile
+        do throws(PinFileError) {
+            file = try PinFile(json: data)
+        } catch {
+            throw CommandFailure(.invalidList, "\(path): \(error)")
+        }
+        let export = PinExport(file, as: format)
+        let text = try export.text(isFragment: fragment)
+        try LossReport(losses: export.losses, notes: export.notes).say(isAllowed: lossy)
+        LossReport.warn(of: file.hostsWithoutBackup)
+        Output.standard.printAsIs(text.hasSuffix("\n") ? String(text.dropLast()) : text)
     }
 }
 

@@ -18,8 +18,9 @@ struct PinCommand: AsyncParsableCommand {
             A host's pins are printed only if its chain is valid; otherwise the command says why not and exits with \
             1. With --insecure they are printed all the same, marked as not validated.
 
-            The formats for configurations have the pin of a host's own key only, unless --certificates asks for more: \
-            whoever pins an issuer trusts all that it issues. curl compares the server's own key alone.
+            The formats for configurations have the pin of a host's own key only, from a host as from files, unless \
+            --certificates asks for more: whoever pins an issuer trusts all that it issues. Property lists are whole \
+            files, unless --fragment asks for the part. curl compares the server's own key alone.
 
             EXAMPLES
               holdfastctl pin www.example.com
@@ -60,6 +61,9 @@ struct PinCommand: AsyncParsableCommand {
         transform: { text in CheckedArgument { try HostPattern(text) } })
     var hostArgument: CheckedArgument<HostPattern>?
 
+    @Flag(help: "Print the part that goes into a file that is there, not a whole file.")
+    var fragment = false
+
     @Flag(help: "Print the pins of a host although its chain is not valid.")
     var insecure = false
 
@@ -84,7 +88,8 @@ struct PinCommand: AsyncParsableCommand {
             return
         }
         guard connection.isEmpty, !insecure else {
-            throw ValidationError("The options of connections and --insecure go with a host, not with files.")
+            throw ValidationError(
+                "Options of connections, such as --ca and --starttls, and --insecure go with a host, not with files.")
         }
         if format.needsHost, configuredHost == nil {
             throw ValidationError("--format \(format.rawValue) names a host: say which with --host.")
@@ -108,16 +113,17 @@ struct PinCommand: AsyncParsableCommand {
         } else {
             report = try await serverReport(sources.first ?? "")
         }
-        let selection = selection ?? (format.isConfiguration && !namesFiles ? .leaf : .all)
+        let selection = selection ?? (format.isConfiguration ? .leaf : .all)
         report.pins.removeAll { !selection.selects($0) }
-        // curl compares the server's own key and nothing else.
-        if format == .curl { report.pins.removeAll(where: \.isIssuer) }
+        if format.comparesLeafOnly { report.pins.removeAll(where: \.isIssuer) }
         guard !report.pins.isEmpty else {
             throw CommandFailure(
                 .notTrusted,
-                format == .curl
-                    ? "curl compares the key of a server, and there are only those of authorities here"
-                    : "there is nothing to pin with --certificates \(selection.rawValue)")
+                format.comparesLeafOnly
+                    ? "\(format.rawValue) compares the key of a server, and there are only those of authorities here"
+                    : "there is nothing to pin with --certificates \(selection.rawValue)"
+                        + (selection == .leaf
+                            ? "; --certificates issuers pins an authority, and trusts all it issues" : ""))
         }
         try print(report)
     }
@@ -155,10 +161,26 @@ struct PinCommand: AsyncParsableCommand {
                 output.line(entry.keyPin)
                 if let pin = entry.certificatePin { output.line(pin) }
             }
-        case .swift, .okhttp, .curl, .trustkit, .android, .ats:
+        case .pinfile, .swift, .okhttp, .curl, .tlsa, .trustkit, .android, .ats, .alamofire:
             let host = configuredHost ?? report.dialled.map { HostPattern($0) }
             let snippet = PinSnippet(entries: report.pins, host: host, warning: report.warning)
-            for line in snippet.lines(format) { output.line(line) }
+            let lines = try lines(of: snippet)
+            for line in format.isPropertyList && !fragment ? PropertyListText.whole(lines) : lines { output.line(line) }
+            if !snippet.hasBackup {
+                output.complain(
+                    "warning: there is no backup pin; when the key is lost every client is locked out. "
+                        + "Make a second key, keep it offline, and add its pin")
+            }
+        }
+    }
+
+    private func lines(of snippet: PinSnippet) throws -> [String] {
+        switch format {
+        case .alamofire: return try snippet.alamofire()
+        case .pinfile:
+            let json = String(decoding: try snippet.pinFile().json.dropLast(), as: UTF8.self)
+            return json.components(separatedBy: "\n")
+        default: return snippet.lines(format)
         }
     }
 }

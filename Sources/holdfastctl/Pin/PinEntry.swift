@@ -22,10 +22,16 @@ struct PinEntry: Encodable {
     let notAfter: String?
     /// Whether it is part of a valid path; absent for files.
     var inValidPath: Bool?
+    /// The key itself, in DER.
+    let subjectPublicKeyInfo: [UInt8]
     /// Whether it is the certificate of an authority, whose key signs those of servers.
     let isIssuer: Bool
     /// What is to be known about it, for example that a signature was not checked.
     var remark: String?
+
+    private enum CodingKeys: CodingKey {
+        case place, kind, subject, key, keyPin, certificatePin, notAfter, inValidPath, isIssuer, remark
+    }
 
     init(_ certificate: X509Certificate, place: String, isIssuer: Bool, inValidPath: Bool? = nil) {
         self.place = place
@@ -33,6 +39,7 @@ struct PinEntry: Encodable {
         subject = certificate.subject.description
         key = certificate.keyKind?.description ?? Self.unreadableKey
         keyPin = certificate.publicKeyPin.description
+        subjectPublicKeyInfo = Array(certificate.subjectPublicKeyInfo)
         certificatePin = certificate.certificatePin.description
         notAfter = certificate.notAfter.formatted(.iso8601)
         self.inValidPath = inValidPath
@@ -46,6 +53,7 @@ struct PinEntry: Encodable {
         self.subject = subject
         self.key = key.keyKind?.description ?? Self.unreadableKey
         keyPin = key.sha256Pin.description
+        subjectPublicKeyInfo = Array(key.der)
         certificatePin = nil
         notAfter = nil
         isIssuer = false

@@ -14,12 +14,42 @@ struct PinSnippet {
         return entries.filter { seen.insert($0.keyPin).inserted }
     }
 
+    /// Whether there is a second key, of what is in no certificate yet, to go to when the first is lost.
+    var hasBackup: Bool { distinct.count > 1 && distinct.contains(where: \.isBackup) }
+
+    /// The pins as a file of Holdfast's own, which export turns into any other form.
+    func pinFile() throws -> PinFile {
+        guard let host else { return try PinFile(hosts: []) }
+        let pins = try distinct.map { entry in
+            try PinFile.KeyPin(
+                Pin(entry.keyPin), role: entry.isIssuer ? .issuer : .leaf, state: entry.isBackup ? .backup : .active)
+        }
+        return try PinFile(hosts: [PinFile.Host(host, pins: pins)])
+    }
+
+    /// Code that gives Alamofire the keys, which it compares whole.
+    func alamofire() throws(CommandFailure) -> [String] {
+        var keys: [String] = []
+        for entry in distinct {
+            guard let key = SecurityKeyText(subjectPublicKeyInfo: entry.subjectPublicKeyInfo) else {
+                throw CommandFailure(.notTrusted, "Security.framework has no key of this kind: \(entry.title)")
+            }
+            keys.append("            publicKey(\"\(key.base64)\", \(key.type)),  // \(entry.title)")
+        }
+        return slashWarning + [
+            "import Alamofire", "import Foundation", "import Security", "",
+            "func makeServerTrustManager() throws -> ServerTrustManager {",
+            "    ServerTrustManager(evaluators: [", "        \"\(name)\": PublicKeysTrustEvaluator(keys: try [",
+        ] + keys + ["        ])", "    ])", "}", "", SecurityKeyText.function]
+    }
+
     private var name: String { host?.base.name ?? "" }
     private var includesSubdomains: Bool { host?.scope == .subtree }
 
     func lines(_ format: PinFormat) -> [String] {
         switch format {
-        case .holdfast, .json: []
+        case .holdfast, .json, .pinfile, .alamofire: []
+        case .tlsa: tlsa
         case .curl: [distinct.map { "sha256//\($0.keyHash)" }.joined(separator: ";")]
         case .okhttp: okhttp
         case .swift: swift
@@ -31,6 +61,13 @@ struct PinSnippet {
 
     private var slashWarning: [String] { warning.map { ["// \($0)"] } ?? [] }
     private var xmlWarning: [String] { warning.map { [Self.xmlComment($0)] } ?? [] }
+
+    private var tlsa: [String] {
+        distinct.map { entry in
+            let digest = (try? Pin(entry.keyPin))?.digest ?? []
+            return "_443._tcp.\(name). IN TLSA 3 1 1 \(digest.hexadecimal) ; \(entry.title)"
+        }
+    }
 
     private var okhttp: [String] {
         slashWarning + ["CertificatePinner.Builder()"]

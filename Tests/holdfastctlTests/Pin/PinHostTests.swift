@@ -69,7 +69,7 @@ struct PinHostTests {
         for format in ["swift", "okhttp", "android", "trustkit", "ats"] {
             let (run, _) = try await site.run("pin", ["--insecure", "--format", format], trustingRoot: false)
             #expect(run.status == 0)
-            #expect(run.lines.first?.contains("NOT VALIDATED") == true)
+            #expect(run.output.contains("NOT VALIDATED"))
         }
     }
 
@@ -118,8 +118,11 @@ struct PinHostTests {
         func list<List: Decodable>(_ type: List.Type, _ arguments: [String]) async throws -> List {
             let (run, _) = try await site.run("pin", arguments + ["--certificates", "all"])
             #expect(run.status == 0)
-            let text = "<plist version=\"1.0\"><dict>\(run.output)</dict></plist>"
-            return try PropertyListDecoder().decode(type, from: Data(text.utf8))
+            #expect(run.errors.contains("no backup pin"))
+            let (part, _) = try await site.run("pin", arguments + ["--certificates", "all", "--fragment"])
+            let text = "<plist version=\"1.0\"><dict>\(part.output)</dict></plist>"
+            _ = try PropertyListDecoder().decode(type, from: Data(text.utf8))
+            return try PropertyListDecoder().decode(type, from: Data(run.output.utf8))
         }
 
         let trustKit = try await list(TrustKitList.self, ["--format", "trustkit", "--host", "**.example.com"])
@@ -154,6 +157,55 @@ struct PinHostTests {
         let pin = try site.keyPins()[0].dropFirst("sha256/".count)
         #expect(run.output.contains("<domain includeSubdomains=\"true\">example.com</domain>"))
         #expect(run.output.contains("<pin digest=\"SHA-256\">\(pin)</pin>"))
+    }
+
+    @Test("DNS records and the pin file have the server's own key, and the pin file a backup's state")
+    func records() async throws {
+        let site = try TestSite()
+        let (tlsa, _) = try await site.run("pin", ["--format", "tlsa"])
+        let digest = try Pin(site.keyPins()[0]).digest.map { String(format: "%02x", $0) }.joined()
+        #expect(tlsa.output.hasPrefix("_443._tcp.\(TestSite.name). IN TLSA 3 1 1 \(digest) ;"))
+        #expect(tlsa.lines.count == 1 && tlsa.errors.contains("no backup pin"))
+        try await withTemporaryFolder { folder in
+            let backup = try TestKey()
+            try Data(site.leaf.chainPEM.utf8).write(to: folder.appending(path: "chain.pem"))
+            try Data(backup.publicKeyPEM.utf8).write(to: folder.appending(path: "backup.pem"))
+            let arguments = ["pin", "chain.pem", "backup.pem", "--host", "**.example.com", "--format"]
+            let run = try await CommandRun.holdfastctl(arguments + ["pinfile"], in: folder)
+            #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+            let host = try #require(try PinFile(json: Data(run.output.utf8)).hosts.first)
+            #expect(host.pattern.description == "**.example.com" && host.hasBackup)
+            #expect(
+                try host.pins.map(\.pin.description) == [
+                    site.keyPins()[0], Pin.publicKey(spkiDER: backup.subjectPublicKeyInfoDER).description,
+                ])
+            // The intermediate of a chain in a file is not pinned unless that is asked for.
+            let okhttp = try await CommandRun.holdfastctl(arguments + ["okhttp"], in: folder)
+            #expect(try okhttp.status == 0 && !okhttp.output.contains(site.keyPins()[1]))
+        }
+    }
+
+    @Test(
+        "Alamofire gets keys in code that the compiler reads; a key that Security.framework has no kind for is an error",
+        .enabled(if: ForeignPeers.runsSwiftCompiler, "needs swiftc"))
+    func alamofire() async throws {
+        try await withTemporaryFolder { folder in
+            for (name, key) in [
+                ("ec", TestKey.Choice.p384), ("rsa", .sharedRSA(bits: 2048, index: 0)), ("ed", .ed25519),
+            ] {
+                let key = try TestKey(key)
+                try Data(key.publicKeyPEM.utf8).write(to: folder.appending(path: "\(name).pem"))
+            }
+            let arguments = ["--host", "api.example.com", "--format", "alamofire"]
+            let run = try await CommandRun.holdfastctl(["pin", "ec.pem", "rsa.pem"] + arguments, in: folder)
+            #expect(run.status == 0 && run.output.contains("\"api.example.com\": PublicKeysTrustEvaluator"))
+            try Data(run.output.utf8).write(to: folder.appending(path: "Trust.swift"))
+            let compiler = try #require(ForeignPeers.swiftCompiler)
+            let parsed = try await CommandRun.run(compiler, ["-parse", "Trust.swift"], in: folder)
+            #expect(parsed.status == 0, "\(parsed.errors)")
+            let refused = try await CommandRun.holdfastctl(["pin", "ed.pem"] + arguments, in: folder)
+            #expect(refused.status == 1 && refused.output.isEmpty)
+        }
     }
 
     @Test("A host that cannot be reached exits with 3")

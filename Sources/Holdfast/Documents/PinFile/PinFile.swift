@@ -3,7 +3,8 @@ public import struct Foundation.Date
 /// A pin file: the hosts that an app talks to, the keys that each may have, and until when (schema 1).
 ///
 /// ```swift
-/// let manager = try TrustManager(pinFile: Bundle.main.url(forResource: "bank", withExtension: "pins.json")!)
+/// guard let url = Bundle.main.url(forResource: "bank", withExtension: "pins.json") else { return }
+/// let manager = try TrustManager(pinFile: url)
 /// ```
 /// One format serves every purpose: an app ships it, `holdfastctl export` turns it into other systems' configuration, and
 /// a signed repository delivers it. docs/formats.md describes it without reference to a language. Whatever value there

@@ -1,0 +1,75 @@
+import Holdfast
+
+/// Pins as code, and for programs of the command line.
+struct CodeText {
+    let entries: [PinExport.Entry]
+
+    func okHTTP(isFragment: Bool) -> String {
+        let calls = entries.flatMap { entry in
+            entry.pins.map { "    .add(\"\(entry.pattern)\", \"\($0)\")" }
+        }
+        let builder = ["CertificatePinner.Builder()"] + calls + ["    .build()"]
+        let lines =
+            isFragment
+            ? builder
+            : ["import okhttp3.CertificatePinner", "", "val certificatePinner: CertificatePinner ="]
+                + builder.map { "    \($0)" }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// For `curl --config`: a request for each host and port. The part is the value of `--pinnedpubkey`, a line a host.
+    func curl(isFragment: Bool) -> String {
+        let requests = entries.flatMap { entry in
+            let pins = entry.pins.map { "sha256//\($0.base64)" }.joined(separator: ";")
+            guard !isFragment else { return [pins] }
+            let host = entry.name.contains(":") ? "[\(entry.name)]" : entry.name
+            let ports = entry.ports.isEmpty ? [""] : entry.ports.map { ":\($0)" }
+            return ports.map { "url = \"https://\(host)\($0)/\"\npinnedpubkey = \"\(pins)\"" }
+        }
+        return requests.joined(separator: isFragment ? "\n" : "\nnext\n") + "\n"
+    }
+
+    /// Records that a zone file includes: usage 3 (the server's own), selector 1 (its key), matching type 1 (SHA-256).
+    var tlsa: String {
+        entries.flatMap { entry in
+            (entry.ports.isEmpty ? [443] : entry.ports).flatMap { port in
+                entry.pins.map { pin in
+                    "_\(port)._tcp.\(entry.name). IN TLSA 3 1 1 \(pin.digest.hexadecimal)\n"
+                }
+            }
+        }.joined()
+    }
+
+    /// The file itself, so that nothing is lost on the way.
+    static func swift(_ file: PinFile, isFragment: Bool) -> String {
+        let json = String(decoding: file.json, as: UTF8.self)
+        // More of them than stand together in the text, so that nothing in it ends the literal or inserts anything.
+        let longest = json.split { $0 != "#" }.map(\.count).max() ?? 0
+        let marks = String(repeating: "#", count: longest + 1)
+        let literal = "\(marks)\"\"\"\n\(json)\"\"\"\(marks)"
+        guard !isFragment else { return "TrustManager(pinFile: Data(\(literal).utf8))\n" }
+        return """
+            import Foundation
+            import Holdfast
+
+            /// The pin file of the application.
+            let pinFile = \(literal)
+
+            /// Decides about every host of the pin file.
+            func makeTrustManager() throws -> TrustManager {
+                try TrustManager(pinFile: Data(pinFile.utf8))
+            }
+
+            """
+    }
+}
+
+extension [UInt8] {
+    /// Two lower-case digits an octet.
+    var hexadecimal: String {
+        map { octet in
+            let digits = String(octet, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+}

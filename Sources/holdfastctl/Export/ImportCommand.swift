@@ -1,0 +1,81 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+
+extension PinImport.Source: ExpressibleByArgument {}
+extension PinImport.Role: ExpressibleByArgument {}
+extension ExportFormat: ExpressibleByArgument {}
+
+/// `holdfastctl import`
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Make a pin file from another system's configuration.",
+        discussion: """
+            Reads TrustKit's TSKConfiguration and Apple's NSPinnedDomains from a property list, alone or in an \
+            Info.plist, and Android's network security configuration. The pin file goes to standard output; what it \
+            says in another way is named on standard error.
+
+            What a pin file cannot say is an error, unless --lossy is given; it is named either way.
+
+            TrustKit and Android do not say whether a pin is the server's own or an issuer's, and accept either. \
+            The import keeps that, with each pin in both roles, unless --role says which it is.
+
+            A name that is excepted from the pins of its domain gets mode report, in which standard validation decides.
+
+            EXAMPLES
+              holdfastctl import Info.plist --from trustkit > bank.pins.json
+              holdfastctl import network_security_config.xml --from android --role leaf
+
+            Exit codes: 0 success, 1 the configuration cannot be imported, 2 wrong usage, 3 the file could not be read.
+            """)
+
+    @Argument(help: ArgumentHelp("The file to import.", valueName: "file"), completion: .file())
+    var path: String
+
+    @Option(name: .customLong("from"), help: "The system whose configuration it is: trustkit, ats or android.")
+    var source: PinImport.Source
+
+    @Option(help: "Whose keys the pins are where the system does not say: leaf, issuer or both.")
+    var role = PinImport.Role.both
+
+    @Flag(help: "Leave out what a pin file cannot say.")
+    var lossy = false
+
+    private static let maximumBytes = 1 << 20
+
+    func run() async throws {
+        let imported = try PinImport(
+            KeyFile.content(of: path, maximumBytes: Self.maximumBytes), from: source, role: role)
+        let file = try imported.file()
+        try LossReport(losses: imported.losses, notes: imported.notes).say(isAllowed: lossy)
+        LossReport.warn(of: file.hostsWithoutBackup)
+        Output.standard.printAsIs(String(decoding: file.json.dropLast(), as: UTF8.self))
+    }
+}
+
+/// Says on standard error what the other side does not know.
+struct LossReport {
+    let losses: [PinExport.Loss]
+    let notes: [PinExport.Loss]
+
+    /// - Throws: when something is lost that may not be.
+    func say(isAllowed: Bool) throws(CommandFailure) {
+        for note in notes { Output.standard.complain("note: \(note.text)") }
+        guard !losses.isEmpty else { return }
+        let lines = losses.map(\.text)
+        guard isAllowed else {
+            throw CommandFailure(
+                .notTrusted,
+                "this cannot be said: with --lossy it is left out\n" + lines.map { "  \($0)" }.joined(separator: "\n"))
+        }
+        for line in lines { Output.standard.complain("lost: \(line)") }
+    }
+
+    static func warn(of hosts: [HostPattern]) {
+        for host in hosts {
+            Output.standard.complain(
+                "warning: \(host) has no backup pin; when its key is lost every client is locked out")
+        }
+    }
+}

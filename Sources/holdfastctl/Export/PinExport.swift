@@ -1,0 +1,217 @@
+import Foundation
+import Holdfast
+
+/// A pin file in another system's words, with a list of what that system cannot say.
+struct PinExport {
+    /// A host as another system is told about it.
+    struct Entry {
+        let pattern: HostPattern
+        let ports: [Int]
+        /// Distinct, in the order of the file.
+        let leaves: [Pin]
+        let issuers: [Pin]
+        /// The last day for which the pins count, `yyyy-MM-dd`; the next day's midnight is where they end.
+        let lastDay: Day?
+        let isEnforced: Bool
+        let reportURL: String?
+
+        var name: String { pattern.base.name }
+        var includesSubdomains: Bool { pattern.scope == .subtree }
+        /// Every pin once.
+        var pins: [Pin] { leaves + issuers.filter { !leaves.contains($0) } }
+    }
+
+    /// A day of the calendar in UTC.
+    struct Day {
+        /// The first instant that is not of the pins' time any more.
+        let end: Date
+
+        /// The day at whose beginning other systems stop to pin.
+        var text: String { end.formatted(.iso8601.year().month().day()) }
+    }
+
+    /// What is not said, by the path of the field.
+    struct Loss: Equatable {
+        let field: String
+        let what: String
+
+        var text: String { "\(field): \(what)" }
+    }
+
+    let file: PinFile
+    let format: ExportFormat
+    private(set) var entries: [Entry] = []
+    /// What clients would do otherwise than the file says.
+    private(set) var losses: [Loss] = []
+    /// What is left out and changes nothing for a client.
+    private(set) var notes: [Loss] = []
+
+    init(_ file: PinFile, as format: ExportFormat) {
+        self.file = file
+        self.format = format
+        guard !format.saysEverything else { return }
+        noteWhatIsOfTheFile()
+        for (index, host) in file.hosts.enumerated() { add(host, at: "hosts[\(index)]") }
+        findOverlaps()
+    }
+
+    /// The text, as a whole file or as the part of one.
+    func text(isFragment: Bool = false) throws(CommandFailure) -> String {
+        switch format {
+        case .trustkit: PropertyListText(entries: entries).trustKit(isFragment: isFragment)
+        case .ats: PropertyListText(entries: entries).transportSecurity(isFragment: isFragment)
+        case .android:
+            AndroidText(entries: entries, debugAnchors: file.debugAnchors.count).text(isFragment: isFragment)
+        case .okhttp: CodeText(entries: entries).okHTTP(isFragment: isFragment)
+        case .curl: CodeText(entries: entries).curl(isFragment: isFragment)
+        case .tlsa: CodeText(entries: entries).tlsa
+        case .swift: CodeText.swift(file, isFragment: isFragment)
+        case .json: String(decoding: file.json, as: UTF8.self)
+        case .alamofire: throw Self.needsKeys
+        }
+    }
+
+    private static let needsKeys = CommandFailure(
+        .wrongUsage,
+        "Alamofire pins whole keys or certificates, and a pin file has only their hashes: bundle the certificates with "
+            + "the app, and use PinnedCertificatesTrustEvaluator or PublicKeysTrustEvaluator")
+
+    // MARK: What is not said
+
+    private mutating func noteWhatIsOfTheFile() {
+        if file.app != nil { note("app", "is not said") }
+        if file.issuedAt != nil { note("issuedAt", "is not said") }
+        if file.refresh != nil { note("refresh", "\(format.reader) does not look for a newer file") }
+        guard !file.debugAnchors.isEmpty else { return }
+        if format == .android {
+            for index in file.debugAnchors.indices {
+                note("debugAnchors[\(index)]", "put its DER into the resource raw/holdfast_debug_\(index)")
+            }
+        } else {
+            note("debugAnchors", "are not said; debug builds reject what they would let in")
+        }
+    }
+
+    private mutating func note(_ field: String, _ what: String) { notes.append(Loss(field: field, what: what)) }
+
+    private mutating func lose(_ field: String, _ what: String) { losses.append(Loss(field: field, what: what)) }
+
+    private mutating func add(_ host: PinFile.Host, at field: String) {
+        guard canName(host, at: field) else { return }
+        if !host.ports.isEmpty, !format.saysPorts {
+            lose("\(field).ports", "\(format.reader) pins every port")
+        }
+        let counting = host.pins.filter { $0.state != .candidate }
+        for (index, pin) in host.pins.enumerated() where pin.state != .active {
+            let what = pin.state == .candidate ? "a candidate is left out" : "is not said"
+            note("\(field).pins[\(index)].state", what)
+        }
+        let (leaves, issuers) = chosen(counting, of: host, at: field)
+        guard !leaves.isEmpty || !issuers.isEmpty else { return }
+        if let report = host.report {
+            if !format.saysReports {
+                lose("\(field).report", "\(format.reader) does not report")
+            } else if report.failureFraction != .one || report.successFraction != .zero {
+                lose("\(field).report", "\(format.reader) reports every failure and no success")
+            }
+        }
+        entries.append(
+            Entry(
+                pattern: host.pattern, ports: host.ports, leaves: leaves, issuers: issuers,
+                lastDay: expiry(of: counting, host, at: field), isEnforced: host.mode == .enforce,
+                reportURL: host.report?.url))
+    }
+
+    private mutating func canName(_ host: PinFile.Host, at field: String) -> Bool {
+        switch host.pattern.scope {
+        case .oneLabel where !format.saysOneLabel, .subtree where !format.saysSubtree:
+            lose("\(field).host", "\(format.reader) cannot say \(host.pattern); the host is left out")
+            return false
+        default: break
+        }
+        if host.isRetired {
+            lose("\(field).retired", "\(format.reader) cannot reject a host; it is left out")
+            return false
+        }
+        if host.mode == .report, !format.saysReportOnly {
+            lose("\(field).mode", "\(format.reader) cannot only report; the host is left out")
+            return false
+        }
+        if !format.saysOneLabel, entries.contains(where: { $0.name == host.pattern.base.name }), !format.saysPorts {
+            lose("\(field).host", "\(format.reader) has one entry for a name and its subdomains; this one is left out")
+            return false
+        }
+        return true
+    }
+
+    /// The pins that are written; fewer than the file has where all of them together would let more, or fewer, in.
+    private mutating func chosen(
+        _ pins: [PinFile.KeyPin], of host: PinFile.Host, at field: String
+    ) -> (leaves: [Pin], issuers: [Pin]) {
+        let leaves = Self.distinct(pins.filter { $0.role == .leaf }.map(\.pin))
+        let issuers = Self.distinct(pins.filter { $0.role == .issuer }.map(\.pin))
+        if format.saysRoles {
+            guard host.requirement == .any, !leaves.isEmpty, !issuers.isEmpty else { return (leaves, issuers) }
+            lose("\(field).require", "\(format.reader) asks for a leaf and an issuer; the issuer pins are left out")
+            return (leaves, [])
+        }
+        if host.requirement == .leafAndIssuer {
+            lose("\(field).require", "\(format.reader) is content with one pin; the issuer pins are left out")
+            return (leaves, [])
+        }
+        // A pin of both roles matches anywhere in a path, which is what these systems do with every pin.
+        let onlyIssuers = issuers.filter { !leaves.contains($0) }
+        guard !onlyIssuers.isEmpty else { return (leaves, []) }
+        guard format.matchesIssuers else {
+            lose("\(field).pins", "\(format.reader) compares the server's own key; the issuer pins are left out")
+            return (leaves, [])
+        }
+        lose("\(field).pins", "\(format.reader) has no roles; pins of issuers are written as any other")
+        return (leaves, onlyIssuers)
+    }
+
+    private mutating func expiry(of pins: [PinFile.KeyPin], _ host: PinFile.Host, at field: String) -> Day? {
+        let ends = Set(pins.map { min($0.end ?? .distantFuture, file.end ?? .distantFuture) })
+        guard ends != [.distantFuture] else { return nil }
+        let place = pins.contains { $0.notAfter != nil } ? "\(field).pins" : "notAfter"
+        guard format.saysExpiry else {
+            lose(place, "\(format.reader) has no expiry; the pins of \(host.pattern) last")
+            return nil
+        }
+        guard ends.count == 1, let end = ends.first else {
+            lose(place, "\(format.reader) has one expiry for all pins of a host; those of \(host.pattern) last")
+            return nil
+        }
+        guard host.onExpiry == .systemTrust || host.mode == .report else {
+            lose(
+                "\(field).onExpiry", "\(format.reader) pins nothing after the expiry; the pins of \(host.pattern) last")
+            return nil
+        }
+        if end.timeIntervalSince1970.truncatingRemainder(dividingBy: 86_400) != 0 {
+            lose(place, "\(format.reader) counts in days; the pins of \(host.pattern) end at the beginning of the day")
+        }
+        return Day(end: end)
+    }
+
+    /// OkHttp adds the pins of all patterns that match a host; the file lets one entry decide.
+    private mutating func findOverlaps() {
+        guard format == .okhttp else { return }
+        for (index, entry) in entries.enumerated() {
+            let covers = entries.enumerated().first {
+                $0.offset != index && $0.element.pattern.matches(entry.pattern.base)
+            }
+            guard let other = covers?.element else { continue }
+            lose(entry.pattern.description, "OkHttp accepts the pins of \(other.pattern) for it as well")
+        }
+    }
+
+    private static func distinct(_ pins: [Pin]) -> [Pin] {
+        var seen: Set<Pin> = []
+        return pins.filter { seen.insert($0).inserted }
+    }
+}
+
+extension Pin {
+    /// The Base64 of a key's pin, as most systems write it.
+    var base64: String { String(description.dropFirst("sha256/".count)) }
+}

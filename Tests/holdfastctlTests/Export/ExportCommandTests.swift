@@ -1,0 +1,109 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("holdfastctl export and import")
+struct ExportCommandTests {
+    private func write(_ file: PinFile, to folder: URL) throws {
+        try file.json.write(to: folder.appending(path: "bank.pins.json"))
+    }
+
+    @Test("Export prints the whole file, warns of hosts without a backup, and import reads it back")
+    func roundTrip() async throws {
+        try await withTemporaryFolder { folder in
+            let file = try PinExportTests.plain()
+            try write(file, to: folder)
+            for format in ["trustkit", "ats", "android"] {
+                let exported = try await CommandRun.holdfastctl(
+                    ["export", "bank.pins.json", "--format", format], in: folder)
+                #expect(exported.status == 0)
+                #expect(exported.errors.components(separatedBy: "has no backup pin").count == 3)
+                try Data(exported.output.utf8).write(to: folder.appending(path: format))
+                let imported = try await CommandRun.holdfastctl(
+                    ["import", format, "--from", format, "--role", "leaf"], in: folder)
+                #expect(imported.status == 0, "\(imported.errors)")
+                #expect(try Set(PinFile(json: Data(imported.output.utf8)).hosts) == Set(file.hosts))
+                #expect(imported.errors.contains("no backup pin"))
+            }
+            let json = try await CommandRun.holdfastctl(["export", "bank.pins.json", "--format", "json"], in: folder)
+            #expect(json.output == String(decoding: file.json, as: UTF8.self))
+        }
+    }
+
+    @Test("What cannot be said is an error that names it, and with --lossy a line on standard error")
+    func losses() async throws {
+        try await withTemporaryFolder { folder in
+            let file = try PinFile(
+                notAfter: PinExportTests.endOfDay,
+                hosts: [
+                    PinFile.Host(
+                        HostPattern("api.example.com"), onExpiry: .systemTrust,
+                        pins: [PinExportTests.key(1), PinExportTests.key(2, .leaf, .backup)]),
+                    .retired(HostPattern("old.example.com")),
+                ])
+            try write(file, to: folder)
+            let arguments = ["export", "bank.pins.json", "--format", "ats"]
+            let refused = try await CommandRun.holdfastctl(arguments, in: folder)
+            #expect(refused.status == 1 && refused.output.isEmpty)
+            #expect(refused.errors.contains("notAfter: ") && refused.errors.contains("hosts[1].retired: "))
+            #expect(refused.errors.contains("note: hosts[0].pins[1].state"))
+            let allowed = try await CommandRun.holdfastctl(arguments + ["--lossy"], in: folder)
+            #expect(allowed.status == 0 && allowed.output.contains("NSPinnedDomains"))
+            #expect(allowed.errors.contains("lost: notAfter: ") && allowed.errors.contains("lost: hosts[1].retired: "))
+            #expect(!allowed.errors.contains("backup pin"))
+        }
+    }
+
+    @Test("Usage errors exit with 2, a file that is no pin file with 1 and its field, one that is not there with 3")
+    func errors() async throws {
+        try await withTemporaryFolder { folder in
+            try Data(#"{"schema":1,"hosts":[{"host":"a.b"}]}"#.utf8).write(to: folder.appending(path: "bad.json"))
+            for (arguments, status, text) in [
+                (["export"], 2, "--key"), (["export", "bad.json"], 2, "--format"),
+                (["export", "bad.json", "--key", "k.pem"], 2, "--key"),
+                (["export", "--key", "k.pem", "--lossy"], 2, "pin file"),
+                (["export", "bad.json", "--format", "ats"], 1, "hosts[0].pins"),
+                (["export", "none.json", "--format", "ats"], 3, "no such file"),
+                (["import", "bad.json", "--from", "android"], 1, "network security"),
+            ] as [([String], Int32, String)] {
+                let run = try await CommandRun.holdfastctl(arguments, in: folder)
+                #expect(run.status == status && run.errors.contains(text), "\(arguments): \(run.errors)")
+                #expect(run.output.isEmpty)
+            }
+        }
+    }
+
+    @Test(
+        "curl loads the configuration, gets in by the pin of the server and by no other",
+        .enabled(if: ForeignPeers.runsCurl, "needs curl"))
+    func curl() async throws {
+        let curl = try #require(ForeignPeers.curl, "curl is required and not there")
+        let site = try TestSite()
+        try await withTemporaryFolder { folder in
+            let ca = folder.appending(path: "root.pem")
+            try Data(site.root.certificate.pem.utf8).write(to: ca)
+            try await withLoopbackTLSServerOfHTTP(site) { port in
+                func fetch(pinning pins: [PinFile.KeyPin]) async throws -> CommandRun {
+                    let file = try PinFile(hosts: [PinFile.Host(HostPattern(TestSite.name), pins: pins)])
+                    let path = folder.appending(path: "curl.config")
+                    try Data(PinExport(file, as: .curl).text().utf8).write(to: path)
+                    return try await CommandRun.run(
+                        curl,
+                        [
+                            "-q", "--silent", "--show-error", "--noproxy", "*", "--cacert", ca.path, "--connect-to",
+                            "\(TestSite.name):443:127.0.0.1:\(port)", "--config", path.path,
+                        ])
+                }
+                let own = try PinFile.KeyPin(Pin(site.keyPins()[0]))
+                let accepted = try await fetch(pinning: [PinExportTests.key(1), own])
+                #expect(accepted.status == 0 && accepted.output.contains("Hello"), "\(accepted.errors)")
+                let refused = try await fetch(pinning: [PinExportTests.key(1)])
+                #expect(refused.status == 90 && refused.output.isEmpty)
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("Importing into a pin file")
+struct PinImportTests {
+    private func imported(
+        _ text: String, _ source: PinImport.Source, role: PinImport.Role = .leaf
+    ) throws -> (file: PinFile, reading: PinImport) {
+        let result = try PinImport(Data(text.utf8), from: source, role: role)
+        return (try result.file(), result)
+    }
+
+    private static func base64(_ number: UInt8) throws -> String { try PinExportTests.pin(number).base64 }
+
+    private static func list(_ key: String, _ domains: String) -> String {
+        "<plist version=\"1.0\"><dict><key>\(key)</key><dict>\(domains)</dict></dict></plist>"
+    }
+
+    @Test("What was exported is imported as it was", arguments: [ExportFormat.trustkit, .ats, .android])
+    func roundTrip(format: ExportFormat) throws {
+        let source = try #require(PinImport.Source(rawValue: format.rawValue))
+        let end = PinExportTests.endOfDay
+        var hosts = try PinExportTests.plain().hosts
+        if format == .ats {
+            hosts.append(
+                try PinFile.Host(
+                    HostPattern("both.example.org"), requirement: .leafAndIssuer,
+                    pins: [PinExportTests.key(1), PinExportTests.key(5, .issuer)]))
+        } else {
+            hosts.append(
+                try PinFile.Host(
+                    HostPattern("ends.example.org"), onExpiry: .systemTrust,
+                    pins: [PinExportTests.key(1, until: end), PinExportTests.key(2, until: end)]))
+        }
+        if format == .trustkit {
+            hosts.append(
+                try PinFile.Host(
+                    HostPattern("tell.example.org"), mode: .report, pins: [PinExportTests.key(1)],
+                    report: PinFile.Report(url: "https://r.example.net/?a=1&b=2")))
+        }
+        let file = try PinFile(hosts: hosts)
+        let export = PinExport(file, as: format)
+        #expect(export.losses.isEmpty && export.notes.isEmpty)
+        let (again, result) = try imported(export.text(), source)
+        #expect(Set(again.hosts) == Set(file.hosts) && again.hosts.count == file.hosts.count)
+        #expect(result.losses.isEmpty)
+        #expect(throws: CommandFailure.self) { try imported(export.text(isFragment: true), source) }
+    }
+
+    @Test("Without a role, pins count anywhere in a path as they did, and are exported again without loss")
+    func bothRoles() throws {
+        for format in [ExportFormat.trustkit, .android] {
+            let text = try PinExport(PinExportTests.plain(), as: format).text()
+            let source = try #require(PinImport.Source(rawValue: format.rawValue))
+            let (file, result) = try imported(text, source, role: .both)
+            #expect(file.hosts[0].pins.map(\.role) == [.leaf, .leaf, .issuer, .issuer])
+            #expect(result.notes.map(\.field) == ["role"])
+            let export = PinExport(file, as: format)
+            #expect(export.losses.isEmpty)
+            #expect(try imported(export.text(), source, role: .both).file == file)
+        }
+    }
+
+    @Test(
+        "A name that TrustKit excepts is left to standard validation, in either spelling of the key",
+        arguments: ["kSKExcludeSubdomainFromParentPolicy", "TSKExcludeSubdomainFromParentPolicy"])
+    func exclusion(key: String) throws {
+        let hashes = "<key>TSKPublicKeyHashes</key><array><string>\(try Self.base64(1))</string></array>"
+        let off = "<key>TSKDisableDefaultReportUri</key><true/>"
+        let text = Self.list(
+            "TSKPinnedDomains",
+            "<key>example.com</key><dict><key>TSKIncludeSubdomains</key><true/>\(hashes)\(off)</dict>"
+                + "<key>open.example.com</key><dict><key>\(key)</key><true/></dict>")
+        let (file, result) = try imported(text, .trustkit)
+        #expect(file.hosts.map(\.pattern.description) == ["**.example.com", "open.example.com"])
+        #expect(file.hosts.map(\.mode) == [.enforce, .report])
+        #expect(result.losses.isEmpty && result.notes.first?.field == "TSKPinnedDomains.open.example.com")
+    }
+
+    @Test("What TrustKit says and a pin file cannot is named")
+    func trustKitLosses() throws {
+        let hashes = "<key>TSKPublicKeyHashes</key><array><string>\(try Self.base64(1))</string></array>"
+        let urls =
+            "<key>TSKReportUris</key><array><string>https://a.example/</string><string>https://b.example/</string></array>"
+        let text = Self.list("TSKPinnedDomains", "<key>example.com</key><dict>\(hashes)\(urls)</dict>")
+        let (_, result) = try imported(text, .trustkit)
+        #expect(
+            result.losses.map(\.field) == [
+                "TSKPinnedDomains.example.com.TSKReportUris", "TSKPinnedDomains.example.com.TSKDisableDefaultReportUri",
+            ])
+    }
+
+    @Test("Domains of Android that stand in each other inherit the pins above, unless they have their own")
+    func nested() throws {
+        let (one, two) = (try Self.base64(1), try Self.base64(2))
+        let text = """
+            <?xml version="1.0" encoding="utf-8"?>
+            <network-security-config>
+              <base-config cleartextTrafficPermitted="true"/>
+              <domain-config>
+                <domain includeSubdomains="true">example.com</domain>
+                <domain>other.example.org</domain>
+                <pin-set expiration="2030-01-31"><pin digest="SHA-256"> \(one) </pin></pin-set>
+                <domain-config><domain>inherits.example.com</domain></domain-config>
+                <domain-config>
+                  <domain>own.example.com</domain><pin-set><pin digest="SHA-256">\(two)</pin></pin-set>
+                </domain-config>
+                <domain-config><domain>open.example.com</domain><pin-set/></domain-config>
+              </domain-config>
+              <debug-overrides><trust-anchors><certificates src="@raw/x"/></trust-anchors></debug-overrides>
+            </network-security-config>
+            """
+        let (file, result) = try imported(text, .android)
+        let found = file.hosts.map { host in
+            "\(host.pattern) \(host.mode) \(host.onExpiry) \(host.pins.map { $0.pin.base64.prefix(4) }.joined())"
+        }
+        let (first, second) = (one.prefix(4), two.prefix(4))
+        #expect(
+            Set(found) == [
+                "**.example.com enforce systemTrust \(first)", "other.example.org enforce systemTrust \(first)",
+                "inherits.example.com enforce systemTrust \(first)", "own.example.com enforce failClosed \(second)",
+                "open.example.com report systemTrust \(first)",
+            ])
+        let end = Date(timeIntervalSince1970: 1_896_047_999)
+        #expect(file.hosts.first { $0.pattern.description == "other.example.org" }?.pins.first?.notAfter == end)
+        #expect(result.losses.count == 2)
+        #expect(result.notes.map(\.field).contains("expiration"))
+    }
+
+    @Test("What is no configuration, or not one that can be meant, is an error that says where")
+    func refused() throws {
+        let bad: [(PinImport.Source, String)] = [
+            (.trustkit, "no list"), (.trustkit, Self.list("TSKPinnedDomains", "")),
+            (.ats, Self.list("NSPinnedDomains", "<key>example.com</key><dict/>")),
+            (.ats, Self.list("TSKPinnedDomains", "")), (.android, "<resources/>"),
+            (.android, "<network-security-config>"),
+            (.android, String(repeating: "<domain-config>", count: 100)),
+            (
+                .android,
+                "<network-security-config><domain-config><domain>a.example</domain><pin-set expiration=\"2030-02-31\">"
+                    + "<pin digest=\"SHA-256\">\(try Self.base64(1))</pin></pin-set></domain-config></network-security-config>"
+            ),
+            (
+                .android,
+                "<network-security-config><domain-config><domain>a.example</domain><pin-set><pin digest=\"SHA-1\">x</pin>"
+                    + "</pin-set></domain-config></network-security-config>"
+            ),
+        ]
+        for (source, text) in bad {
+            let error = #expect(throws: CommandFailure.self, "\(text)") { try imported(text, source) }
+            #expect(error?.code == .invalidList)
+        }
+    }
+}
