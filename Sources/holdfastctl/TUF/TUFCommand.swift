@@ -3,6 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastAsyncHTTPClient
 import HoldfastTUF
+import Logging
 
 /// `holdfastctl tuf`
 struct TUFCommand: AsyncParsableCommand {
@@ -121,8 +122,13 @@ struct TUFCommand: AsyncParsableCommand {
         // Plain HTTP needs no anchors, and a machine may have none.
         let needsAnchors = [metadata, targets].contains { $0?.scheme?.lowercased() == "https" }
         let anchors = needsAnchors ? try await TrustAnchors.system() : TrustAnchors([])
-        let provider = AsyncHTTPClientDataProvider(
-            validator: PathValidator(anchors: anchors), wholeLimit: Self.wholeLimit, allowsPlainHTTPToLoopback: true)
+        // Nothing rests on the transport: that plain HTTP is not validated is no news.
+        let quiet = PolicyLog(Logger(label: "holdfast.policies") { _ in SwiftLogNoOpLogHandler() })
+        let provider = PolicyLog.$shared.withValue(quiet) {
+            AsyncHTTPClientDataProvider(
+                validator: PathValidator(anchors: anchors), wholeLimit: Self.wholeLimit,
+                allowsPlainHTTPToLoopback: true)
+        }
         return TUFClient(
             store: store, source: HTTPRepositorySource(metadata: metadata, targets: targets, provider: provider),
             settings: .pythonTUF)
