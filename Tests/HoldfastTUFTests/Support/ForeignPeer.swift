@@ -6,13 +6,15 @@ enum ForeignPeer {
     /// Where they must be there, their absence is a failure and not a reason to skip.
     static let isRequired = ProcessInfo.processInfo.environment["HOLDFAST_REQUIRE_FOREIGN_PEERS"] == "1"
 
-    /// The Python that `scripts/tuf-python` made, or the one that `HOLDFAST_TUF_PYTHON` names.
+    /// The Python that `scripts/tuf-python` made, or the one that `HOLDFAST_TUF_PYTHON` names. An empty name says that
+    /// there can be none on this machine.
     private static let pythonTUF: URL? = {
         let given = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"].map { URL(filePath: $0) }
         let program = given ?? package.appending(path: ".build-tuf/bin/python")
         return FileManager.default.isExecutableFile(atPath: program.path) ? program : nil
     }()
-    static let runsPythonTUF = pythonTUF != nil || isRequired
+    static let runsPythonTUF = pythonTUF != nil || (isRequired && !isOutOfReach)
+    private static let isOutOfReach = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"] == ""
 
     private static let support = URL(filePath: #filePath).deletingLastPathComponent()
     private static let package = support.deletingLastPathComponent().deletingLastPathComponent()
