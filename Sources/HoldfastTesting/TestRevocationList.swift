@@ -14,6 +14,10 @@ public struct TestRevocationList: Sendable {
     public var isNumberCritical = false
     /// Further extensions, such as issuingDistributionPoint.
     public var extensions: [TestExtension] = []
+    /// Extensions of every entry, such as reasonCode.
+    public var entryExtensions: [TestExtension] = []
+    /// How it is signed.
+    public var signature = TestSignature.automatic
     /// Who signs it instead of the authority whose name it bears.
     public var signer: TestKey?
 
@@ -32,17 +36,19 @@ extension TestAuthority {
         configure(&list)
         let now = clock.now
         let signer = list.signer ?? certificate.key
-        let algorithm = TestSignature.automatic.resolved(for: signer.kind)
+        let algorithm = list.signature.resolved(for: signer.kind)
         var fields: [[UInt8]] = [
             TestDER.integer(1), algorithm.algorithmIdentifier, certificate.specification.subject.der,
             list.thisUpdate.der(now: now),
         ]
         if let nextUpdate = list.nextUpdate { fields.append(nextUpdate.der(now: now)) }
         if !list.serialNumbers.isEmpty {
+            let extensions =
+                list.entryExtensions.isEmpty ? [] : [TestDER.sequence(list.entryExtensions.map(\.der))]
             fields.append(
                 TestDER.sequence(
                     list.serialNumbers.map {
-                        TestDER.sequence([TestDER.integer(octets: $0), list.thisUpdate.der(now: now)])
+                        TestDER.sequence([TestDER.integer(octets: $0), list.thisUpdate.der(now: now)] + extensions)
                     }))
         }
         var extensions = list.extensions

@@ -34,19 +34,32 @@ extension LimboCase {
     /// - Parameters:
     ///   - profile: the rules to keep.
     ///   - publicSuffixes: the suffixes above which the strict profile allows no wildcard.
+    ///   - requiresRevocation: whether a certificate is refused that no list speaks of.
+    ///   - certificatePolicies: which certificate policies a path must have.
     ///   - defaultTime: the time of cases that name none.
-    /// - Throws: ``LimboCaseError`` where the case itself cannot be read; an anchor or a leaf that is no certificate is
-    ///   an answer, not an error.
-    public func run(profile: ValidationProfile = .standard, publicSuffixes: PublicSuffixList? = nil, defaultTime: Date)
-        throws -> LimboOutcome
-    {
+    /// - Throws: ``LimboCaseError`` where the case itself cannot be read; an anchor, a leaf or a revocation list that is
+    ///   none is an answer, not an error.
+    public func run(
+        profile: ValidationProfile = .standard, publicSuffixes: PublicSuffixList? = nil,
+        requiresRevocation: Bool = false, certificatePolicies: CertificatePolicies = .any, defaultTime: Date
+    ) throws -> LimboOutcome {
         var limits = ValidationLimits()
         if let maximumChainDepth { limits.intermediates = maximumChainDepth }
         let anchors = try trustedCertificates.map(Self.der).compactMap { try? X509Certificate(der: $0) }
-        let lists = try revocationLists.map { try CertificateRevocationList(der: Self.der($0)) }
+        var lists: [CertificateRevocationList] = []
+        for der in try revocationLists.map(Self.der) {
+            do throws(CertificateError) {
+                lists.append(try CertificateRevocationList(der: der))
+            } catch {
+                let failure = TrustFailure(
+                    .revocationUnknown, expected: "revocation lists that can be read", found: error.found)
+                return outcome(failure, ValidationEffort())
+            }
+        }
         let validator = PathValidator(
             anchors: TrustAnchors(anchors), profile: profile, limits: limits,
-            revocation: lists.isEmpty ? .none : .crls(lists), publicSuffixes: publicSuffixes)
+            revocation: .crls(lists, isRequired: requiresRevocation), certificatePolicies: certificatePolicies,
+            publicSuffixes: publicSuffixes)
         let chain = PresentedChain(try ([peerCertificate] + untrustedIntermediates).map(Self.der))
         let time = try validationTime.map(Self.date) ?? defaultTime
         let purpose: ValidationPurpose

@@ -26,6 +26,23 @@ struct LimboRunner: ParsableCommand {
     @Option(help: "A public suffix list (publicsuffix.org); --profile strict allows no wildcard above a suffix.")
     var publicSuffixes: String?
 
+    @Flag(help: "Refuse certificates whose status no revocation list of the case tells.")
+    var requireRevocation = false
+
+    @Option(
+        help: "The acceptable certificate policies, as object identifiers with commas between them; any by default.",
+        transform: Self.policies)
+    var policies: Set<String>?
+
+    @Flag(help: "Ask for a path that is valid for an acceptable policy.")
+    var requireExplicitPolicy = false
+
+    @Flag(help: "Let anyPolicy in a certificate stand for nothing.")
+    var inhibitAnyPolicy = false
+
+    @Flag(help: "Let no authority map another's policies to its own.")
+    var inhibitPolicyMapping = false
+
     @Option(help: "How many of the slowest cases to print.")
     var slowest = 5
 
@@ -55,7 +72,9 @@ struct LimboRunner: ParsableCommand {
                     for _ in 0..<3 {
                         let clock = ContinuousClock()
                         let start = clock.now
-                        outcome = try testcase.run(profile: profile, publicSuffixes: suffixes, defaultTime: time)
+                        outcome = try testcase.run(
+                            profile: profile, publicSuffixes: suffixes, requiresRevocation: requireRevocation,
+                            certificatePolicies: certificatePolicies, defaultTime: time)
                         fastest = min(fastest, start.duration(to: clock.now))
                     }
                 } catch {
@@ -84,6 +103,20 @@ struct LimboRunner: ParsableCommand {
             FileHandle.standardError.write(Data("limbo-runner: \(first.id) took longer than \(budgetMs) ms\n".utf8))
             throw ExitCode(1)
         }
+    }
+
+    private var certificatePolicies: CertificatePolicies {
+        CertificatePolicies(
+            acceptable: policies, requiresExplicitPolicy: requireExplicitPolicy,
+            inhibitsPolicyMapping: inhibitPolicyMapping, inhibitsAnyPolicy: inhibitAnyPolicy)
+    }
+
+    private static func policies(_ text: String) throws -> Set<String> {
+        let policies = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        if let odd = policies.first(where: { !CertificatePolicies.isObjectIdentifier($0) }) {
+            throw ValidationError("\(odd) is no object identifier such as 2.23.140.1.1")
+        }
+        return Set(policies)
     }
 
     private func milliseconds(_ duration: Duration) -> String {

@@ -1,5 +1,7 @@
 #include "openssl_verifier.h"
 
+#include <openssl/asn1.h>
+#include <openssl/bn.h>
 #include <openssl/crypto.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
@@ -64,3 +66,35 @@ done:
 }
 
 const char *openssl_verifier_version(void) { return OpenSSL_version(OPENSSL_VERSION); }
+
+struct openssl_revocation_list {
+    X509_CRL *list;
+};
+
+openssl_revocation_list *openssl_revocation_list_new(const uint8_t *list, size_t length) {
+    openssl_revocation_list *made = calloc(1, sizeof(*made));
+    if (made == NULL) return NULL;
+    const unsigned char *cursor = list;
+    made->list = d2i_X509_CRL(NULL, &cursor, (long)length);
+    if (made->list != NULL) return made;
+    free(made);
+    return NULL;
+}
+
+void openssl_revocation_list_free(openssl_revocation_list *list) {
+    if (list == NULL) return;
+    X509_CRL_free(list->list);
+    free(list);
+}
+
+int openssl_revocation_list_lists(const openssl_revocation_list *list, const uint8_t *serial, size_t length) {
+    if (list == NULL) return 0;
+    int found = 0;
+    X509_REVOKED *entry = NULL;
+    BIGNUM *number = BN_bin2bn(serial, (int)length, NULL);
+    ASN1_INTEGER *integer = number == NULL ? NULL : BN_to_ASN1_INTEGER(number, NULL);
+    if (integer != NULL) found = X509_CRL_get0_by_serial(list->list, &entry, integer) == 1;
+    ASN1_INTEGER_free(integer);
+    BN_free(number);
+    return found;
+}

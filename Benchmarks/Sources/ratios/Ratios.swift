@@ -8,6 +8,7 @@ import Workloads
 struct Ratios {
     private static let sections = [
         "pins", "validation", "refusals", "hostile", "policies", "handshakes", "requests", "stores", "memory", "lists",
+        "revocation",
     ]
 
     private static let usage = """
@@ -24,6 +25,7 @@ struct Ratios {
             let folder = URL(fileURLWithPath: arguments[2])
             switch arguments[0] {
             case "write-list": return try await StoredList(entries: entries, in: folder).write()
+            case "read-crl": return print(try StoreMemory.measureRevocationList(entries: entries))
             case "read-list": return print(try await StoreMemory.measure(entries: entries, in: folder))
             default: break
             }

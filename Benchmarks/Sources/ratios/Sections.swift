@@ -126,6 +126,24 @@ struct Sections {
             target: "≤ 200 B", isMet: each <= 200)
     }
 
+    mutating func revocation() async throws {
+        report.section("Revocation lists")
+        let entries = 1_000_000
+        let list = try RevocationListWorkloads(entries: entries)
+        let found = try await Measurement.run(
+            [list.reading(), list.openSSLReading(), try list.lookup(), try list.openSSLLookup()], for: time * 2)
+        report.compare(found[0], with: found[1])
+        report.compare(found[2], with: found[3])
+        report.state(found[2], below: 1_000)
+        guard let bytes = Int(try ChildProcess.output(["read-crl", "\(entries)", folder.path])) else {
+            throw WorkloadError("no figure for the memory of a revocation list")
+        }
+        let each = Double(bytes) / Double(entries)
+        report.state(
+            "memory of \(entries.formatted()) entries beside the DER, growth of the process",
+            String(format: "%.0f B an entry", each), target: "≤ 40 B", isMet: each <= 40)
+    }
+
     mutating func lists() async throws {
         report.section("Signed lists")
         let list = try StoreWorkloads.SignedList(entries: 10_000)

@@ -23,6 +23,16 @@ enum StoreMemory {
         return withExtendedLifetime((other, store)) { after - before }
     }
 
+    /// Bytes that stay resident for a revocation list of so many entries, beside its DER.
+    static func measureRevocationList(entries: Int) throws -> Int {
+        let small = try RevocationListWorkloads(entries: 10).read()
+        let workloads = try RevocationListWorkloads(entries: entries)
+        let before = try residentBytes()
+        let list = try workloads.read()
+        let after = try residentBytes()
+        return withExtendedLifetime((small, list)) { after - before }
+    }
+
     private static func residentBytes() throws -> Int {
         let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         guard words.count > 1, let pages = Int(words[1]) else { throw WorkloadError("/proc/self/statm cannot be read") }

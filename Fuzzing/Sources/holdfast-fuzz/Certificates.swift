@@ -20,7 +20,8 @@ func readEverything(of certificate: X509Certificate) {
     _ = try? certificate.subjectAltName
     _ = certificate.subjectKeyIdentifier
     _ = certificate.authorityKeyIdentifier
-    _ = certificate.distributionPointNames
+    var work = 0
+    _ = CertificateDistributionPoints(of: certificate, work: &work)
     _ = try? PolicyExtensions(of: certificate)
     _ = certificate.keyKind?.description
     _ = certificate.signatureAlgorithm.description

@@ -16,9 +16,8 @@ struct PinOnlyValidation {
     func decide(_ draft: inout DecisionDraft) -> TrustDecision {
         let chain = draft.trust.chain
         guard let own = draft.trust.validator.pathValidator else { return draft.rejected(Self.silentValidator) }
-        let (profile, limits, revocation) = (own.profile, own.limits, own.revocation)
-        let empty = PathValidator(
-            ignoringValidityTo: TrustAnchors([]), profile: profile, limits: limits, revocation: revocation)
+        let revocation = own.revocation
+        let empty = own.ignoringValidity(to: TrustAnchors([]))
         if let violation = empty.sizeViolation(of: chain) {
             return draft.rejected(violation.failure(host: purpose.host, chain: chain))
         }
@@ -51,8 +50,7 @@ struct PinOnlyValidation {
         guard !pinned.isEmpty || !certificates.isEmpty else {
             return draft.rejected(Self.mismatch(found: "neither the leaf nor an issuer"))
         }
-        let validator = PathValidator(
-            ignoringValidityTo: TrustAnchors(certificates), profile: profile, limits: limits, revocation: revocation)
+        let validator = own.ignoringValidity(to: TrustAnchors(certificates))
         let query = PathValidator.Query(
             chain: chain, purpose: purpose.checkingHost(!matcher.leafOnly),
             time: PathValidator.wholeSeconds(draft.time), isTrusted: { pinned.contains($0) }, spent: draft.effort)

@@ -53,7 +53,7 @@ public struct TrustFailure: HoldfastError {
         case nameConstraintViolated
         /// A name constraint that cannot be applied.
         case unsupportedNameConstraint
-        /// An authority requires certificate policies that the path does not have.
+        /// The validator, or an authority on the path, requires certificate policies that the path does not have.
         case policyConstraintViolated
         /// A critical extension that is not understood.
         case unknownCriticalExtension

@@ -9,6 +9,8 @@ public struct ValidatedPath: Sendable, Hashable {
     public let certificates: [X509Certificate]
     /// The first instant at which the path may no longer be valid. A certificate is valid through its last second.
     public let holdsUntil: Date
+    /// What was asked of its certificate policies.
+    let certificatePolicies: CertificatePolicies
 
     /// States that a path is valid; for implementations of ``ChainValidator`` alone.
     /// - Parameters:
@@ -20,8 +22,9 @@ public struct ValidatedPath: Sendable, Hashable {
         self.init(certificates: [leaf] + issuers, holdsUntil: holdsUntil)
     }
 
-    init(certificates: [X509Certificate], holdsUntil: Date? = nil) {
+    init(certificates: [X509Certificate], holdsUntil: Date? = nil, certificatePolicies: CertificatePolicies = .any) {
         self.certificates = certificates
+        self.certificatePolicies = certificatePolicies
         self.holdsUntil = holdsUntil ?? certificates.lazy.map(\.validityEnd).min() ?? .distantFuture
     }
 

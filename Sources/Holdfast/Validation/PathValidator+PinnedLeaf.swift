@@ -17,7 +17,7 @@ extension PathValidator {
         // Nobody else speaks of what vouches for itself; where somebody has to, one that nobody knows does not count.
         if leaf.isSelfIssued {
             if isKnown { return nil }
-            if !revocation.isRequired {
+            if revocation.unknownLeaf != .fails {
                 var meter = WorkMeter(limits, effort: effort)
                 let work = (try? leaf.publicKey.verificationWork) ?? 0
                 guard meter.spendSignature(work, hashing: leaf.layout.toBeSigned.count) else {
@@ -44,7 +44,11 @@ extension PathValidator {
             failure?.chain = chain
             return failure
         default:
-            guard revocation.isRequired || !revocation.lists(of: leaf.issuer).isEmpty else { return nil }
+            switch revocation.unknownLeaf {
+            case .passes: return nil
+            case .passesWithoutList: if revocation.lists(of: leaf.issuer).isEmpty { return nil }
+            case .fails: break
+            }
             let violation = Violation(.revocationUnknown, leaf) {
                 ("a revocation list of an issuer that is known and signed for the leaf", "none")
             }

@@ -18,6 +18,8 @@ public struct PathValidator: ChainValidator {
     public let publicSuffixes: PublicSuffixList?
     /// Whether and how revocation is checked.
     public let revocation: Revocation
+    /// Which certificate policies a path must have.
+    public let certificatePolicies: CertificatePolicies
     private let checksValidity: Bool
 
     /// The certificates that are trusted to begin with, as of now.
@@ -33,17 +35,20 @@ public struct PathValidator: ChainValidator {
     ///   - profile: which rules a path must keep.
     ///   - limits: the budget of one validation.
     ///   - revocation: whether and how revocation is checked; by default it is not.
+    ///   - certificatePolicies: which certificate policies a path must have; by default those that its authorities require.
     ///   - publicSuffixes: the suffixes above which `.strict` allows no wildcard.
     ///   - cache: where verified paths are remembered, shared between validators as one likes.
     public init(
         anchors: any AnchorSource, profile: ValidationProfile = .standard,
         limits: ValidationLimits = ValidationLimits(), revocation: Revocation = .none,
+        certificatePolicies: CertificatePolicies = .any,
         publicSuffixes: PublicSuffixList? = nil, cache: VerifiedPathCache? = nil
     ) {
         source = anchors
         self.profile = profile
         self.limits = limits
         self.revocation = revocation
+        self.certificatePolicies = certificatePolicies
         self.publicSuffixes = publicSuffixes
         self.cache = cache
         checksValidity = true
@@ -51,14 +56,16 @@ public struct PathValidator: ChainValidator {
 
     /// Every rule but that of validity, to anchors that a policy pins: for policies whose pins alone decide about trust
     /// and expiry. It remembers nothing, since a remembered path would count as valid in time.
-    init(
-        ignoringValidityTo anchors: TrustAnchors, profile: ValidationProfile, limits: ValidationLimits,
-        revocation: Revocation
-    ) {
+    func ignoringValidity(to anchors: TrustAnchors) -> PathValidator {
+        PathValidator(self, ignoringValidityTo: anchors)
+    }
+
+    private init(_ other: PathValidator, ignoringValidityTo anchors: TrustAnchors) {
         source = anchors
-        self.profile = profile
-        self.limits = limits
-        self.revocation = revocation
+        profile = other.profile
+        limits = other.limits
+        revocation = other.revocation
+        certificatePolicies = other.certificatePolicies
         publicSuffixes = nil
         cache = nil
         checksValidity = false
@@ -139,7 +146,9 @@ public struct PathValidator: ChainValidator {
             chain: chain, anchors: query.anchors ?? anchors, isTrusted: query.isTrusted,
             leafMayBeAnchor: !query.skipsRules,
             rules: query.skipsRules ? .none : PathRules.rules(of: profile), profile: profile, revocation: revocation,
-            context: context(for: query.purpose, at: query.time), host: host)
+            certificatePolicies: query.skipsRules ? .any : certificatePolicies,
+            context: context(for: query.purpose, at: query.time), host: host,
+            asksOtherListSigners: !query.skipsRules)
         return withoutActuallyEscaping(accepting) { accepting in
             var search = PathSearch(request, meter: meter, accepting: accepting)
             let violation = search.run(from: leaf)

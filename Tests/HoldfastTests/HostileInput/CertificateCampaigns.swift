@@ -69,7 +69,8 @@ struct CertificateCampaigns {
         _ = try? certificate.publicKey
         _ = certificate.subjectKeyIdentifier
         _ = certificate.authorityKeyIdentifier
-        _ = certificate.distributionPointNames
+        var work = 0
+        _ = CertificateDistributionPoints(of: certificate, work: &work)
         _ = try? PolicyExtensions(of: certificate)
         var meter = WorkMeter(few)
         let names = (try? ConstrainedName.all(of: certificate, meter: &meter)) ?? []

@@ -18,3 +18,13 @@ int openssl_verifier_verify(
     const char *host, int64_t time);
 
 const char *openssl_verifier_version(void);
+
+/// A revocation list (DER), parsed once; NULL if it cannot be.
+typedef struct openssl_revocation_list openssl_revocation_list;
+
+openssl_revocation_list *openssl_revocation_list_new(const uint8_t *list, size_t length);
+
+void openssl_revocation_list_free(openssl_revocation_list *list);
+
+/// 1 if the list has the positive serial number, given in big-endian octets, and 0 if not.
+int openssl_revocation_list_lists(const openssl_revocation_list *list, const uint8_t *serial, size_t length);

@@ -60,7 +60,7 @@ extension PathSearch {
     }
 
     /// Certificates that bear the key identifier, those that bear none, those that bear another.
-    private func inOrder(_ candidates: [Int], of keyIdentifier: ArraySlice<UInt8>?) -> [Int] {
+    func inOrder(_ candidates: [Int], of keyIdentifier: ArraySlice<UInt8>?) -> [Int] {
         guard candidates.count > 1, let keyIdentifier else { return candidates }
         var (same, none, other): ([Int], [Int], [Int]) = ([], [], [])
         for one in candidates {
@@ -74,7 +74,7 @@ extension PathSearch {
     }
 
     /// Reads what else was presented, once, when an issuer is looked for; nil when the budget does not suffice.
-    private mutating func presentedIssuers() -> [DistinguishedName: [Int]]? {
+    mutating func presentedIssuers() -> [DistinguishedName: [Int]]? {
         if let presented { return presented }
         var bySubject: [DistinguishedName: [Int]] = [:]
         var seen: Set<OctetString> = []
@@ -99,7 +99,7 @@ extension PathSearch {
         return bySubject
     }
 
-    private mutating func foldedIssuers() -> [FoldedName: [Int]]? {
+    mutating func foldedIssuers() -> [FoldedName: [Int]]? {
         if let presentedFolded { return presentedFolded }
         guard let presented = presentedIssuers() else { return nil }
         var bySubject: [FoldedName: [Int]] = [:]

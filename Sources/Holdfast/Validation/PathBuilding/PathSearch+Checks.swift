@@ -1,7 +1,7 @@
 extension PathSearch {
     /// What makes one certificate the issuer of another on a path, the cheapest first.
     enum LinkCheck: CaseIterable {
-        case issuer, pathLength, nameConstraints, signature, revocation
+        case issuer, pathLength, nameConstraints, signature
     }
 
     enum LinkOutcome {
@@ -9,19 +9,6 @@ extension PathSearch {
         /// `anywhere`: wherever the two stand.
         case violated(Violation, anywhere: Bool)
         case overBudget(String)
-    }
-
-    /// Equal for the same octets: two lists may bear one signature, of which at most one is theirs.
-    struct SignedList: Hashable {
-        let der: [UInt8]
-        let signature: Range<Int>
-        let issuer: Int
-
-        /// Lists are long, and the application's; their signatures tell nearly all apart.
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(octets: der[signature])
-            hasher.combine(issuer)
-        }
     }
 
     /// - Parameters:
@@ -45,8 +32,6 @@ extension PathSearch {
             return nameConstraintOutcome(of: candidate, over: path)
         case .signature:
             return signatureOutcome(of: subject, by: candidate)
-        case .revocation:
-            return revocationOutcome(of: subject, by: candidate)
         }
     }
 
@@ -132,38 +117,8 @@ extension PathSearch {
         return violation.map { .violated($0, anywhere: true) } ?? .kept
     }
 
-    private mutating func spendSignature(under issuer: Int, over length: Int) -> Bool {
+    mutating func spendSignature(under issuer: Int, over length: Int) -> Bool {
         let work = (try? nodes[issuer].certificate.publicKey.verificationWork) ?? 0
         return meter.spendSignature(work, hashing: length)
-    }
-
-    // MARK: Revocation
-
-    private mutating func revocationOutcome(of subject: Int, by issuer: Int) -> LinkOutcome {
-        guard request.revocation.isChecked else { return .kept }
-        guard let folded = foldedIssuer(of: subject) else { return .overBudget("the limit for work") }
-        let (certificate, signer) = (nodes[subject].certificate, nodes[issuer].certificate)
-        let named = request.revocation.lists(of: certificate.issuer, folded: folded)
-        let check = RevocationCheck(revocation: request.revocation, time: context.time)
-        guard meter.spend(check.work(of: certificate, against: named)) else {
-            return .overBudget("the limit for work")
-        }
-        switch check.outcome(of: certificate, issuedBy: signer, lists: named, verify: { verify($0, by: issuer) }) {
-        case .good: return .kept
-        case .overBudget: return .overBudget("the limits for signatures")
-        case .violation(let violation): return .violated(violation, anywhere: true)
-        }
-    }
-
-    /// nil when the budget is spent. The length of a list costs nothing: lists come from the application, not the peer.
-    private mutating func verify(_ list: CertificateRevocationList, by issuer: Int) -> Bool? {
-        let key = SignedList(der: list.der, signature: list.signature, issuer: issuer)
-        if let known = lists[key] { return known }
-        guard spendSignature(under: issuer, over: 0) else { return nil }
-        let isSigned = SignatureRule.verifies(
-            list.der[list.signature], over: list.der[list.toBeSigned], with: list.signatureAlgorithm,
-            by: nodes[issuer].certificate)
-        lists[key] = isSigned
-        return isSigned
     }
 }

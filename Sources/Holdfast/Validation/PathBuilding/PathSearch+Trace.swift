@@ -39,7 +39,9 @@ extension PathSearch {
             }
             if isAnchor {
                 let certificates = path[...place].map { nodes[$0].certificate }
-                if let violation = PolicyCheck.violation(of: certificates, meter: &meter) {
+                let violation = PolicyCheck.violation(
+                    of: certificates, requiring: request.certificatePolicies, meter: &meter)
+                if violation != nil || request.certificatePolicies.requiresExplicitPolicy {
                     add(PolicyCheck.name, PolicyCheck.reference, violation)
                 }
                 add("trust anchor", "RFC 5280 6.1.1 (d)", nil)
@@ -55,8 +57,10 @@ extension PathSearch {
                 SignatureRule.name, SignatureRule.reference,
                 SignatureRule.algorithmViolation(of: certificate) ?? signature.violation)
             if request.revocation.isChecked {
-                let status = outcome(of: .revocation, of: issuer, above: upToHere, intermediates: intermediates)
-                add(RevocationCheck.name, RevocationCheck.reference, status.violation)
+                var findings: [ListFinding]? = []
+                let status = revocationOutcome(at: place, of: path, findings: &findings)
+                for one in findings ?? [] { add(one.name, one.reference, one.violation) }
+                add(Self.revocationRule, Self.revocationReference, status.violation)
             }
         }
         return traced

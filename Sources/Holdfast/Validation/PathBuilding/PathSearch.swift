@@ -41,9 +41,13 @@ struct PathSearch {
         let rules: PathRules
         let profile: ValidationProfile
         let revocation: Revocation
+        let certificatePolicies: CertificatePolicies
         let context: PathRuleContext
         /// Where RFC 9525 identity is asked of the leaf.
         let host: DialledHost?
+        /// Whether lists count that another certificate of the issuer's name signed. Not where presented certificates are
+        /// taken for anchors: whoever presents them could certify any key as the issuer's.
+        var asksOtherListSigners = true
     }
 
     struct VerifiedSignature {
@@ -64,7 +68,8 @@ struct PathSearch {
     var presentedFolded: [FoldedName: [Int]]?
     /// Few enough to be searched from end to end: `limits.signatures` at most.
     var signatures: [VerifiedSignature] = []
-    var lists: [SignedList: Bool] = [:]
+    /// What is known of revocation lists and their signers.
+    var revocation = RevocationMemory()
     private var worst: Violation?
     /// The last second at which every revocation list is as usable as now; nil until a path asks.
     private var lastSecondOfLists: Int64?
@@ -191,6 +196,10 @@ struct PathSearch {
             note(Self.unknownIssuer(of: nodes[current].certificate))
             return .blocked
         }
+        if let violation = revocation.revoked[Link(subject: current, issuer: candidate)] {
+            note(violation)
+            return .deadEnd
+        }
         for check in LinkCheck.allCases {
             switch outcome(of: check, of: candidate, above: path, intermediates: intermediates) {
             case .kept: continue
@@ -205,15 +214,28 @@ struct PathSearch {
 
     private mutating func offer(_ path: [Int]) -> Extent {
         let certificates = path.map { nodes[$0].certificate }
-        if let violation = PolicyCheck.violation(of: certificates, meter: &meter) {
+        if let violation = PolicyCheck.violation(
+            of: certificates, requiring: request.certificatePolicies, meter: &meter)
+        {
             note(violation)
             return violation.code == .budgetExceeded ? .overBudget : .blocked
+        }
+        for place in path.indices.dropLast() {
+            switch revocationOutcome(at: place, of: path) {
+            case .good: continue
+            case .violated(let violation):
+                note(violation)
+                return .blocked
+            case .overBudget(let what): return overBudget(what)
+            }
         }
         // Whoever looks for pins hashes the path.
         guard meter.spend(certificates.reduce(0) { $0 + $1.hashingWork }) else {
             return overBudget("the limit for work")
         }
-        let valid = ValidatedPath(certificates: certificates, holdsUntil: end(of: certificates))
+        let valid = ValidatedPath(
+            certificates: certificates, holdsUntil: end(of: certificates),
+            certificatePolicies: request.certificatePolicies)
         firstValid = firstValid ?? path
         if accepting(valid) {
             accepted = valid
@@ -225,7 +247,7 @@ struct PathSearch {
 
     private mutating func end(of path: [X509Certificate]) -> Date {
         let validity = context.checksValidity ? path.lazy.map(\.layout.notAfter).min() : nil
-        return Date(end: min(validity ?? .max, lastSecondOfRevocation()))
+        return Date(end: min(validity ?? .max, lastSecondOfRevocation(), revocation.lastSecondOfSigners))
     }
 
     private mutating func lastSecondOfRevocation() -> Int64 {

@@ -1,8 +1,8 @@
 /// Remembers validated paths for a short while, so that a second connection to a server costs a hash and a look-up.
 ///
 /// Only paths are kept: pins, expiry and policy are judged every time, failures are not kept. A path is found again
-/// only for the same presented certificates in the same order, the same anchors, revocation lists, purpose, profile,
-/// limits, public suffixes and checked identity, at a time within the validity of every certificate on it and of the
+/// only for the same presented certificates in the same order, the same anchors, revocation lists, certificate policies,
+/// purpose, profile, limits, public suffixes and checked identity, at a time within the validity of every certificate on it and of the
 /// revocation lists, at most ``lifetime`` after it was made. Safe to use from any thread.
 public final class VerifiedPathCache: Sendable {
     /// How long a path is remembered, on a monotonic clock.
@@ -19,6 +19,7 @@ public final class VerifiedPathCache: Sendable {
         private let purpose: ValidationPurpose
         private let anchors: [UInt8]
         private let revocation: [UInt8]
+        private let policies: CertificatePolicies
         private let publicSuffixes: [UInt8]?
         private let profile: ValidationProfile
         private let limits: ValidationLimits
@@ -32,6 +33,7 @@ public final class VerifiedPathCache: Sendable {
             self.purpose = purpose.checkingHost(false)
             self.anchors = anchors.digest
             revocation = validator.revocation.digest
+            policies = validator.certificatePolicies
             publicSuffixes = validator.publicSuffixes?.digest
             profile = validator.profile
             limits = validator.limits

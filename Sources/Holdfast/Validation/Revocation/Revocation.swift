@@ -2,36 +2,80 @@ import Crypto
 
 /// Whether and how revocation is checked (RFC 5280 6.3). Nothing is fetched: lists are given.
 public struct Revocation: Sendable {
-    /// The lists to check, by whom they speak of.
+    /// What becomes of a certificate whose status no list tells.
+    public enum UnknownStatus: Sendable, Hashable {
+        /// It passes, even where lists speak of it and none of them can be used.
+        case passes
+        /// It passes where no list speaks of it. Where lists do and none of them can be used, it is refused.
+        case passesWithoutList
+        /// It is refused.
+        case fails
+    }
+
+    /// The lists to check, by the issuer whose certificates they are about.
     private let lists: [OctetString: [CertificateRevocationList]]
-    /// Whether a certificate that no list speaks of is refused.
-    public let isRequired: Bool
-    /// SHA-256 of the lists and the setting; equal for equal checks.
+    /// Certificates of those who sign lists, by subject.
+    private let certificates: [OctetString: [X509Certificate]]
+    /// What becomes of a leaf whose status is unknown.
+    public let unknownLeaf: UnknownStatus
+    /// What becomes of an issuer whose status is unknown, and of a certificate whose key signs lists alone.
+    public let unknownIssuer: UnknownStatus
+    /// SHA-256 of the lists and the settings; equal for equal checks.
     let digest: [UInt8]
 
     /// Revocation is not checked.
-    public static let none = Revocation(lists: [], isRequired: false)
+    public static let none = Revocation(lists: [], certificates: [], leaf: .passesWithoutList, issuer: .passesWithoutList)
 
     /// Certificates are checked against the lists of their issuer.
     ///
-    /// A list that names the issuer and cannot be used (its signature does not verify, its issuer may not sign lists, its
-    /// nextUpdate has passed, it is of a kind that is not understood) is no answer; an issuer for whom there are only
-    /// such lists cannot vouch, and its certificates are refused.
+    /// A list counts if the issuer's key signed it, or the key of another certificate of the issuer's name: the
+    /// authority's new or old key, or a key for lists alone. That certificate is among those that were presented or among
+    /// `certificates`, and its own path leads to the same anchor.
+    ///
+    /// A list that names the issuer and cannot be used (its signature does not verify, its signer may not sign lists, its
+    /// nextUpdate has passed, it is of a kind that is not understood) is no answer. If there are only such lists for a
+    /// certificate, it is refused.
     /// - Parameters:
     ///   - lists: any number for each issuer.
+    ///   - certificates: certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
     ///   - isRequired: whether certificates are refused for which no list is given.
-    public static func crls(_ lists: [CertificateRevocationList], isRequired: Bool = false) -> Revocation {
-        Revocation(lists: lists, isRequired: isRequired)
+    public static func crls(
+        _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [], isRequired: Bool = false
+    ) -> Revocation {
+        let unknown: UnknownStatus = isRequired ? .fails : .passesWithoutList
+        return Revocation(lists: lists, certificates: certificates, leaf: unknown, issuer: unknown)
     }
 
-    private init(lists: [CertificateRevocationList], isRequired: Bool) {
+    /// Certificates are checked against the lists of their issuer, and an unknown status is one thing for a leaf and
+    /// another for issuers; see ``crls(_:certificates:isRequired:)``.
+    /// - Parameters:
+    ///   - lists: any number for each issuer.
+    ///   - certificates: certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
+    ///   - unknownLeaf: what becomes of a leaf whose status is unknown.
+    ///   - unknownIssuer: what becomes of an issuer whose status is unknown.
+    public static func crls(
+        _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [], unknownLeaf: UnknownStatus,
+        unknownIssuer: UnknownStatus
+    ) -> Revocation {
+        Revocation(lists: lists, certificates: certificates, leaf: unknownLeaf, issuer: unknownIssuer)
+    }
+
+    private init(
+        lists: [CertificateRevocationList], certificates: [X509Certificate], leaf: UnknownStatus, issuer: UnknownStatus
+    ) {
         self.lists = Dictionary(grouping: lists) { Self.key($0.issuer, $0.issuer.folded) }
-        self.isRequired = isRequired
+        self.certificates = Dictionary(grouping: certificates) { Self.key($0.subject, $0.subject.folded) }
+        (unknownLeaf, unknownIssuer) = (leaf, issuer)
         var hash = SHA256()
-        hash.update(data: [isRequired ? 1 : 0])
+        // With the numbers, so that no list stands for a certificate.
+        hash.update(data: Array("\(leaf) \(issuer) \(lists.count) \(certificates.count)".utf8))
         for list in lists { hash.update(data: Array(SHA256.hash(data: list.der))) }
+        for certificate in certificates { hash.update(data: Array(SHA256.hash(data: certificate.der))) }
         digest = Array(hash.finalize())
     }
+
+    /// Whether a certificate is refused, leaf or issuer, for which no list is given.
+    public var isRequired: Bool { unknownLeaf == .fails && unknownIssuer == .fails }
 
     /// The lists of an issuer, whichever way a certificate spells its name (RFC 5280 7.1): a list that is not found would
     /// revoke nothing.
@@ -40,6 +84,11 @@ public struct Revocation: Sendable {
     /// - Parameter folded: the issuer's name, folded.
     func lists(of issuer: DistinguishedName, folded: FoldedName?) -> [CertificateRevocationList] {
         lists[Self.key(issuer, folded)] ?? []
+    }
+
+    /// The given certificates that bear a name.
+    func certificates(of subject: DistinguishedName, folded: FoldedName?) -> [X509Certificate] {
+        certificates[Self.key(subject, folded)] ?? []
     }
 
     private static func key(_ name: DistinguishedName, _ folded: FoldedName?) -> OctetString {
@@ -57,106 +106,5 @@ public struct Revocation: Sendable {
     }
 
     /// Whether anything is checked at all.
-    var isChecked: Bool { isRequired || !lists.isEmpty }
-}
-
-/// The revocation status of one certificate under an issuer whose signature on it has been verified.
-struct RevocationCheck {
-    static let name = "revocation"
-    static let reference = "RFC 5280 6.3"
-
-    let revocation: Revocation
-    let time: Int64
-
-    enum Outcome {
-        case good
-        case violation(Violation)
-        case overBudget
-    }
-
-    /// What is looked for in the lists, read once.
-    private struct Subject {
-        let serialNumber: ArraySlice<UInt8>
-        let isAuthority: Bool
-        let distributionPoints: [GeneralNameSlice]
-    }
-
-    /// What ``outcome(of:issuedBy:lists:verify:)`` costs beside signatures, in the unit of ``ValidationLimits/work``.
-    func work(of certificate: X509Certificate, against lists: [CertificateRevocationList]) -> Int {
-        guard !lists.isEmpty else { return 1 }
-        let points = lists.reduce(0) { $0 + $1.scope.distributionPoint.count }
-        let length = certificate.distributionPointLength
-        return 10 + lists.count * (8 + 2 * certificate.serialNumber.count / WorkMeter.octetsOfUnit) + length / 2
-            + points * length / 2
-    }
-
-    /// - Parameters:
-    ///   - named: the lists that name the certificate's issuer.
-    ///   - verify: verifies a list's signature under the issuer's key; nil when the budget is spent.
-    func outcome(
-        of certificate: X509Certificate, issuedBy issuer: X509Certificate, lists named: [CertificateRevocationList],
-        verify: (CertificateRevocationList) -> Bool?
-    ) -> Outcome {
-        guard !named.isEmpty else {
-            return revocation.isRequired ? unknown(certificate, "no list of its issuer") : .good
-        }
-        let subject = Subject(
-            serialNumber: certificate.serialNumber,
-            isAuthority: (try? certificate.basicConstraints)?.isCertificateAuthority ?? false,
-            distributionPoints: named.allSatisfy(\.scope.distributionPoint.isEmpty)
-                ? [] : certificate.distributionPointNames)
-        let speaking = named.filter { speaks($0, of: subject) }
-        var objection = "lists for other certificates of its issuer only"
-        var isCovered = false
-        for list in speaking {
-            if let unusable = unusable(list, issuer: issuer) {
-                objection = unusable
-                continue
-            }
-            guard let isSigned = verify(list) else { return .overBudget }
-            guard isSigned else {
-                objection = "a list whose signature does not verify under the issuer's key"
-                continue
-            }
-            if list.lists(subject.serialNumber) {
-                return .violation(
-                    Violation(.revoked, certificate) {
-                        ("a certificate that is not revoked", "it on its issuer's list")
-                    })
-            }
-            isCovered = true
-        }
-        if isCovered { return .good }
-        return !speaking.isEmpty || revocation.isRequired ? unknown(certificate, objection) : .good
-    }
-
-    private func unknown(_ certificate: X509Certificate, _ found: String) -> Outcome {
-        .violation(Violation(.revocationUnknown, certificate) { ("a revocation list that can be used", found) })
-    }
-
-    /// RFC 5280 6.3.3 (b): whether the certificate is in the list's scope. Serial numbers are unique for an issuer: one on
-    /// his list is revoked, whichever part of his the list is for.
-    private func speaks(_ list: CertificateRevocationList, of subject: Subject) -> Bool {
-        if list.lists(subject.serialNumber) { return true }
-        if list.scope.onlyEndEntities, subject.isAuthority { return false }
-        if list.scope.onlyAuthorities, !subject.isAuthority { return false }
-        let points = list.scope.distributionPoint
-        return points.isEmpty || subject.distributionPoints.contains { points.contains($0) }
-    }
-
-    private func unusable(_ list: CertificateRevocationList, issuer: X509Certificate) -> String? {
-        if let unsupported = list.unsupported { return "a list that is not understood: \(unsupported)" }
-        if list.thisUpdateSeconds > time { return "a list of the future" }
-        // RFC 5280 5.1.2.5: conforming lists say when the next one is due; without it nobody knows how old is too old.
-        guard let next = list.nextUpdateSeconds, next >= time else { return "a list that is out of date" }
-        do throws(DERError) {
-            // RFC 5280 6.3.3 (f)
-            if let usage = try issuer.keyUsage, !usage.contains(.cRLSign) {
-                return "a list of an issuer whose keyUsage lacks cRLSign"
-            }
-        } catch {
-            return "a list of an issuer whose keyUsage cannot be read"
-        }
-        return nil
-    }
+    var isChecked: Bool { unknownLeaf == .fails || unknownIssuer == .fails || !lists.isEmpty }
 }

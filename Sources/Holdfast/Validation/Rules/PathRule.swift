@@ -41,6 +41,9 @@ struct PathRules: Sendable {
     /// For what is trusted whatever its certificates say.
     static let none = PathRules(leaf: [], issuer: [])
 
+    /// For a certificate whose key signs revocation lists, whatever else it is for (RFC 5280 6.3.3 (f)).
+    static let listSigner = everyCertificate
+
     static let standard = PathRules(
         leaf: everyCertificate + [LeafKeyUsageRule(), ExtendedKeyUsageRule(), LeafNameConstraintsRule()],
         issuer: everyCertificate

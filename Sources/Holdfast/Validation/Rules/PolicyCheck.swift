@@ -1,44 +1,63 @@
-/// Whether a path has the certificate policies that authorities on it require (RFC 5280 6.1, any policy being acceptable
-/// to begin with).
+/// Whether a path has the certificate policies that are required, by the application or by authorities on it (RFC 5280
+/// 6.1).
 ///
-/// Without a requireExplicitPolicy every path has, as long as nobody maps anyPolicy. What is valid at one depth is kept
-/// by policy, as RFC 9618 has it: the tree of RFC 5280 grows exponentially under mappings.
+/// Without a requirement every path has, as long as nobody maps anyPolicy. What is valid at one depth is kept by policy, as
+/// RFC 9618 has it: the tree of RFC 5280 grows exponentially under mappings.
 struct PolicyCheck {
     static let name = "certificate policies"
     static let reference = "RFC 5280 4.2.1.11"
 
     private typealias Policy = PolicyExtensions.Policy
 
-    /// The policies that are valid at the depth reached, each with those that the next certificate may name for it.
-    private var valid: [Policy: Set<Policy>] = [PolicyExtensions.anyPolicy: [PolicyExtensions.anyPolicy]]
+    private struct Node {
+        /// The policies that the next certificate may name for this one.
+        var expected: Set<Policy>
+        /// Whether it came about because anyPolicy was valid above it: then it is one of the anchor's domain.
+        let isFromAny: Bool
+    }
+
+    /// The policies that are valid at each depth, the anchor's first.
+    private var levels: [[Policy: Node]]
     private var explicitPolicy: Int
     private var policyMapping: Int
     private var inhibitAnyPolicy: Int
+    private let policies: CertificatePolicies
 
     /// - Parameter path: leaf first, anchor last; what the anchor says of policies is no part of the path.
-    static func violation(of path: [X509Certificate], meter: inout WorkMeter) -> Violation? {
+    static func violation(
+        of path: [X509Certificate], requiring policies: CertificatePolicies = .any, meter: inout WorkMeter
+    ) -> Violation? {
         let certificates = path.dropLast()
-        guard certificates.contains(where: constrainsPolicies) else { return nil }
-        var check = PolicyCheck(of: certificates.count)
-        for (place, certificate) in certificates.enumerated().reversed() {
-            // Nearly every second octet may be a policy's identifier.
-            let length = readOctets(of: certificate)
-            guard meter.spend(comparisons: 1 + length / 2) else { return overBudget(meter.limits) }
-            do throws(DERError) {
-                let stated = try PolicyExtensions(of: certificate)
-                let known = check.valid.values.reduce(0) { $0 + $1.count }
-                // Each is hashed a few times, and becomes a set of its own.
-                let work = (stated.policies?.count ?? 0) + stated.mappings.count + known
-                guard meter.spend(comparisons: Self.unitsOfPolicy * work) else { return overBudget(meter.limits) }
-                if let violation = check.add(certificate, stated, isLeaf: place == 0) { return violation }
-            } catch {
-                return Violation(error, in: "certificate policies", of: certificate)
-            }
+        // Nothing else can refuse a path.
+        guard policies.requiresExplicitPolicy || certificates.contains(where: constrainsPolicies) else { return nil }
+        var check = PolicyCheck(of: certificates.count, policies)
+        if let violation = check.process(certificates, meter: &meter) { return violation }
+        // 6.1.5 (g)
+        guard check.explicitPolicy == 0, policies.identifiers != nil else { return nil }
+        guard meter.spend(comparisons: Self.unitsOfPolicy * check.size) else { return overBudget(meter.limits) }
+        guard check.userConstrained.isEmpty, let leaf = path.first else { return nil }
+        return Violation(.policyConstraintViolated, leaf) {
+            (
+                "one of the certificate policies \(shown(policies.acceptable ?? []))",
+                "others, or none that is valid"
+            )
         }
-        return nil
+    }
+
+    /// The user-constrained-policy-set of a path that has been validated (RFC 5280 6.1.5 (g)).
+    static func policies(of path: [X509Certificate], requiring policies: CertificatePolicies) -> Set<String> {
+        var meter = WorkMeter(ValidationLimits())
+        var check = PolicyCheck(of: path.count - 1, policies)
+        guard check.process(path.dropLast(), meter: &meter) == nil else { return [] }
+        return Set(check.userConstrained.map { ObjectIdentifier.text($0.octets) })
     }
 
     private static let unitsOfPolicy = 12
+    private static let maximumShown = 10
+
+    private static func shown(_ policies: Set<String>) -> String {
+        policies.sorted().prefix(maximumShown).joined(separator: ", ") + (policies.count > maximumShown ? ", …" : "")
+    }
 
     private static func readOctets(of certificate: X509Certificate) -> Int {
         let lists = [CertificateExtension.Known.certificatePolicies, .policyMappings]
@@ -55,8 +74,35 @@ struct PolicyCheck {
         certificate.layout.extensions.contains { $0.known == .policyConstraints || $0.known == .policyMappings }
     }
 
-    private init(of count: Int) {
-        (explicitPolicy, policyMapping, inhibitAnyPolicy) = (count + 1, count + 1, count + 1)
+    private init(of count: Int, _ policies: CertificatePolicies) {
+        levels = [[PolicyExtensions.anyPolicy: Node(expected: [PolicyExtensions.anyPolicy], isFromAny: true)]]
+        explicitPolicy = policies.requiresExplicitPolicy ? 0 : count + 1
+        policyMapping = policies.inhibitsPolicyMapping ? 0 : count + 1
+        inhibitAnyPolicy = policies.inhibitsAnyPolicy ? 0 : count + 1
+        self.policies = policies
+    }
+
+    private var valid: [Policy: Node] { levels.last ?? [:] }
+
+    private mutating func process(
+        _ certificates: ArraySlice<X509Certificate>, meter: inout WorkMeter
+    ) -> Violation? {
+        for (place, certificate) in certificates.enumerated().reversed() {
+            // Nearly every second octet may be a policy's identifier.
+            let length = Self.readOctets(of: certificate)
+            guard meter.spend(comparisons: 1 + length / 2) else { return Self.overBudget(meter.limits) }
+            do throws(DERError) {
+                let stated = try PolicyExtensions(of: certificate)
+                let known = valid.values.reduce(0) { $0 + $1.expected.count }
+                // Each is hashed a few times, and becomes a set of its own.
+                let work = (stated.policies?.count ?? 0) + stated.mappings.count + known
+                guard meter.spend(comparisons: Self.unitsOfPolicy * work) else { return Self.overBudget(meter.limits) }
+                if let violation = add(certificate, stated, isLeaf: place == 0) { return violation }
+            } catch {
+                return Violation(error, in: "certificate policies", of: certificate)
+            }
+        }
+        return nil
     }
 
     private mutating func add(
@@ -64,7 +110,7 @@ struct PolicyCheck {
     ) -> Violation? {
         // 6.1.3 (d), (e)
         let mayBeAny = inhibitAnyPolicy > 0 || (!isLeaf && certificate.isSelfIssued)
-        valid = next(stated.policies ?? [], mayBeAny: mayBeAny)
+        levels.append(next(stated.policies ?? [], mayBeAny: mayBeAny))
         if isLeaf {
             // 6.1.5 (a), (b)
             if explicitPolicy > 0 { explicitPolicy -= 1 }
@@ -72,8 +118,12 @@ struct PolicyCheck {
         }
         // 6.1.3 (f), 6.1.5 (g)
         guard explicitPolicy > 0 || !valid.isEmpty else {
+            let isRequired = policies.requiresExplicitPolicy
             return Violation(.policyConstraintViolated, certificate) {
-                ("a certificate policy that the authorities above require", "none that is valid")
+                (
+                    "a certificate policy that \(isRequired ? "is required" : "the authorities above require")",
+                    "none that is valid"
+                )
             }
         }
         guard !isLeaf else { return nil }
@@ -97,27 +147,69 @@ struct PolicyCheck {
         return nil
     }
 
-    private func next(_ named: [Policy], mayBeAny: Bool) -> [Policy: Set<Policy>] {
-        let expected = Set(valid.values.joined())
+    private func next(_ named: [Policy], mayBeAny: Bool) -> [Policy: Node] {
+        let expected = valid.values.reduce(into: Set<Policy>()) { $0.formUnion($1.expected) }
         let anyIsValid = valid[PolicyExtensions.anyPolicy] != nil
-        var result: [Policy: Set<Policy>] = [:]
-        for policy in named where policy != PolicyExtensions.anyPolicy && (anyIsValid || expected.contains(policy)) {
-            result[policy] = [policy]
+        var result: [Policy: Node] = [:]
+        for policy in named where policy != PolicyExtensions.anyPolicy {
+            let isExpected = expected.contains(policy)
+            if isExpected || anyIsValid { result[policy] = Node(expected: [policy], isFromAny: !isExpected) }
         }
         if mayBeAny, named.contains(PolicyExtensions.anyPolicy) {
-            for policy in expected where result[policy] == nil { result[policy] = [policy] }
+            for policy in expected where result[policy] == nil {
+                result[policy] = Node(expected: [policy], isFromAny: policy == PolicyExtensions.anyPolicy)
+            }
         }
         return result
     }
 
     private mutating func map(_ mappings: [(from: Policy, to: Policy)]) {
+        guard !mappings.isEmpty else { return }
+        var valid = valid
         let anyIsValid = valid[PolicyExtensions.anyPolicy] != nil
         for (from, pairs) in Dictionary(grouping: mappings, by: \.from) {
             if policyMapping == 0 {
                 valid[from] = nil
             } else if anyIsValid || valid[from] != nil {
-                valid[from] = Set(pairs.map(\.to))
+                valid[from] = Node(expected: Set(pairs.map(\.to)), isFromAny: valid[from]?.isFromAny ?? true)
             }
         }
+        levels[levels.count - 1] = valid
     }
+}
+
+/// RFC 9618 5.5, wrap-up (g): which policies of the anchor's domain the path is valid for.
+extension PolicyCheck {
+    /// How many policies are gone through for it.
+    private var size: Int {
+        levels.reduce(0) { $0 + $1.values.reduce(0) { $0 + 1 + $1.expected.count } }
+    }
+
+    private var userConstrained: Set<Policy> {
+        let authorities = authorityConstrained
+        guard let acceptable = policies.identifiers else { return authorities }
+        return authorities.contains(PolicyExtensions.anyPolicy) ? acceptable : authorities.intersection(acceptable)
+    }
+
+    /// From the leaf up: a policy counts if one that it led to is valid for the leaf.
+    private var authorityConstrained: Set<Policy> {
+        guard let last = levels.last else { return [] }
+        var alive = Set(last.keys)
+        var found: Set<Policy> = alive.contains(PolicyExtensions.anyPolicy) ? [PolicyExtensions.anyPolicy] : []
+        for (depth, level) in levels.enumerated().reversed() where depth > 0 {
+            let (fromAny, others) = alive.reduce(into: (Set<Policy>(), Set<Policy>())) { parts, policy in
+                if level[policy]?.isFromAny == true { parts.0.insert(policy) } else { parts.1.insert(policy) }
+            }
+            found.formUnion(fromAny.subtracting([PolicyExtensions.anyPolicy]))
+            alive = Set(levels[depth - 1].filter { !$0.value.expected.isDisjoint(with: others) }.keys)
+        }
+        return found
+    }
+}
+
+extension ValidatedPath {
+    /// The certificate policies that the path is valid for, as dotted object identifiers: the user-constrained-policy-set
+    /// of RFC 5280 6.1.5 (g). It has `2.5.29.32.0` where any policy is acceptable and every certificate names that. Worked
+    /// out anew each time.
+    public var policies: Set<String> { PolicyCheck.policies(of: certificates, requiring: certificatePolicies) }
 }

@@ -1,0 +1,81 @@
+/// A name in a DistributionPointName (RFC 5280 4.2.1.13) in a form in which equal names are equal octets: one that is
+/// relative to the issuer of lists is a whole one, and directory names are folded (RFC 5280 7.1).
+struct DistributionPointName: Sendable, Hashable {
+    private let octets: OctetString
+
+    /// A directory name.
+    /// - Parameter work: grows by what folding costs.
+    init(_ name: DistinguishedName, work: inout Int) {
+        let folded = name.folded(work: &work)
+        octets = OctetString([Self.directoryName, folded == nil ? 0 : 1] + (folded?.octets ?? Array(name.der)))
+    }
+
+    private init(encoded: ArraySlice<UInt8>) { octets = OctetString(encoded) }
+
+    /// Reads the content of `distributionPoint`, inside its explicit tag.
+    /// - Parameters:
+    ///   - issuer: who issues the lists of the point, to whose name a relative one belongs.
+    ///   - work: grows by what it costs beside going through the octets once.
+    static func read(
+        _ explicit: DERReader.Element, of bytes: [UInt8], relativeTo issuer: DistinguishedName, work: inout Int
+    ) throws(DERError) -> [DistributionPointName] {
+        var choice = DERReader(bytes, in: explicit.content)
+        let name = try choice.next()
+        try choice.finish()
+        switch name.tag {
+        case DERTag.contextConstructed(0):
+            var list = DERReader(bytes, in: name.content)
+            guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list of names"), at: list.position) }
+            var names: [DistributionPointName] = []
+            while !list.isAtEnd {
+                guard names.count < maximumCount else {
+                    throw DERError(.invalidValue("more than \(maximumCount) names"), at: list.position)
+                }
+                let one = try list.next()
+                if one.tag == directoryName {
+                    names.append(DistributionPointName(DistinguishedName(der: bytes[one.content]), work: &work))
+                } else {
+                    work += 1
+                    names.append(DistributionPointName(encoded: bytes[one.encoded]))
+                }
+            }
+            return names
+        case DERTag.contextConstructed(1):
+            guard let whole = issuer.appending(relativeName: bytes[name.content]) else {
+                throw DERError(.invalidValue("a name relative to none"), at: name.encoded.lowerBound)
+            }
+            work += 1 + whole.der.count / 16
+            return [DistributionPointName(whole, work: &work)]
+        default:
+            throw DERError(.invalidValue("a name of a distribution point of an unknown kind"), at: name.encoded.lowerBound)
+        }
+    }
+
+    /// A distribution point has one name or two.
+    static let maximumCount = 64
+
+    private static let directoryName = DERTag.contextConstructed(4)
+}
+
+extension DistinguishedName {
+    /// The name with one relative name more.
+    /// - Parameter relativeName: the content of the SET.
+    /// - Returns: nil for a name that would be longer than any authority's.
+    fileprivate func appending(relativeName: ArraySlice<UInt8>) -> DistinguishedName? {
+        guard der.count + relativeName.count <= Self.maximumFoldedBytes else { return nil }
+        var outer = DERReader(Array(der))
+        guard let names = try? outer.next(DERTag.sequence), let set = Self.element(DERTag.set, relativeName),
+            let whole = Self.element(DERTag.sequence, outer.bytes[names.content] + set)
+        else { return nil }
+        return DistinguishedName(der: whole[...])
+    }
+
+    private static func element(_ tag: UInt8, _ content: ArraySlice<UInt8>) -> [UInt8]? {
+        switch content.count {
+        case 0..<0x80: [tag, UInt8(content.count)] + content
+        case 0x80..<0x100: [tag, 0x81, UInt8(content.count)] + content
+        case 0x100..<0x1_0000: [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// Which certificate policies a path must have, for qualified website certificates, bridges, extended validation: the
+/// inputs (c) and (e) to (g) of RFC 5280 6.1.1. Policies are dotted object identifiers.
+///
+/// ```swift
+/// let validator = PathValidator(anchors: anchors, certificatePolicies: .required(["2.23.140.1.1"]))
+/// ```
+public struct CertificatePolicies: Sendable, Hashable {
+    /// The policies that are acceptable; nil for any. A text that is no object identifier is in no certificate.
+    public let acceptable: Set<String>?
+    /// Whether the path must be valid for an acceptable policy. Otherwise that counts only where an authority on the path
+    /// requires it.
+    public let requiresExplicitPolicy: Bool
+    /// Whether no authority may say that another's policy is equivalent to its own.
+    public let inhibitsPolicyMapping: Bool
+    /// Whether anyPolicy in a certificate stands for nothing.
+    public let inhibitsAnyPolicy: Bool
+    /// nil for any.
+    let identifiers: Set<OctetString>?
+
+    /// Any policy, or none: paths have the policies that their authorities require.
+    public static let any = CertificatePolicies()
+
+    /// The path must be valid for one of these policies.
+    public static func required(_ acceptable: Set<String>) -> CertificatePolicies {
+        CertificatePolicies(acceptable: acceptable, requiresExplicitPolicy: true)
+    }
+
+    /// Sets each input by itself.
+    /// - Parameters:
+    ///   - acceptable: the acceptable policies (user-initial-policy-set); nil, or a set with `2.5.29.32.0`, for any.
+    ///   - requiresExplicitPolicy: initial-explicit-policy.
+    ///   - inhibitsPolicyMapping: initial-policy-mapping-inhibit.
+    ///   - inhibitsAnyPolicy: initial-any-policy-inhibit.
+    public init(
+        acceptable: Set<String>? = nil, requiresExplicitPolicy: Bool = false, inhibitsPolicyMapping: Bool = false,
+        inhibitsAnyPolicy: Bool = false
+    ) {
+        self.acceptable = acceptable
+        self.requiresExplicitPolicy = requiresExplicitPolicy
+        self.inhibitsPolicyMapping = inhibitsPolicyMapping
+        self.inhibitsAnyPolicy = inhibitsAnyPolicy
+        let read = acceptable.map { Set($0.compactMap(ObjectIdentifier.content(of:)).map { OctetString($0[...]) }) }
+        identifiers = read.flatMap { $0.contains(PolicyExtensions.anyPolicy) ? nil : $0 }
+    }
+
+    /// Whether a text is a dotted object identifier; one that is not is in no certificate.
+    public static func isObjectIdentifier(_ text: String) -> Bool { ObjectIdentifier.content(of: text) != nil }
+}

@@ -1,0 +1,314 @@
+/// Which certificate may have issued which.
+struct Link: Hashable {
+    let subject: Int
+    let issuer: Int
+}
+
+/// What a search remembers of revocation lists and of those who sign them.
+struct RevocationMemory {
+    /// Equal for the same octets: two lists may bear one signature, of which at most one is theirs.
+    struct SignedList: Hashable {
+        let der: [UInt8]
+        let signature: Range<Int>
+        let signer: Int
+
+        /// Lists are long, and the application's; their signatures tell nearly all apart.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(octets: der[signature])
+            hasher.combine(signer)
+        }
+    }
+
+    /// A signer's path to an anchor that does not pass an authority.
+    struct SignerQuestion: Hashable {
+        let signer: Int
+        let anchor: Int
+        let avoiding: Int
+    }
+
+    var signatures: [SignedList: Bool] = [:]
+    /// How often a list was hashed, by its signature.
+    var hashings: [OctetString: Int] = [:]
+    /// The first path found; empty where there is none.
+    var paths: [SignerQuestion: [Int]] = [:]
+    /// Nodes of the certificates given with the lists, by the name of which they were asked.
+    var given: [OctetString: [Int]] = [:]
+    /// What the issuer's own key says is revoked, wherever it stands.
+    var revoked: [Link: Violation] = [:]
+    /// The last second at which every signer is valid that vouched for something.
+    var lastSecondOfSigners = Int64.max
+}
+
+extension PathSearch {
+    static let revocationRule = "revocation"
+    static let revocationReference = "RFC 5280 6.3"
+
+    /// The revocation status of one certificate of a path.
+    enum RevocationOutcome {
+        case good
+        case violated(Violation)
+        case overBudget(String)
+
+        var violation: Violation? {
+            switch self {
+            case .good: nil
+            case .violated(let violation): violation
+            case .overBudget(let what): PathSearch.budgetExceeded(what)
+            }
+        }
+    }
+
+    /// What one rule said of one list.
+    struct ListFinding {
+        let name: String
+        let reference: String
+        let violation: Violation?
+    }
+
+    /// What came of asking a list.
+    private enum ListAnswer {
+        case signed(byIssuer: Bool)
+        case unusable(ListObjection)
+        case overBudget(String)
+    }
+
+    struct ListObjection {
+        let name: String
+        let reference: String
+        let found: String
+    }
+
+    private static let listRules: [any RevocationListRule] = [ListScopeRule(), ListKindRule(), ListValidityRule()]
+
+    mutating func revocationOutcome(at place: Int, of path: [Int]) -> RevocationOutcome {
+        var findings: [ListFinding]?
+        return revocationOutcome(at: place, of: path, findings: &findings)
+    }
+
+    /// RFC 5280 6.3.3 for the certificate at a place of a path whose signatures have been verified.
+    ///
+    /// A certificate that a list of its issuer names is revoked, whatever part of his certificates the list is for: serial
+    /// numbers are unique for an issuer. Lists that cannot vouch for a certificate can still revoke it.
+    /// - Parameters:
+    ///   - isOfSigner: whether the path is that of a list's signer. The status of its certificates is asked of the lists
+    ///     that issuers on it sign, and no further.
+    ///   - findings: where it is not nil, how each rule came out for each list that was needed.
+    mutating func revocationOutcome(
+        at place: Int, of path: [Int], isOfSigner: Bool = false, findings: inout [ListFinding]?
+    ) -> RevocationOutcome {
+        guard request.revocation.isChecked, place + 1 < path.count else { return .good }
+        let unknown = place == 0 && !isOfSigner ? request.revocation.unknownLeaf : request.revocation.unknownIssuer
+        guard let folded = foldedIssuer(of: path[place]) else { return .overBudget("the limit for work") }
+        let certificate = nodes[path[place]].certificate
+        let lists = request.revocation.lists(of: certificate.issuer, folded: folded)
+        guard !lists.isEmpty else {
+            return unknown == .fails ? .violated(Self.unknownStatus(certificate, "no list of its issuer")) : .good
+        }
+        guard meter.spend(Self.work(of: certificate, against: lists.count)) else {
+            return .overBudget("the limit for work")
+        }
+        var work = 0
+        let subject = RevocationSubject(certificate, at: context.time, work: &work)
+        guard meter.account(work) else { return .overBudget("the limit for work") }
+
+        var objections: [ListObjection] = []
+        var stale: [CertificateRevocationList] = []
+        var voucher: CertificateRevocationList?
+        var speaks = false
+        // Those that name the certificate first: one that counts ends the matter.
+        let (naming, others) = Self.split(lists, by: subject)
+        for (list, isNamed) in naming.map({ ($0, true) }) + others.map({ ($0, false) }) {
+            if voucher != nil, !isNamed { break }
+            let revokes = isNamed && !list.scope.onlyAttributeCertificates
+            if !revokes, let objection = ListObjection(ListScopeRule(), list, subject) {
+                objections.append(objection)
+                continue
+            }
+            speaks = true
+            if !revokes, let objection = ListObjection(ListKindRule(), list, subject) {
+                objections.append(objection)
+                continue
+            }
+            if let objection = ListObjection(ListValidityRule(), list, subject) {
+                objections.append(objection)
+                if revokes, list.thisUpdateSeconds <= subject.time { stale.append(list) }
+                continue
+            }
+            switch answer(of: list, at: place, of: path, isOfSigner: isOfSigner) {
+            case .overBudget(let what): return .overBudget(what)
+            case .unusable(let objection): objections.append(objection)
+            case .signed(let byIssuer):
+                guard revokes else {
+                    voucher = list
+                    continue
+                }
+                return revoked(at: place, of: path, isFinal: byIssuer)
+            }
+        }
+        if voucher != nil {
+            findings = findings.map { $0 + Self.findings(nil, for: certificate) }
+            return .good
+        }
+        // What is out of date vouches for nobody, and what it revokes stays revoked where no newer list says otherwise.
+        for list in stale {
+            switch answer(of: list, at: place, of: path, isOfSigner: isOfSigner) {
+            case .overBudget(let what): return .overBudget(what)
+            case .unusable: continue
+            case .signed: return revoked(at: place, of: path, isFinal: false)
+            }
+        }
+        let isRefused =
+            switch unknown {
+            case .passes: false
+            case .passesWithoutList: speaks
+            case .fails: true
+            }
+        guard isRefused else { return .good }
+        for objection in objections where findings != nil {
+            findings = findings.map { $0 + Self.findings(objection, for: certificate) }
+        }
+        let telling = objections.last { $0.name != ListScopeRule().name } ?? objections.last
+        return .violated(Self.unknownStatus(certificate, telling?.found ?? "no list of its issuer"))
+    }
+
+    private mutating func revoked(at place: Int, of path: [Int], isFinal: Bool) -> RevocationOutcome {
+        let violation = Violation(.revoked, nodes[path[place]].certificate) {
+            ("a certificate that is not revoked", "it on its issuer's list")
+        }
+        if isFinal { revocation.revoked[Link(subject: path[place], issuer: path[place + 1])] = violation }
+        return .violated(violation)
+    }
+
+    static func unknownStatus(_ certificate: X509Certificate, _ found: String) -> Violation {
+        Violation(.revocationUnknown, certificate) { ("a revocation list that can be used", found) }
+    }
+
+    /// What looking into lists costs beside signatures, in the unit of ``ValidationLimits/work``.
+    private static func work(of certificate: X509Certificate, against lists: Int) -> Int {
+        let octets = certificate.distributionPointLength + lists * 2 * certificate.serialNumber.count
+        return 20 + lists * 20 + octets / WorkMeter.octetsOfUnit
+    }
+
+    private static func split(
+        _ lists: [CertificateRevocationList], by subject: RevocationSubject
+    ) -> (naming: [CertificateRevocationList], others: [CertificateRevocationList]) {
+        var parts: (naming: [CertificateRevocationList], others: [CertificateRevocationList]) = ([], [])
+        for list in lists {
+            if list.lists(subject.serialNumber) { parts.naming.append(list) } else { parts.others.append(list) }
+        }
+        return parts
+    }
+
+    /// The rules that a list kept, and the one that it broke.
+    private static func findings(_ objection: ListObjection?, for certificate: X509Certificate) -> [ListFinding] {
+        let order =
+            listRules.map { ($0.name, $0.reference) } + [
+                (ListSignerRule.name, ListSignerRule.reference), (ListSignatureRule.name, ListSignatureRule.reference),
+            ]
+        var findings: [ListFinding] = []
+        for (name, reference) in order {
+            let isBroken = objection?.name == name
+            let violation = isBroken ? unknownStatus(certificate, objection?.found ?? "") : nil
+            findings.append(ListFinding(name: name, reference: reference, violation: violation))
+            if isBroken { break }
+        }
+        return findings
+    }
+
+    // MARK: Signers
+
+    /// Who signed a list: the issuer at hand, another certificate of that name further up the path, or one whose own path
+    /// leads to the same anchor.
+    private mutating func answer(
+        of list: CertificateRevocationList, at place: Int, of path: [Int], isOfSigner: Bool
+    ) -> ListAnswer {
+        if let found = ListSignatureRule.algorithmObjection(to: list) {
+            return .unusable(ListObjection(ListSignatureRule.name, ListSignatureRule.reference, found))
+        }
+        var objection: ListObjection?
+        for above in path.indices.dropFirst(place + 1) {
+            let isIssuer = above == place + 1
+            guard isIssuer || mayBeNamed(path[above], as: list) else { continue }
+            switch answer(of: list, by: path[above], isIssuer: isIssuer) {
+            case .signed: return .signed(byIssuer: isIssuer)
+            case .overBudget(let what): return .overBudget(what)
+            case .unusable(let found): objection = objection ?? found
+            }
+        }
+        if !isOfSigner, request.asksOtherListSigners, let anchor = path.last, nodes[anchor].isAnchor {
+            guard let others = otherSigners(of: list, besides: path[place...]) else {
+                return .overBudget("the limit for work")
+            }
+            for other in others {
+                if let found = ListSignerRule.objection(to: nodes[other].certificate, isIssuer: false) {
+                    objection = objection ?? ListObjection(ListSignerRule.name, ListSignerRule.reference, found)
+                    continue
+                }
+                let question = RevocationMemory.SignerQuestion(
+                    signer: other, anchor: anchor, avoiding: nodes[path[place]].authority)
+                switch signerPath(question) {
+                case .overBudget(let what): return .overBudget(what)
+                case .none(let found):
+                    objection = ListObjection(ListSignerRule.name, ListSignerRule.reference, found)
+                case .found(let lastSecond):
+                    switch answer(of: list, by: other, isIssuer: false) {
+                    case .signed:
+                        revocation.lastSecondOfSigners = min(revocation.lastSecondOfSigners, lastSecond)
+                        return .signed(byIssuer: false)
+                    case .overBudget(let what): return .overBudget(what)
+                    case .unusable(let found): objection = objection ?? found
+                    }
+                }
+            }
+        }
+        let nobody = "a list that nobody is known to have signed"
+        return .unusable(objection ?? ListObjection(ListSignerRule.name, ListSignerRule.reference, nobody))
+    }
+
+    /// Whether this certificate's key signed the list, and may.
+    private mutating func answer(
+        of list: CertificateRevocationList, by signer: Int, isIssuer: Bool
+    ) -> ListAnswer {
+        if let found = ListSignerRule.objection(to: nodes[signer].certificate, isIssuer: isIssuer) {
+            return .unusable(ListObjection(ListSignerRule.name, ListSignerRule.reference, found))
+        }
+        guard let isSigned = verify(list, by: signer) else { return .overBudget("the limits for signatures") }
+        if isSigned { return .signed(byIssuer: isIssuer) }
+        let found = "a list whose signature does not verify under the issuer's key"
+        return .unusable(ListObjection(ListSignatureRule.name, ListSignatureRule.reference, found))
+    }
+
+    private func mayBeNamed(_ node: Int, as list: CertificateRevocationList) -> Bool {
+        nodes[node].certificate.subject.matches(list.issuer)
+    }
+
+    /// Lists are the application's and long, so that hashing one costs nothing as often as an honest chain needs it.
+    private static let freeHashings = 4
+
+    /// nil when the budget is spent.
+    private mutating func verify(_ list: CertificateRevocationList, by signer: Int) -> Bool? {
+        let key = RevocationMemory.SignedList(der: list.der, signature: list.signature, signer: signer)
+        if let known = revocation.signatures[key] { return known }
+        let name = OctetString(list.der[list.signature])
+        let times = revocation.hashings[name] ?? 0
+        revocation.hashings[name] = times + 1
+        guard spendSignature(under: signer, over: times < Self.freeHashings ? 0 : list.toBeSigned.count) else {
+            return nil
+        }
+        let isSigned = ListSignatureRule.verifies(list, by: nodes[signer].certificate)
+        revocation.signatures[key] = isSigned
+        return isSigned
+    }
+}
+
+extension PathSearch.ListObjection {
+    /// nil where the list keeps the rule.
+    fileprivate init?(_ rule: some RevocationListRule, _ list: CertificateRevocationList, _ subject: RevocationSubject) {
+        guard let found = rule.objection(to: list, about: subject) else { return nil }
+        self.init(name: rule.name, reference: rule.reference, found: found)
+    }
+
+    fileprivate init(_ name: String, _ reference: String, _ found: String) {
+        self.init(name: name, reference: reference, found: found)
+    }
+}
