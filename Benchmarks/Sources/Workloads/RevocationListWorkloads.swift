@@ -70,7 +70,9 @@ public struct RevocationListWorkloads: Sendable {
     /// OpenSSL's `d2i_X509_CRL` of the list.
     public func openSSLReading() -> Workload {
         Workload("read a list of \(entries) entries, OpenSSL") { [der] in
-            guard let list = openssl_revocation_list_new(der, der.count) else { throw WorkloadError("OpenSSL reads none") }
+            guard let list = openssl_revocation_list_new(der, der.count) else {
+                throw WorkloadError("OpenSSL reads none")
+            }
             openssl_revocation_list_free(list)
         }
     }
@@ -94,7 +96,8 @@ public struct RevocationListWorkloads: Sendable {
             for time in 0..<times {
                 let serial = serials[time % serials.count]
                 try require(
-                    openssl_revocation_list_lists(list.pointer, serial, serial.count) == 1, "OpenSSL does not find a number")
+                    openssl_revocation_list_lists(list.pointer, serial, serial.count) == 1,
+                    "OpenSSL does not find a number")
             }
         }
     }

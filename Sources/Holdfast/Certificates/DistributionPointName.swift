@@ -47,7 +47,8 @@ struct DistributionPointName: Sendable, Hashable {
             work += 1 + whole.der.count / 16
             return [DistributionPointName(whole, work: &work)]
         default:
-            throw DERError(.invalidValue("a name of a distribution point of an unknown kind"), at: name.encoded.lowerBound)
+            throw DERError(
+                .invalidValue("a name of a distribution point of an unknown kind"), at: name.encoded.lowerBound)
         }
     }
 

@@ -173,7 +173,8 @@ struct ListSignerTests {
 
     @Test("Signers and their paths come out of the one budget")
     func budget() throws {
-        let decoys = try (0..<100).map { _ in try Judge.root("Issuing") }
+        let stranger = try Judge.root("Stranger")
+        let decoys = try (0..<100).map { _ in try stranger.intermediate(name: "Issuing") }
         var one = try scene([new.revocationList()], presented: decoys + [new])
         let outcome = try one.outcome(leaf)
         #expect(outcome.effort.signatures <= 10, "decoys lead to no anchor, and lists are not verified under them")
@@ -184,8 +185,8 @@ struct ListSignerTests {
         one.limits.signatures = used - 1
         #expect(try one.code(leaf) == .budgetExceeded)
         let certified = try (0..<60).map { _ in try root.intermediate(name: "Issuing") }
-        let stranger = try TestKey()
-        let many = try scene([old.revocationList { $0.signer = stranger }], presented: certified)
+        let key = try TestKey()
+        let many = try scene([old.revocationList { $0.signer = key }], presented: certified)
         #expect(try many.outcome(leaf).effort.signatures <= 100)
         #expect(try many.code(leaf) != nil)
     }
@@ -229,7 +230,8 @@ struct ListSignerTests {
             anchors: try TrustAnchors(der: [root.root]), revocation: .crls(lists, isRequired: true))
         func code(_ chain: [[UInt8]]) throws -> TrustFailure.Code? {
             let trust = ServerTrust(
-                chain: PresentedChain(chain), purpose: .server(identity: try DialledHost(Judge.host)), validator: validator)
+                chain: PresentedChain(chain), purpose: .server(identity: try DialledHost(Judge.host)),
+                validator: validator)
             return policy.evaluate(trust, at: Judge.now).failure?.code
         }
         #expect(try code(leaf.chain) == nil)

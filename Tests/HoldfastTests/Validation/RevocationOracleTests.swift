@@ -36,6 +36,8 @@ struct RevocationOracleTests {
     private struct Setting {
         let leaf: TestCertificate
         var lists: [[UInt8]] = []
+        /// Who signs the list of the issuing authority.
+        var signer = 0
         var description = ""
     }
 
@@ -43,11 +45,14 @@ struct RevocationOracleTests {
         func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &generator) < percent }
         var setting = Setting(leaf: world.leaves.randomElement(using: &generator) ?? world.leaves[0])
         let serials = try (world.leaves + world.signers.map(\.certificate)).map(RevocationScene.serial)
-        func add(_ name: String, _ signer: TestAuthority, isGood: Bool) throws {
+        func add(_ name: String, _ signer: TestAuthority) throws {
             let revoked = chance(30) ? serials.filter { _ in chance(25) } : []
             let (old, future, foreign) = (chance(8), chance(5), chance(8))
             let kind = Int.random(in: 0..<100, using: &generator)
             let stranger = try TestKey()
+            // openssl tries one certificate of the name, and goes by this which.
+            let identifier = TestDER.context(0, primitive: signer.certificate.key.keyIdentifier)
+            let hint = TestExtension([2, 5, 29, 35], value: TestDER.sequence([identifier]))
             setting.lists.append(
                 try signer.revocationList {
                     $0.serialNumbers = revoked
@@ -55,32 +60,36 @@ struct RevocationOracleTests {
                     if future { $0.thisUpdate = .hours(1) }
                     if foreign { $0.signer = stranger }
                     switch kind {
-                    case 0..<6: $0.extensions = [RevocationPoints.inList([RevocationPoints.flag(1)])]
-                    case 6..<12: $0.extensions = [RevocationPoints.inList([RevocationPoints.flag(2)])]
-                    case 12..<16: $0.extensions = [.init([1, 2, 3], isCritical: true, value: [5, 0])]
-                    default: break
+                    case 0..<6: $0.extensions = [hint, RevocationPoints.inList([RevocationPoints.flag(1)])]
+                    case 6..<12: $0.extensions = [hint, RevocationPoints.inList([RevocationPoints.flag(2)])]
+                    case 12..<16: $0.extensions = [hint, .init([1, 2, 3], isCritical: true, value: [5, 0])]
+                    default: $0.extensions = [hint]
                     }
                 })
             let mine = revoked.contains { (try? RevocationScene.serial(setting.leaf)) == $0 }
-            setting.description += "\(name) revokes \(revoked.count)\(mine ? ", the leaf too" : ""), old \(old), "
+            setting.description +=
+                "\(name) revokes \(revoked.count)\(mine ? ", the leaf too" : ""), old \(old), "
                 + "future \(future), foreign \(foreign), kind \(kind); "
         }
-        if chance(92) { try add("root", world.root, isGood: true) }
+        if chance(92) { try add("root", world.root) }
         // One list of the issuing authority: openssl takes the best of several by its own measure.
-        let signer = Int.random(in: 0..<world.signers.count, using: &generator)
-        if chance(95) { try add("signer \(signer)", world.signers[signer], isGood: true) }
+        setting.signer = Int.random(in: 0..<world.signers.count, using: &generator)
+        if chance(95) { try add("signer \(setting.signer)", world.signers[setting.signer]) }
         return setting
     }
 
     private func opensslAccepts(_ setting: Setting, _ world: World) async throws -> (Bool, String) {
-        try await withTemporaryFolder { folder in
+        // openssl takes the first certificate of the name whose extensions it has not read yet for the list's signer.
+        let others = world.signers.indices.filter { $0 != setting.signer }
+        let signers = ([setting.signer] + others).map { world.signers[$0].certificate.der }
+        return try await withTemporaryFolder { folder in
             func pem(_ label: String, _ der: [UInt8]) -> String {
                 "-----BEGIN \(label)-----\n\(Data(der).base64EncodedString(options: .lineLength64Characters))\n"
                     + "-----END \(label)-----\n"
             }
             for (name, text) in [
                 ("root", pem("CERTIFICATE", world.root.root)), ("leaf", pem("CERTIFICATE", setting.leaf.der)),
-                ("rest", world.signers.map { pem("CERTIFICATE", $0.certificate.der) }.joined()),
+                ("rest", signers.map { pem("CERTIFICATE", $0) }.joined()),
                 ("lists", setting.lists.map { pem("X509 CRL", $0) }.joined()),
             ] { try Data(text.utf8).write(to: folder.appending(path: "\(name).pem")) }
             var arguments = [
@@ -94,7 +103,8 @@ struct RevocationOracleTests {
         }
     }
 
-    @Test("Rolled-over keys and keys for lists alone: the same verdict for random lists", arguments: [1, 2] as [UInt64])
+    @Test(
+        "Rolled-over keys and keys for lists alone: the same verdict for random lists", arguments: [1, 2] as [UInt64])
     func random(seed: UInt64) async throws {
         let world = try World()
         var generator = SplitMix64(seed: seed)

@@ -303,7 +303,8 @@ extension PathSearch {
 
 extension PathSearch.ListObjection {
     /// nil where the list keeps the rule.
-    fileprivate init?(_ rule: some RevocationListRule, _ list: CertificateRevocationList, _ subject: RevocationSubject) {
+    fileprivate init?(_ rule: some RevocationListRule, _ list: CertificateRevocationList, _ subject: RevocationSubject)
+    {
         guard let found = rule.objection(to: list, about: subject) else { return nil }
         self.init(name: rule.name, reference: rule.reference, found: found)
     }

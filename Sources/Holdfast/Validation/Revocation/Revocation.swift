@@ -24,7 +24,8 @@ public struct Revocation: Sendable {
     let digest: [UInt8]
 
     /// Revocation is not checked.
-    public static let none = Revocation(lists: [], certificates: [], leaf: .passesWithoutList, issuer: .passesWithoutList)
+    public static let none = Revocation(
+        lists: [], certificates: [], leaf: .passesWithoutList, issuer: .passesWithoutList)
 
     /// Certificates are checked against the lists of their issuer.
     ///
