@@ -112,17 +112,20 @@ public struct PublishingMemory: Sendable, Hashable {
         guard fingerprints.count <= limit, publicKeys.count <= limit else {
             throw damaged("at most \(limit) pins of a kind", "more for \(owner)")
         }
-        guard
-            fingerprints.allSatisfy({ text in
-                text.utf8.count == 64
-                    && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-            })
-        else { throw damaged("SHA-256 in 64 hexadecimal digits", "something else for \(owner)") }
-        guard
-            publicKeys.allSatisfy({ text in
-                Base64Text.decode(text).flatMap { try? SubjectPublicKeyInfo(der: $0) } != nil
-            })
-        else { throw damaged("Base64 of public keys", "something else for \(owner)") }
+        guard fingerprints.allSatisfy(isFingerprint) else {
+            throw damaged("SHA-256 in 64 hexadecimal digits", "something else for \(owner)")
+        }
+        guard publicKeys.allSatisfy(isPublicKey) else {
+            throw damaged("Base64 of public keys", "something else for \(owner)")
+        }
+    }
+
+    static func isFingerprint(_ text: String) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    static func isPublicKey(_ text: String) -> Bool {
+        Base64Text.decode(text).flatMap { try? SubjectPublicKeyInfo(der: $0) } != nil
     }
 
     private static func damaged(_ expected: String, _ found: String) -> SigningError {

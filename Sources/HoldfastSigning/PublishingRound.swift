@@ -30,7 +30,8 @@ public struct PublishingRound: Sendable {
         /// For how many seconds a host is published with a pin that it is no longer seen with; negative counts as 0,
         /// which withdraws such a pin at once.
         public var overlap: Int64
-        /// How many hosts may change in one round; nil for half of those that were known before, and at least ten.
+        /// How many changes may be made in one round (``PublishingRound/changes``); nil for half as many as hosts were
+        /// known before, and at least ten.
         public var maximumChanges: Int?
         /// What every host gets besides its own.
         public var backups: TrustServerBackups
@@ -140,7 +141,11 @@ public struct PublishingRound: Sendable {
     public let changed: [String]
     /// The hosts among them that left the list.
     public let left: [String]
-    /// The number of changes that is allowed, where more hosts changed; nil where the round goes on.
+    /// How many changes that is. Hosts that were last seen with the same certificates and got the same new pins are one
+    /// change, because that is the renewal of a certificate that they share; hosts that shared none are one each, also
+    /// where they share one now.
+    public let changes: Int
+    /// The number of changes that is allowed, where there are more; nil where the round goes on.
     public let heldAt: Int?
 
     /// Whether too many hosts changed: nothing new is published, and what was published before is published again.
@@ -162,6 +167,7 @@ public struct PublishingRound: Sendable {
         var seen: [SeenHost] = []
         var failures: [Failure] = []
         var changed: [String] = []
+        var renewals: Set<Renewal> = []
         var asBefore: Set<Place> = []
         for (host, answer) in answers {
             let old = known[Place(host)]
@@ -181,7 +187,10 @@ public struct PublishingRound: Sendable {
                 let new = SeenHost(
                     host, seen: certificates, earlier: old, overlap: max(0, rules.overlap), at: time)
                 if let old {
-                    if old.lacksPin(of: new) { changed.append(Place(host).text) }
+                    if let renewal = Renewal(of: old, by: new) {
+                        changed.append(Place(host).text)
+                        renewals.insert(renewal)
+                    }
                     if certificates.contains(where: old.has) { asBefore.insert(Place(host)) }
                 }
                 // A reader takes no more, so clients refuse the servers whose pins do not fit.
@@ -202,7 +211,8 @@ public struct PublishingRound: Sendable {
         self.failures = failures
         self.changed = changed + left
         let limit = rules.maximumChanges ?? max(10, earlier.count / 2)
-        let isHeld = self.changed.count > limit
+        changes = renewals.count + left.count
+        let isHeld = changes > limit
         heldAt = isHeld ? limit : nil
         func published(_ hosts: [SeenHost]) -> [TrustServerHost] {
             hosts.filter { Self.isKept($0, rules, time) }.map { TrustServerHost($0, rules.backups) }
@@ -230,6 +240,19 @@ public struct PublishingRound: Sendable {
         init(_ host: SeenHost) { (hostname, port) = (host.hostname, host.port) }
 
         var text: String { hostname.contains(":") ? "[\(hostname)]:\(port)" : "\(hostname):\(port)" }
+    }
+
+    /// What a host was last seen with, and the pins that are new.
+    private struct Renewal: Hashable {
+        let before: Set<String>
+        let new: Set<String>
+
+        /// - Returns: nil where no pin is new.
+        init?(of old: SeenHost, by new: SeenHost) {
+            self.new = new.pins.subtracting(old.pins)
+            guard !self.new.isEmpty else { return nil }
+            before = Set(old.certificates.filter { $0.unseen == 0 }.map(\.text))
+        }
     }
 
     private static func certificates(_ included: Included, of path: ValidatedPath) -> ArraySlice<X509Certificate> {

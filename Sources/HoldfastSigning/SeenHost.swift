@@ -78,9 +78,6 @@ public struct SeenHost: Sendable, Hashable {
         return certificates.contains { $0.text == text }
     }
 
-    /// Whether the host was never seen with one of these pins.
-    func lacksPin(of other: SeenHost) -> Bool {
-        !Set(other.certificates.map(\.text)).isSubset(of: certificates.map(\.text))
-            || !Set(other.publicKeys.map(\.text)).isSubset(of: publicKeys.map(\.text))
-    }
+    /// The texts of all pins; no certificate's is a key's.
+    var pins: Set<String> { Set((certificates + publicKeys).map(\.text)) }
 }

@@ -21,9 +21,9 @@ struct PublishingOverlapTests {
         host = try DialledHost("a.example.com", port: 443)
     }
 
-    private func path(_ host: DialledHost? = nil) throws -> ValidatedPath {
+    private func path(_ host: DialledHost? = nil, leaf: TestCertificate? = nil) throws -> ValidatedPath {
         let host = host ?? self.host
-        let chain = PresentedChain(try issuing.leaf(names: [.dns(host.name)]).chain)
+        let chain = PresentedChain(try (leaf ?? issuing.leaf(names: [.dns(host.name)])).chain)
         let time = Date(timeIntervalSince1970: Double(now))
         let outcome = PathValidator(anchors: anchors).validate(chain, for: .server(identity: host), at: time) { _ in
             true
@@ -198,6 +198,30 @@ struct PublishingOverlapTests {
         next = try hosts(limit + 1) + next.dropFirst(limit + 1)
         let held = PublishingRound(next, earlier: first.remembered, rules: .init(), at: now + hour)
         #expect(held.isHeld && held.heldAt == limit)
+    }
+
+    @Test("The renewal of one certificate is one change for all hosts that share it; certificates of their own are not")
+    func sharedCertificate() throws {
+        let hosts = try (0..<40).map { try DialledHost("h\($0).example.com", port: 443) }
+        func answers(_ leaf: TestCertificate) throws -> [(host: DialledHost, answer: PublishingRound.Answer)] {
+            try hosts.map { ($0, .validated(try path($0, leaf: leaf))) }
+        }
+        let wildcard = { try self.issuing.leaf(names: ["*.example.com"]) }
+        let first = PublishingRound(try answers(try wildcard()), earlier: [], rules: .init(), at: now)
+        let renewed = PublishingRound(
+            try answers(try wildcard()), earlier: first.remembered, rules: .init(maximumChanges: 1), at: now + hour)
+        #expect(!renewed.isHeld && renewed.changes == 1 && renewed.changed.count == 40)
+        // Twenty of them leave the wildcard for certificates of their own.
+        var half = try answers(try wildcard())
+        for index in 0..<20 { half[index].answer = .validated(try path(hosts[index])) }
+        let split = PublishingRound(half, earlier: first.remembered, rules: .init(maximumChanges: 0), at: now + hour)
+        #expect(split.heldAt == 0 && split.changes == 21)
+
+        // One certificate in the place of many is no renewal.
+        let own = PublishingRound(try self.hosts(40), earlier: [], rules: .init(), at: now)
+        let taken = PublishingRound(
+            try answers(try wildcard()), earlier: own.remembered, rules: .init(), at: now + hour)
+        #expect(taken.isHeld && taken.changes == 40)
     }
 
     @Test("New hosts, and pins that were seen before, are no changes")

@@ -59,9 +59,12 @@ struct TrustServerFiles: Sendable {
 
     func readKey(certificateFile: String?) throws(CommandFailure) -> TrustServerKey {
         let certificateFile = certificateFile ?? certificate.path
-        let pem = String(decoding: try KeyFile.content(of: key.path), as: UTF8.self)
+        let keyData = try KeyFile.content(of: key.path)
+        try ForeignFile(keyData, path: key.path).refuse(wanting: .privateKey)
+        let pem = String(decoding: keyData, as: UTF8.self)
         KeyFile.warnIfLoose(key.path)
         let certificate = try KeyFile.content(of: certificateFile)
+        try ForeignFile(certificate, path: certificateFile).refuse(wanting: .certificate)
         do throws(SigningError) {
             return try TrustServerKey(certificate: certificate, privateKeyPEM: pem)
         } catch {
@@ -110,22 +113,24 @@ struct TrustServerFiles: Sendable {
         var problem: String?
         /// Whether it may be replaced: one that cannot be read just now may hold what nobody can ask for again.
         var isReplaceable = true
+        /// Whether nothing of it counts.
+        var isLost = false
     }
 
-    /// What is damaged is as good as none, and is told: what was validated now needs nothing of it.
+    /// What is damaged is as good as none, and is told.
     func readMemory() -> FoundMemory {
-        guard FileManager.default.fileExists(atPath: memory.path) else { return FoundMemory() }
-        let loss = "what hosts were seen with before this round is not published"
+        guard FileManager.default.fileExists(atPath: memory.path) else { return FoundMemory(isLost: true) }
+        let loss = "of the rounds before only the published document is known"
         do {
             let data = try KeyFile.content(of: memory.path, maximumBytes: Self.maximumBytes)
             return FoundMemory(memory: try PublishingMemory(reading: data))
         } catch let error as CommandFailure {
             let advice =
                 "It is left as it is, so the next round knows nothing of this one: make it readable, or remove it."
-            return FoundMemory(problem: "\(error.message); \(loss). \(advice)", isReplaceable: false)
+            return FoundMemory(problem: "\(error.message); \(loss). \(advice)", isReplaceable: false, isLost: true)
         } catch {
             let reason = ForeignErrorText.whole(error)
-            return FoundMemory(problem: "\(memory.path) is damaged: \(reason) Until then \(loss).")
+            return FoundMemory(problem: "\(memory.path) is damaged: \(reason) Until then \(loss).", isLost: true)
         }
     }
 
@@ -141,15 +146,10 @@ struct TrustServerFiles: Sendable {
 
     // MARK: Document
 
-    /// When the document was made that is published; nil when there is none of this key.
-    func publishedTimestamp(customer: String, key: TrustServerKey) -> Date? {
-        guard let data = try? AtomicFile.read(document, maximumBytes: Self.maximumBytes),
-            let signer = try? TrustServerSigner(certificate: key.certificate)
-        else { return nil }
-        return try? TrustServerDocument(
-            verifying: data, by: signer, customer: customer, at: .distantFuture,
-            limits: DocumentLimits(bytes: Self.maximumBytes, entries: .max), allowsLegacyDigests: true
-        ).timestamp
+    /// What is published; nil when there is no document of this key.
+    func published(customer: String, key: TrustServerKey) -> PublishedDocument? {
+        guard let data = try? AtomicFile.read(document, maximumBytes: Self.maximumBytes) else { return nil }
+        return try? PublishedDocument(reading: data, by: key, customer: customer)
     }
 
     func publish(_ data: Data) throws(CommandFailure) {

@@ -45,8 +45,14 @@ struct TrustServerPublication: Sendable {
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
         defer { withExtendedLifetime(lock) {} }
         let found = files.readMemory()
-        let memory = found.memory
-        if let problem = found.problem { Output.standard.complain(problem) }
+        let memory = recalled(found, at: now)
+        if let problem = found.problem {
+            Output.standard.complain(problem)
+        } else if found.isLost, !memory.hosts.isEmpty {
+            Output.standard.complain(
+                "\(files.memory.path) is not there; every pin of the published document counts as seen when it was made"
+            )
+        }
         let rules = rules(memory)
         let round = PublishingRound(answers, earlier: memory.hosts, rules: rules, at: Self.seconds(now))
         let (data, isRepeated) = try document(of: round, at: now)
@@ -74,9 +80,19 @@ struct TrustServerPublication: Sendable {
 
     private static func seconds(_ time: Date) -> Int64 { Int64(time.timeIntervalSince1970.rounded(.down)) }
 
+    /// A memory that is lost must not cut the overlap short: what clients use now is in the document that is about to be
+    /// replaced.
+    private func recalled(_ found: TrustServerFiles.FoundMemory, at time: Date) -> PublishingMemory {
+        guard found.isLost, let document = files.published(customer: customer, key: key), document.counts(at: time)
+        else { return found.memory }
+        return PublishingMemory(hosts: document.hosts(at: time), backups: found.memory.backups)
+    }
+
     private func hostsToAsk() throws(CommandFailure) -> [DialledHost] {
         guard case .failure(let error) = hosts else { return try hosts.get() }
-        let known = files.readMemory().memory.hosts.compactMap { try? DialledHost($0.hostname, port: $0.port) }
+        let known = recalled(files.readMemory(), at: clock.now).hosts.compactMap {
+            try? DialledHost($0.hostname, port: $0.port)
+        }
         guard !known.isEmpty else { throw error }
         Output.standard.complain("\(error.message); the hosts of the last round are asked")
         return known
@@ -121,7 +137,8 @@ struct TrustServerPublication: Sendable {
     /// count a day of that at most (``TrustServerStore``).
     /// - Throws: where time will soon have reached the document of the future: clients would refuse an older one.
     private func isNewest(_ time: Date, hasDocument: Bool) throws(CommandFailure) -> Bool {
-        guard let published = files.publishedTimestamp(customer: customer, key: key), published > time else {
+        guard let published = files.published(customer: customer, key: key)?.timestamp, published > time
+        else {
             return true
         }
         let made = "\(files.document.path) was made at \(published.formatted(.iso8601))"

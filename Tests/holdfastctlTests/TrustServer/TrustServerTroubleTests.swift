@@ -1,8 +1,11 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastSigning
 import HoldfastTesting
 import Testing
+
+@testable import holdfastctl
 
 @Suite("A trust server in trouble", .timeLimit(.minutes(5)))
 struct TrustServerTroubleTests {
@@ -114,6 +117,54 @@ struct TrustServerTroubleTests {
                 #expect(try await site.publish().errors.contains("127.0.0.1:1 has no entry to keep"))
                 #expect(try Data(contentsOf: memory) != content)
             }
+        }
+    }
+
+    @Test(
+        "When the memory is lost or damaged, the pins of the published document last for the overlap",
+        arguments: [nil, "{"])
+    func lostMemory(content: String?) async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                #expect(try await site.publish().status == 0)
+                let old = try Pin.publicKey(of: site.leaf.der)
+                let memory = site.file("data/acme.hosts.json")
+                if let content {
+                    try Data(content.utf8).write(to: memory)
+                } else {
+                    try FileManager.default.removeItem(at: memory)
+                }
+                let renewed = try site.root.leaf(names: [.address([127, 0, 0, 1])])
+                try server.serve(renewed)
+                let run = try await site.publish()
+                #expect(
+                    run.status == (content == nil ? 0 : 3) && run.errors.contains("published document"), "\(run.errors)"
+                )
+                #expect(run.output.contains("\nnew pins of 127.0.0.1:\(server.port)\n"))
+                let both = [try Pin.publicKey(of: renewed.der), old]
+                #expect(try site.document().entries.flatMap(\.publicKeyPins) == both)
+                // It is remembered from now on, and can be withdrawn.
+                let again = try await site.publish()
+                #expect(again.status == 0 && again.errors.isEmpty && !again.output.contains("new pins"))
+                #expect(try site.document().entries.flatMap(\.publicKeyPins) == both)
+                #expect(try await site.publish(["--overlap", "0s"]).status == 0)
+                #expect(try site.document().entries.flatMap(\.publicKeyPins) == Array(both.prefix(1)))
+            }
+        }
+    }
+
+    @Test("A document that no client uses any more stands for no memory", arguments: [(90_000, true), (90_001, false)])
+    func staleDocument(age: Double, counts: Bool) async throws {
+        try await TrustServerSite.with { site in
+            let start = Date(timeIntervalSince1970: Double(site.second))
+            #expect(try await site.publication(ScriptedClock { start }).run().published == 1)
+            try FileManager.default.removeItem(at: site.file("data/acme.hosts.json"))
+            let host = try ServerAddress.host("127.0.0.1:1")
+            let end = start.addingTimeInterval(age)
+            let later = ScriptedClock { end }
+            let round = try site.publication([host], later) { _ in .unreachable("down") }
+            #expect(try await round.run().published == (counts ? 1 : nil))
         }
     }
 

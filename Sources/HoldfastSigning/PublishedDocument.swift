@@ -1,0 +1,88 @@
+public import Foundation
+public import Holdfast
+
+/// The document that is published now, as its own publisher reads it: what stands in for a memory that was lost.
+public struct PublishedDocument: Sendable {
+    /// When it was made.
+    public let timestamp: Date
+    private let content: Data
+
+    private static let maximumBytes = 64 << 20
+
+    /// Reads a document of this key, also one that the published script has made.
+    /// - Throws: ``DocumentError`` where it is none, or of another key or customer.
+    public init(reading data: Data, by key: TrustServerKey, customer: String) throws(DocumentError) {
+        let signer = try TrustServerSigner(certificate: key.certificate)
+        let (document, content) = try TrustServerDocument.withContent(
+            verifying: data, by: signer, customer: customer, at: .distantFuture,
+            limits: DocumentLimits(bytes: Self.maximumBytes, entries: .max))
+        timestamp = document.timestamp
+        self.content = content
+    }
+
+    /// Whether clients with default settings use it, or would by now if it is of the future.
+    public func counts(at time: Date) -> Bool {
+        let settings = OnlinePinningSettings()
+        return time.timeIntervalSince(timestamp) <= settings.maxAge + settings.grace
+    }
+
+    private struct Content: Decodable {
+        struct Host: Decodable {
+            let hostname: String
+            let port: Port?
+            let fp: [String]
+            let pk: [String]
+        }
+
+        let hashes: [Host]
+    }
+
+    /// The published script writes it as a text.
+    private struct Port: Decodable {
+        let number: Int?
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int.self) {
+                self.number = number
+            } else {
+                number = Int(try container.decode(String.self))
+            }
+        }
+    }
+
+    /// Each host with its pins, as if it had been seen with all of them when the document was made. Backups stand among
+    /// them: the document does not tell them apart.
+    /// - Parameter time: when they are read; a document of the future does not date them later.
+    public func hosts(at time: Date) -> [SeenHost] {
+        guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
+        let validated = Int64(min(timestamp, time).timeIntervalSince1970.rounded(.down))
+        var hosts: [SeenHost] = []
+        var places: [[String]: Int] = [:]
+        for entry in hashes {
+            guard let host = try? DialledHost(entry.hostname, port: entry.port?.number ?? 443) else { continue }
+            let fingerprints = entry.fp.map { ASCIIText.folded($0) }.filter(PublishingMemory.isFingerprint)
+            let keys = entry.pk.filter(PublishingMemory.isPublicKey)
+            let place = [host.name, "\(host.port ?? 443)"]
+            let index = places[place]
+            let known = index.map { hosts[$0] }
+            let seen = SeenHost(
+                hostname: host.name, port: host.port ?? 443, validated: validated,
+                certificates: Self.joined(known?.certificates, fingerprints),
+                publicKeys: Self.joined(known?.publicKeys, keys))
+            if let index {
+                hosts[index] = seen
+            } else {
+                places[place] = hosts.count
+                hosts.append(seen)
+            }
+        }
+        return hosts
+    }
+
+    private static func joined(_ known: [SeenHost.SeenPin]?, _ texts: [String]) -> [SeenHost.SeenPin] {
+        var seen = Set((known ?? []).map(\.text))
+        let more = texts.filter { seen.insert($0).inserted }.map { SeenHost.SeenPin(text: $0, unseen: 0) }
+        return Array(((known ?? []) + more).prefix(SeenHost.maximumPins))
+    }
+}
