@@ -30,7 +30,7 @@ enum EntryPoint {
         }
         var command: any ParsableCommand
         do {
-            command = try Holdfastctl.parseAsRoot(arguments)
+            command = try self.command(arguments)
         } catch {
             return TUFCommand.status(status(ofArguments: error), of: arguments)
         }
@@ -51,6 +51,9 @@ enum EntryPoint {
         }
         return 0
     }
+
+    /// The verb that arguments name, with their values.
+    static func command(_ arguments: [String]) throws -> any ParsableCommand { try Holdfastctl.parseAsRoot(arguments) }
 
     /// Errors of libraries are not printed in their own words, which may hold what was read.
     private static func status(ofRun error: any Error) -> Int32 {

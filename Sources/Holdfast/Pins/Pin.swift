@@ -109,7 +109,7 @@ extension Pin: CustomStringConvertible {
     ///
     /// Accepted are `sha256/` with the canonical, padded Base64 of 32 octets, the same with two slashes as curl
     /// writes it, and `cert-sha256/` with 64 hexadecimal digits in either case, with or without colons between the
-    /// octets as openssl prints them. Nothing else: a pin that is almost right is a mistake that would show only when
+    /// octets as openssl prints them, or with Base64 as before. Nothing else: a pin that is almost right is a mistake that would show only when
     /// connections fail.
     ///
     /// - Parameter text: the pin, without white space around it.

@@ -8,6 +8,7 @@ enum PinText {
     private static let base64Length = 44
     private static let hexadecimalLength = 64
     private static let forms = "sha256/BASE64 or cert-sha256/HEX"
+    private static let sha1Length = 20
 
     static func parse(_ text: String) throws(PinError) -> (Pin.Subject, [UInt8]) {
         guard !text.isEmpty else {
@@ -59,11 +60,16 @@ enum PinText {
     }
 
     private static func decodeHexadecimal(_ hex: Substring.UTF8View, in text: String) throws(PinError) -> [UInt8] {
+        if hex.count == base64Length, let octets = CanonicalBase64.decode(hex), octets.count == Pin.digestLength {
+            return octets
+        }
         guard let digits = hexadecimalDigits(of: hex) else {
             throw PinError(
-                .notHexadecimal, expected: "\(hexadecimalLength) hexadecimal digits after cert-sha256/",
+                .notHexadecimal,
+                expected: "\(hexadecimalLength) hexadecimal digits or \(base64Length) characters of Base64 after "
+                    + certificatePrefix,
                 found: text.quoted,
-                remedy: "Write two digits an octet, with a colon between octets or none; Base64 is for sha256/ only.")
+                remedy: "Write two digits an octet, with a colon between octets or none, or the padded Base64.")
         }
         guard digits.count == hexadecimalLength else {
             throw PinError(
@@ -106,9 +112,47 @@ enum PinText {
                 .missingPrefix, expected: forms, found: "hexadecimal without a prefix",
                 remedy: "If it is the SHA-256 of a certificate, write cert-sha256/\(text).")
         }
+        if let look = resemblance(of: text) {
+            return PinError(.unsupportedAlgorithm, expected: forms, found: look.found, remedy: look.remedy)
+        }
         return PinError(
             .unsupportedAlgorithm, expected: forms, found: text.quoted,
             remedy: "Hash with SHA-256 and write sha256/ before the Base64 of a key's hash, "
                 + "or cert-sha256/ before the hexadecimal hash of a certificate.")
+    }
+
+    /// What a text is that is no pin, where that is plain to see. A long one is not looked at.
+    private static func resemblance(of text: String) -> (found: String, remedy: String)? {
+        let octets = Array(text.utf8.prefix(256)), scheme = text.utf8.prefix { $0 != UInt8(ascii: "/") }
+        let rehash = "Make a new pin with SHA-256: holdfastctl pin HOST or FILE."
+        if octets.starts(with: "-----BEGIN".utf8) {
+            return ("PEM", "Make a pin of it: holdfastctl pin FILE.")
+        }
+        if octets.starts(with: "pin-sha256=".utf8) {
+            return (
+                "a pin of HTTP Public Key Pinning (RFC 7469): \(text.quoted)",
+                "Write sha256/ and what stands between its quotation marks."
+            )
+        }
+        if octets.starts(with: "https://".utf8) || octets.starts(with: "http://".utf8) {
+            return ("a URL", "Make a pin of its host: holdfastctl pin HOST.")
+        }
+        for name in ["sha1", "sha-1", "sha384", "sha512", "md5"] where scheme.elementsEqual(name.utf8) {
+            return ("a pin of another algorithm: \(text.quoted)", rehash)
+        }
+        guard text.utf8.count <= 128 else { return nil }
+        let bare = text.utf8.filter { $0 != UInt8(ascii: ":") }
+        let isHexadecimal = bare.allSatisfy { octet in
+            switch octet {
+            case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+            default: false
+            }
+        }
+        let length = isHexadecimal ? bare.count / 2 : CanonicalBase64.decode(text.utf8)?.count
+        return switch length {
+        case sha1Length?: ("what looks like a SHA-1: \(text.quoted)", rehash)
+        case 16? where isHexadecimal: ("what looks like an MD5: \(text.quoted)", rehash)
+        default: nil
+        }
     }
 }

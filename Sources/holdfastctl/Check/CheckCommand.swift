@@ -7,6 +7,7 @@ struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Connect to servers and say whether they are trusted, and why.",
+        usage: "holdfastctl check [<options>] <host[:port]> ...",
         discussion: """
             Prints the chain that the server presents, how each rule came out for each certificate with the section \
             it comes from, the verdict, and pins that are ready to paste. Nothing is sent to the server but the \
@@ -25,7 +26,7 @@ struct CheckCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl check www.example.com
-              holdfastctl check www.example.com:8443 --pin sha256/AAAA…
+              holdfastctl check www.example.com:8443 --watch 21
               holdfastctl check intranet.example --ca company-root.pem --crl company.crl
               holdfastctl check www.example.com --connect-to 192.0.2.7:8443
               holdfastctl check www.example.com --json | jq .failure.code

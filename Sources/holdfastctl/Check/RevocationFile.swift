@@ -11,15 +11,7 @@ enum RevocationFile {
     }
 
     private static func read(_ path: String) throws(CommandFailure) -> [CertificateRevocationList] {
-        let data: Data
-        do {
-            data = try AtomicFile.read(
-                URL(fileURLWithPath: path), maximumBytes: CertificateRevocationList.maximumBytes)
-        } catch CocoaError.fileReadTooLarge {
-            throw unreadable(path, "expected at most \(CertificateRevocationList.maximumBytes) bytes, found more")
-        } catch {
-            throw unreadable(path, AtomicFile.reason(error, at: path))
-        }
+        let data = try InputFile.content(of: path, maximumBytes: CertificateRevocationList.maximumBytes)
         let isPEM = data.range(of: Data("-----BEGIN ".utf8)) != nil
         let blocks =
             isPEM ? PEMBlocks.read(data).filter { $0.label == "X509 CRL" }.map(\.content) : [.success([UInt8](data))]

@@ -36,6 +36,8 @@ struct Output: Sendable {
             isTerminal: isatty(STDOUT_FILENO) == 1, environment: ProcessInfo.processInfo.environment))
 
     let usesColour: Bool
+    /// Whether everything goes to standard error.
+    var isForErrors = false
 
     /// Colours are for terminals that can show them, and for people who have not said no (https://no-color.org).
     static func wantsColour(isTerminal: Bool, environment: [String: String]) -> Bool {
@@ -77,9 +79,27 @@ struct Output: Sendable {
     func printAsIs(_ text: String) {
         if let listener = Self.listener { return listener(text + "\n") }
         let octets = Array((text + "\n").utf8)
-        Self.failure.withLock { failure in
-            if failure == nil { failure = Self.write(octets) }
+        guard !isForErrors else {
+            _ = Self.write(octets, to: STDERR_FILENO)
+            return
         }
+        let failure = Self.failure.withLock { failure in
+            if failure == nil { failure = Self.write(octets, to: STDOUT_FILENO) }
+            return failure
+        }
+        if failure == EPIPE, Self.endsWithReader.withLock({ $0 }) { Self.endAsReaderDid() }
+    }
+
+    /// Whether the program ends when nobody reads what it prints. One that publishes again and again does not.
+    static let endsWithReader = Lock(true)
+
+    /// By the signal that ends other programs then, which the event loops have switched off: `| head -1` is no error.
+    private static func endAsReaderDid() {
+        _ = signal(SIGPIPE, SIG_DFL)
+        kill(getpid(), SIGPIPE)
+        // Some other thread may get it, a moment later.
+        _ = poll(nil, 0, 5_000)
+        exit(128 + SIGPIPE)
     }
 
     /// Why standard output took less than was printed; nil while it took everything.
@@ -89,15 +109,15 @@ struct Output: Sendable {
 
     /// Straight to the descriptor: what a buffer of the C library cannot write when the program ends, nobody is told.
     /// - Returns: the number of the error; nil where all was written.
-    private static func write(_ octets: [UInt8]) -> Int32? {
+    private static func write(_ octets: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = octets[...]
         while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            let count = unsafe rest.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
                 // A pipe that somebody else has set up not to block.
-                var wait = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&wait, 1, -1)
             } else if errno != EINTR {
                 return errno
@@ -112,7 +132,8 @@ struct Output: Sendable {
     /// On standard error, without the name of the program.
     func complainAsIs(_ message: String) {
         if let listener = Self.listener { return listener(SafeText.escaped(message) + "\n") }
-        FileHandle.standardError.write(Data((SafeText.escaped(message) + "\n").utf8))
+        // Where it cannot be said there is nobody to tell.
+        _ = Self.write(Array((SafeText.escaped(message) + "\n").utf8), to: STDERR_FILENO)
     }
 }
 

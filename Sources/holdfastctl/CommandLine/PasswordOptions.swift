@@ -34,7 +34,11 @@ struct PasswordOptions: ParsableArguments {
         let password: [UInt8]
         if let passwordFile {
             KeyFile.warnIfLoose(passwordFile)
-            password = try Self.firstLine(of: passwordFile) { try FileHandle(forReadingFrom: $0) }
+            password = try Self.firstLine(of: passwordFile) {
+                passwordFile == InputFile.standard
+                    ? FileHandle(fileDescriptor: STDIN_FILENO, closeOnDealloc: false)
+                    : try FileHandle(forReadingFrom: $0)
+            }
         } else if let passwordDescriptor {
             password = try Self.firstLine(of: "descriptor \(passwordDescriptor)") { _ in
                 guard fcntl(passwordDescriptor, F_GETFD) >= 0 else { throw CocoaError(.fileReadUnknown) }

@@ -18,28 +18,43 @@ enum TerminalPrompt {
         return first
     }
 
+    /// Lets a secret be printed: into a pipe or a file without a word, onto a terminal where somebody there says yes.
+    static func confirmPrinting(_ what: String) throws(CommandFailure) {
+        guard isatty(STDOUT_FILENO) == 1 else { return }
+        let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)
+        defer { if terminal >= 0 { close(terminal) } }
+        let question = "Standard output is a terminal. Show \(what) on it? [yes/no] "
+        guard terminal >= 0,
+            try String(decoding: line(question, on: terminal, showing: true), as: UTF8.self).lowercased() == "yes"
+        else {
+            throw CommandFailure(
+                .wrongUsage, "\(what) was not printed: let it go into a pipe or a file, or answer yes")
+        }
+    }
+
     /// Asks again after the program was stopped and continued; any other signal ends it, as if it had not asked.
-    private static func line(_ prompt: String, on terminal: Int32) throws(CommandFailure) -> [UInt8] {
+    private static func line(
+        _ prompt: String, on terminal: Int32, showing isShown: Bool = false
+    ) throws(CommandFailure) -> [UInt8] {
+        let missing = CommandFailure(.unreadableFile, isShown ? "no answer was given" : "no password was given")
         while true {
             let answer: Answer
             do {
                 let signals = try PromptSignals()
                 // In this order: what a signal does then finds the echo on.
                 defer { signals.restore() }
-                let echo = try TerminalEcho(off: terminal)
-                defer { echo.restore() }
+                let echo = isShown ? nil : try TerminalEcho(off: terminal)
+                defer { echo?.restore() }
                 try write(prompt, to: terminal)
                 answer = try read(from: terminal, until: signals)
-                try write("\n", to: terminal)
+                if !isShown { try write("\n", to: terminal) }
             } catch {
-                throw CommandFailure(.unreadableFile, "no password was given")
+                throw missing
             }
             switch answer {
             case .line(let octets): return octets
             case .signal(let number):
-                guard PromptSignals.deliver(number) else {
-                    throw CommandFailure(.unreadableFile, "no password was given")
-                }
+                guard PromptSignals.deliver(number) else { throw missing }
             }
         }
     }

@@ -9,7 +9,7 @@ struct ClientIdentity: Sendable {
 
     /// Reads PEM files, and makes sure that certificate and key belong together.
     init(certificateFile: String, keyFile: String) throws(CommandFailure) {
-        let certificates = try Self.bytes(of: certificateFile)
+        let certificates = try Self.bytes(of: certificateFile, wanting: .certificate)
         do {
             chain = try NIOSSLCertificate.fromPEMBytes(certificates).map { .certificate($0) }
         } catch {
@@ -18,12 +18,10 @@ struct ClientIdentity: Sendable {
         guard !chain.isEmpty else {
             throw CommandFailure(.unusableClientCertificate, "\(certificateFile) has no certificate in PEM")
         }
-        let keyBytes = try Self.bytes(of: keyFile)
+        let keyBytes = try Self.bytes(of: keyFile, wanting: .privateKey)
         // What RFC 7468 11 says of an encrypted key, and OpenSSL's header of old.
         guard Data(keyBytes).range(of: Data("ENCRYPTED".utf8)) == nil else {
-            throw CommandFailure(
-                .unusableClientCertificate,
-                "\(keyFile) has an encrypted private key; give one that is not: openssl pkey -in FILE -out key.pem")
+            throw ForeignFile.encryptedKey(keyFile, wanting: .privateKey)
         }
         do {
             key = .privateKey(try NIOSSLPrivateKey(bytes: keyBytes, format: .pem))
@@ -48,7 +46,11 @@ struct ClientIdentity: Sendable {
     }
 
     /// Read no further than is allowed: sizes of devices and pipes say nothing.
-    private static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
-        Array(try KeyFile.content(of: path, maximumBytes: CertificateFile.maximumBytes))
+    private static func bytes(
+        of path: String, wanting purpose: ForeignFile.Purpose
+    ) throws(CommandFailure) -> [UInt8] {
+        let data = try InputFile.content(of: path, maximumBytes: CertificateFile.maximumBytes)
+        try ForeignFile(data, path: path).refuse(wanting: purpose)
+        return Array(data)
     }
 }

@@ -28,9 +28,11 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("proxy"),
         help: ArgumentHelp(
-            "Connect through this HTTP proxy (CONNECT); HOST is judged all the same.", valueName: "host:port"),
-        transform: { text in CheckedArgument { try ServerAddress.proxy(text) } })
-    var proxyArgument: CheckedArgument<DialledHost>?
+            "Connect through this HTTP proxy (CONNECT); HOST is judged all the same. Also http://USER:PASSWORD@HOST:PORT. "
+                + "Without it HTTPS_PROXY and NO_PROXY of the environment count, but not for --starttls.",
+            valueName: "host:port"),
+        transform: { text in CheckedArgument { try ProxyServer(text) } })
+    var proxyArgument: CheckedArgument<ProxyServer>?
 
     @Option(
         name: .customLong("client-cert"),
@@ -51,7 +53,13 @@ struct ConnectionOptions: ParsableArguments {
 
     var connectTo: DialledHost? { connectToArgument?.value }
 
-    var proxy: DialledHost? { proxyArgument?.value }
+    var proxy: ProxyServer? { proxyArgument?.value }
+
+    /// What the environment says; nothing where an option says it. Proxies pass on what they know, and STARTTLS they
+    /// do not.
+    func proxyEnvironment() throws(CommandFailure) -> ProxyEnvironment {
+        try ProxyEnvironment(proxy == nil && startTLS == nil ? ProcessInfo.processInfo.environment : [:])
+    }
 
     func validate() throws {
         try connectToArgument?.validate("--connect-to")
@@ -93,15 +101,6 @@ struct ConnectionOptions: ParsableArguments {
                 throw CommandFailure(.noAnchors, "\(error)")
             }
         }
-        do throws(CertificateFileError) {
-            let certificates = try CertificateFile.read(URL(fileURLWithPath: ca))
-            guard !certificates.isEmpty else {
-                throw CertificateFileError(
-                    .notACertificate, file: ca, expected: "at least one certificate", found: "other PEM blocks only")
-            }
-            return TrustAnchors(certificates)
-        } catch {
-            throw CommandFailure(.unreadableFile, "\(ca): \(error)")
-        }
+        return TrustAnchors(try InputFile.certificates(of: ca))
     }
 }

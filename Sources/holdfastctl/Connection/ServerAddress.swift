@@ -37,17 +37,6 @@ enum ServerAddress {
         return try DialledHost(String(parts[0]), port: try port(parts[1], in: text))
     }
 
-    /// A proxy: a host with a port.
-    static func proxy(_ text: String) throws -> DialledHost {
-        let proxy = text.contains("://") ? nil : try hostWithOptionalPort(text)
-        guard let proxy, proxy.port != nil else {
-            throw CommandFailure(
-                .wrongUsage,
-                "expected HOST:PORT of an HTTP proxy, for example proxy.example:3128, found \(text.quotedAddress)")
-        }
-        return proxy
-    }
-
     private static func port(_ digits: Substring, in text: String) throws -> Int {
         guard digits.count <= 5, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(digits) else {
             throw invalid(text)

@@ -21,8 +21,10 @@ struct ServerProbe: Sendable {
     private(set) var connectTo: DialledHost?
     let validator: PathValidator
     let timeout: TimeAmount
-    /// Who passes the connection on.
-    private(set) var proxy: DialledHost?
+    /// Who passes every connection on.
+    private var proxy: ProxyServer?
+    /// Who passes on those to some hosts.
+    private var environment: ProxyEnvironment?
     private(set) var startTLS: StartTLSProtocol?
     private var configuration: TLSConfiguration
 
@@ -42,6 +44,7 @@ struct ServerProbe: Sendable {
             anchors: try await options.anchors(), revocation: revocation, timeout: .seconds(Int64(options.timeout)))
         connectTo = options.connectTo
         proxy = options.proxy
+        environment = try options.proxyEnvironment()
         startTLS = options.startTLS
         try options.clientIdentity()?.apply(to: &configuration)
     }
@@ -57,12 +60,17 @@ struct ServerProbe: Sendable {
         return probe
     }
 
+    /// Who passes on a connection to a host.
+    func proxy(for host: DialledHost) -> ProxyServer? { proxy ?? environment?.proxy(for: connectTo ?? host) }
+
     /// Judges a host, which has its port. Throws for everything that leaves the question of trust open.
     func ask(_ policy: any TrustPolicy, about host: DialledHost) async throws(CommandFailure) -> Answer {
         let port = connectTo?.port ?? host.port ?? ServerAddress.defaultPort
         let server = ServerAddress.text((connectTo ?? host).name, port: port)
-        let peer = proxy ?? connectTo ?? host
-        let peerPort = proxy?.port ?? port
+        let proxy = proxy(for: host)
+        let peer = proxy?.host ?? connectTo ?? host
+        let peerPort = proxy?.host.port ?? port
+        let dialogues = dialogues(target: server, proxy)
         let channel: any Channel
         let decision: EventLoopFuture<TrustDecision>
         do {
@@ -73,7 +81,7 @@ struct ServerProbe: Sendable {
                 .connectTimeout(timeout)
                 .connect(host: peer.name, port: peerPort) { channel in
                     channel.eventLoop.submit {
-                        (channel, try addHandlers(of: client, to: channel, target: server))
+                        (channel, try Self.addHandlers(of: client, to: channel, after: dialogues, within: timeout))
                     }
                 }
         } catch {
@@ -95,15 +103,16 @@ struct ServerProbe: Sendable {
     }
 
     /// What is said in plaintext before TLS begins.
-    private func dialogues(target: String) -> [any ConnectionDialogue] {
-        (proxy == nil ? [] : [ProxyDialogue(target: target)]) + (startTLS.map { [$0.dialogue] } ?? [])
+    private func dialogues(target: String, _ proxy: ProxyServer?) -> [any ConnectionDialogue] {
+        (proxy.map { [ProxyDialogue(target: target, authorization: $0.authorization)] } ?? [])
+            + (startTLS.map { [$0.dialogue] } ?? [])
     }
 
     /// On the channel's event loop.
-    private func addHandlers(
-        of client: PinnedTLSClient, to channel: any Channel, target: String
+    private static func addHandlers(
+        of client: PinnedTLSClient, to channel: any Channel, after dialogues: [any ConnectionDialogue],
+        within timeout: TimeAmount
     ) throws -> EventLoopFuture<TrustDecision> {
-        let dialogues = dialogues(target: target)
         let pipeline = channel.pipeline.syncOperations
         guard !dialogues.isEmpty else { return try client.addHandlers(to: pipeline) }
         let goAhead = channel.eventLoop.makePromise(of: Void.self)

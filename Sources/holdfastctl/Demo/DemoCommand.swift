@@ -16,7 +16,7 @@ struct DemoCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl demo
-              holdfastctl demo --verbose   every refusal in full, as an app would log it
+              holdfastctl demo --verbose
 
             Exit codes: 0 every verdict as expected, 1 one was not, 3 the servers could not be started.
             """)

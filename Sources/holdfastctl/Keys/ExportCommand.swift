@@ -93,20 +93,26 @@ struct ExportPrivateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export-private",
         abstract: "Print the private key itself, for a server that signs.",
+        usage: "holdfastctl export-private --key <file> [<options>]",
         discussion: """
             Prints what WultraSSLPinning's tool prints and its server takes: Base64 of the key's number as a signed \
             big-endian integer, 31 to 33 octets. Whoever reads it can sign pins: let it go into a pipe or a file of \
-            yours alone, not onto a screen.
+            yours alone. On a terminal it asks first.
 
             EXAMPLES
-              holdfastctl export-private --key signer.pem --password-file secret.txt | server-setup
+              holdfastctl export-private --key signer.pem --password-file secret.txt | \\
+                server-setup
               (umask 077; holdfastctl export-private --key signer.pem > signer.number)
 
-            Exit codes: 0 success, 2 wrong usage, 3 the key could not be read.
+            Exit codes: 0 success, 2 wrong usage or the answer was no, 3 the key could not be read.
             """)
 
     @OptionGroup
     var key: KeyOptions
 
-    func run() async throws { Output.standard.line(try key.read().exportedPrivateKey) }
+    func run() async throws {
+        let number = try key.read().exportedPrivateKey
+        try TerminalPrompt.confirmPrinting("the private key")
+        Output.standard.line(number)
+    }
 }

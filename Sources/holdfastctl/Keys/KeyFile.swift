@@ -12,7 +12,9 @@ struct KeyFile {
 
     /// Reads a key, asking for its password where it has one.
     func read(_ passwords: PasswordOptions) throws(CommandFailure) -> SigningKey {
-        let text = String(decoding: try Self.content(of: path), as: UTF8.self)
+        let data = try Self.content(of: path)
+        try ForeignFile(data, path: path).refuse(wanting: .privateKey)
+        let text = String(decoding: data, as: UTF8.self)
         Self.warnIfLoose(path)
         do throws(SigningError) {
             return try SigningKey(pem: text)
@@ -29,7 +31,14 @@ struct KeyFile {
     }
 
     /// Makes the file, with mode 0600; one that is there stays.
+    ///
+    /// `-` is standard output; a terminal only where somebody says so.
     func create(_ pem: String) throws(CommandFailure) {
+        guard path != InputFile.standard else {
+            try TerminalPrompt.confirmPrinting("a private key")
+            Output.standard.printAsIs(pem.trimmingCharacters(in: .newlines))
+            return
+        }
         let descriptor = unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw errno == EEXIST
@@ -48,7 +57,7 @@ struct KeyFile {
     }
 
     func requireAbsence() throws(CommandFailure) {
-        guard !FileManager.default.fileExists(atPath: path) else { throw presence }
+        guard path == InputFile.standard || !FileManager.default.fileExists(atPath: path) else { throw presence }
     }
 
     private var presence: CommandFailure {
@@ -70,13 +79,7 @@ struct KeyFile {
     }
 
     static func content(of path: String, maximumBytes: Int = maximumBytes) throws(CommandFailure) -> Data {
-        do {
-            return try AtomicFile.read(URL(fileURLWithPath: path), maximumBytes: maximumBytes)
-        } catch CocoaError.fileReadTooLarge {
-            throw CommandFailure(.unreadableFile, "\(path) has more than \(maximumBytes) bytes")
-        } catch {
-            throw CommandFailure(.unreadableFile, "\(path) cannot be read: \(AtomicFile.reason(error, at: path))")
-        }
+        try InputFile.content(of: path, maximumBytes: maximumBytes)
     }
 
     static func isFolder(_ path: String) -> Bool {
@@ -93,11 +96,12 @@ enum PublicKeyArgument {
 
     static func key(_ text: String) throws -> DocumentPublicKey {
         if let key = try? DocumentPublicKey(base64: text) { return key }
-        guard FileManager.default.fileExists(atPath: text) else {
+        guard text == InputFile.standard || FileManager.default.fileExists(atPath: text) else {
             // Says what is wrong with the Base64.
             return try DocumentPublicKey(base64: text)
         }
         let content = try KeyFile.content(of: text)
+        try ForeignFile(content, path: text).refuse(wanting: .publicKey)
         guard content.range(of: Data("PRIVATE KEY".utf8)) == nil else {
             throw CommandFailure(
                 .wrongUsage, "\(text) has a private key; give the public one, which holdfastctl export prints")

@@ -7,10 +7,12 @@ struct KeygenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keygen",
         abstract: "Make the private key that signs pins, and print its public key.",
+        usage: "holdfastctl keygen --output <file> [<options>]",
         discussion: """
             Makes a P-256 key and writes it as PKCS #8 in PEM, encrypted with a password (PBES2, AES-128-CBC, PBKDF2 \
             with HMAC-SHA-256), which openssl and WultraSSLPinning's tool read as well. The password is asked for \
-            unless an option names it. The file is made with mode 0600; one that is there already is never overwritten.
+            unless an option names it. The file is made with mode 0600; one that is there already is never overwritten. \
+            With -o - the private key goes to standard output, and the public key to standard error.
 
             The public key, Base64 of its X9.63 form, goes into the app: CertStoreConfiguration(publicKey:).
 
@@ -46,6 +48,9 @@ struct KeygenCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
+        guard !(json && output == InputFile.standard) else {
+            throw ValidationError("--json goes with a file, not with -o -.")
+        }
         guard !withoutPassword || password.isEmpty else {
             throw ValidationError("--no-password goes without the other options of passwords.")
         }
@@ -67,7 +72,12 @@ struct KeygenCommand: AsyncParsableCommand {
         if json {
             try Output.standard.json(Report(file: output, publicKey: publicKey, encrypted: !withoutPassword))
         } else {
-            Output.standard.line(publicKey)
+            // With `-` the private key goes to standard output, and nothing else may.
+            if output == InputFile.standard {
+                Output.standard.complainAsIs(publicKey)
+            } else {
+                Output.standard.line(publicKey)
+            }
         }
     }
 }

@@ -125,7 +125,6 @@ struct ListPruneCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let output = Output.standard
         let now = SystemWallClock().now
         // An entry counts to the end of the second of its expiry.
         let second = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
@@ -136,6 +135,7 @@ struct ListPruneCommand: AsyncParsableCommand {
         }
         let report = Report(
             file: list, removed: removed.map { .init($0, now: now) }, remaining: change.after.count)
+        let output = PinListFile(list).tells
         if json {
             try output.json(report)
             return

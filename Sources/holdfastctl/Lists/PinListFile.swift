@@ -36,6 +36,7 @@ struct PinListFile {
     func update(
         signedBy key: DocumentPublicKey, creating: Bool, _ body: (inout PinListDraft) throws -> Data
     ) throws -> Change {
+        guard path != InputFile.standard else { return try filter(signedBy: key, body) }
         let file = try LinkedFile.target(of: path)
         let lock = try ChangeLock.on(file, for: path)
         defer { withExtendedLifetime(lock) {} }
@@ -50,6 +51,21 @@ struct PinListFile {
         if document != old { try write(document, to: file) }
         return Change(before: before, after: draft.entries, isNew: isNew)
     }
+
+    /// From standard input to standard output.
+    private func filter(
+        signedBy key: DocumentPublicKey, _ body: (inout PinListDraft) throws -> Data
+    ) throws -> Change {
+        var draft = try read(try data(), signedBy: key)
+        let before = draft.entries
+        let document = try body(&draft)
+        try check(document, key)
+        Output.standard.printAsIs(String(decoding: document, as: UTF8.self).trimmingCharacters(in: .newlines))
+        return Change(before: before, after: draft.entries, isNew: false)
+    }
+
+    /// Where what was done is told: standard output may have the list.
+    var tells: Output { path == InputFile.standard ? Output(usesColour: false, isForErrors: true) : Output.standard }
 
     private func read(_ data: Data, signedBy key: DocumentPublicKey) throws -> PinListDraft {
         do {

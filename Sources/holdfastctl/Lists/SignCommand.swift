@@ -28,10 +28,15 @@ struct SignCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl sign www.example.com --key signer.pem --list pins.json
-              holdfastctl sign current.pem next.pem --key signer.pem --list pins.json --replace
-              holdfastctl sign chain.pem --name '*.example.com' --key signer.pem --password-file secret.txt
-              holdfastctl sign intranet.example --ca company-root.pem --key signer.pem > pins.json
-              holdfastctl sign --key signer.pem --name www.example.com --fingerprint 3113500c4a66… --expires 2027-02-19
+              holdfastctl sign current.pem next.pem --key signer.pem --list pins.json \\
+                --replace
+              holdfastctl sign chain.pem --name '*.example.com' --key signer.pem \\
+                --password-file secret.txt
+              holdfastctl sign intranet.example --ca company-root.pem --key signer.pem \\
+                > pins.json
+              holdfastctl sign --key signer.pem --name www.example.com \\
+                --expires 2027-02-19 --fingerprint \\
+                3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
 
             Exit codes: 0 success, 1 a certificate is not fit to be signed for or the list does not verify, 2 wrong \
             usage, 3 could not connect, read or write.
@@ -178,7 +183,8 @@ struct SignCommand: AsyncParsableCommand {
                 !change.after.contains { $0.name == old.name && $0.pin == old.pin && $0.depth == old.depth }
             }.map { .init($0, now: now) },
             entries: change.after.count, namesWithoutBackup: PinListDraft(change.after).namesWithoutBackup(at: now))
-        if json { try output.json(report) } else { print(report, to: output) }
+        let telling = PinListFile(list).tells
+        if json { try telling.json(report) } else { print(report, to: telling) }
         PinListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, output)
     }
 

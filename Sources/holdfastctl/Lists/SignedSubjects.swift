@@ -91,12 +91,7 @@ struct SignedSubjects {
     }
 
     private func subject(ofFile path: String) throws -> Subject {
-        let certificates: [X509Certificate]
-        do throws(CertificateFileError) {
-            certificates = try CertificateFile.read(URL(fileURLWithPath: path))
-        } catch {
-            throw CommandFailure(.unreadableFile, "\(path): \(error)")
-        }
+        let certificates = try InputFile.certificates(of: path)
         guard let leaf = certificates.first else {
             throw CommandFailure(.unreadableFile, "\(path) holds no certificate")
         }

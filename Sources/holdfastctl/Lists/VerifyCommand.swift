@@ -13,7 +13,7 @@ struct VerifyCommand: AsyncParsableCommand {
             entry expires sooner than so many days, so that it can run by the clock.
 
             EXAMPLES
-              holdfastctl verify pins.json --key BEG6g28LNWRc…
+              holdfastctl verify pins.json --key signer.pub
               holdfastctl verify pins.json --key signer.pub --watch 14
               holdfastctl verify pins.json --key signer.pub --json | jq .entries
 

@@ -7,24 +7,27 @@ struct PinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pin",
         abstract: "Print the pins of a server's chain, of certificates, keys and certificate requests.",
+        usage: "holdfastctl pin [<options>] <host[:port] | file> ...",
         discussion: """
             Files may hold certificates, private keys (PKCS #8, SEC 1, PKCS #1), public keys and certificate requests, \
             in PEM, several in one file, or in DER. Keys and requests make backup pins: pins of a key that is in no \
             certificate yet. Nothing of a private key is printed.
 
-            What is a file: an argument that exists as one, has a slash in it, or ends in .pem, .der, .crt, .cer, .key \
-            or .csr; several arguments are always files. Everything else is a host.
+            \(PinSource.explanation) Several may be named, hosts and files together.
 
             A host's pins are printed only if its chain is valid; otherwise the command says why not and exits with \
             1. With --insecure they are printed all the same, marked as not validated.
 
             The formats for configurations have the pin of a host's own key only, from a host as from files, unless \
             --certificates asks for more: whoever pins an issuer trusts all that it issues. Property lists are whole \
-            files, unless --fragment asks for the part. curl compares the server's own key alone.
+            files, unless --fragment asks for the part. curl compares the server's own key alone. They \
+            are for one host; files that are named beside it are its backups.
 
             EXAMPLES
               holdfastctl pin www.example.com
               holdfastctl pin www.example.com --format okhttp
+              holdfastctl pin www.example.com backup.pem --format okhttp
+              holdfastctl pin www.example.com api.example.com
               holdfastctl pin chain.pem backup.pem --format swift --host example.com
               openssl genpkey -algorithm RSA -out backup.pem
               holdfastctl pin backup.pem
@@ -35,13 +38,13 @@ struct PinCommand: AsyncParsableCommand {
 
             Exit codes: 0 success, 1 the chain is not valid, 2 wrong usage, 3 could not connect or read.
 
-            With --format json one object is printed on success, with the fields host, validated, failure and pins (place, kind, \
-            subject, key, keyPin, certificatePin, notAfter, inValidPath, isIssuer, remark), absent where they do not \
-            apply.
+            With --format json one object is printed on success, of several hosts one in a line each and one for the \
+            files, with the fields host, validated, failure and pins (place, kind, subject, key, keyPin, \
+            certificatePin, notAfter, inValidPath, isIssuer, remark), absent where they do not apply.
             """)
 
     @Argument(
-        help: ArgumentHelp("A host with a port if not 443, or files.", valueName: "host[:port] | file"),
+        help: ArgumentHelp("Hosts, with a port if not 443, and files.", valueName: "host[:port] | file"),
         completion: .file())
     var sources: [String]
 
@@ -74,63 +77,101 @@ struct PinCommand: AsyncParsableCommand {
 
     func validate() throws {
         try hostArgument?.validate("--host")
-        guard let first = sources.first else { throw ValidationError("Name a host or a file.") }
+        guard !sources.isEmpty else { throw ValidationError("Name a host or a file.") }
         if let configuredHost, !format.allows(configuredHost.scope) {
             throw ValidationError(
                 "\(format.rawValue) cannot say \(configuredHost); give a host or **.\(configuredHost.base.name).")
         }
-        guard namesFiles else {
+        for source in hosts {
             do {
-                _ = try ServerAddress.hostWithOptionalPort(first)
+                _ = try ServerAddress.hostWithOptionalPort(source)
             } catch {
-                throw ValidationError("\(first.quotedAddress) is neither a file nor a host: \(error)")
+                throw ValidationError("\(source.quotedAddress) is neither a file nor a host: \(error)")
             }
-            return
         }
-        guard connection.isEmpty, !insecure else {
+        guard !hosts.isEmpty || connection.isEmpty && !insecure else {
             throw ValidationError(
                 "Options of connections, such as --ca and --starttls, and --insecure go with a host, not with files.")
         }
-        if format.needsHost, configuredHost == nil {
+        guard hosts.count <= 1 || !format.isConfiguration else {
+            throw ValidationError("--format \(format.rawValue) is for one host: name them one at a time.")
+        }
+        if format.needsHost, configuredHost == nil, hosts.isEmpty {
             throw ValidationError("--format \(format.rawValue) names a host: say which with --host.")
         }
     }
 
-    private var namesFiles: Bool {
-        guard sources.count == 1, let source = sources.first else { return sources.count > 1 }
-        return PinSource.isFile(source)
-    }
+    private var hosts: [String] { sources.filter { !PinSource.isFile($0) } }
+    private var files: [String] { sources.filter(PinSource.isFile) }
+
+    /// So many handshakes are made side by side.
+    private static let hostsAtOnce = 8
 
     func run() async throws {
-        var report: PinReport
-        if namesFiles {
-            report = PinReport()
-            for source in sources {
-                let found = try PublicKeyFile(source).read()
-                for note in found.notes { Output.standard.complain("\(source): \(note)") }
-                report.pins += found.entries
-            }
-        } else {
-            report = try await serverReport(sources.first ?? "")
+        var reports = try await serverReports()
+        var fileReport = PinReport()
+        for file in files {
+            let found = try PublicKeyFile(file).read()
+            for note in found.notes { Output.standard.complain("\(file): \(note)") }
+            fileReport.pins += found.entries
+        }
+        if format.isConfiguration, reports.count == 1 {
+            reports[0].pins += fileReport.pins
+        } else if !files.isEmpty {
+            reports.append(fileReport)
         }
         let selection = selection ?? (format.isConfiguration ? .leaf : .all)
-        report.pins.removeAll { !selection.selects($0) }
-        if format.comparesLeafOnly { report.pins.removeAll(where: \.isIssuer) }
-        guard !report.pins.isEmpty else {
-            throw CommandFailure(
-                .notTrusted,
-                format.comparesLeafOnly
-                    ? "\(format.rawValue) compares the key of a server, and there are only those of authorities here"
-                    : "there is nothing to pin with --certificates \(selection.rawValue)"
-                        + (selection == .leaf
-                            ? "; --certificates issuers pins an authority, and trusts all it issues" : ""))
+        for index in reports.indices {
+            reports[index].pins.removeAll { !selection.selects($0) }
+            if format.comparesLeafOnly { reports[index].pins.removeAll(where: \.isIssuer) }
+            guard !reports[index].pins.isEmpty else {
+                throw CommandFailure(
+                    .notTrusted,
+                    format.comparesLeafOnly
+                        ? "\(format.rawValue) compares the key of a server, and there are only those of authorities here"
+                        : "there is nothing to pin with --certificates \(selection.rawValue)"
+                            + (selection == .leaf
+                                ? "; --certificates issuers pins an authority, and trusts all it issues" : ""))
+            }
         }
-        try print(report)
+        for report in reports { try print(report, ofMany: reports.count > 1) }
     }
 
-    private func serverReport(_ source: String) async throws -> PinReport {
-        let host = try connection.dialled(try ServerAddress.hostWithOptionalPort(source))
+    /// All of the hosts, or an error that names each that has none.
+    private func serverReports() async throws -> [PinReport] {
+        let hosts = try hosts.map { try connection.dialled(try ServerAddress.hostWithOptionalPort($0)) }
+        guard !hosts.isEmpty else { return [] }
         let probe = try await ServerProbe(options: connection)
+        let isForced = insecure
+        let answers = await SideBySide.map(hosts, atMost: Self.hostsAtOnce) {
+            host -> Result<PinReport, CommandFailure> in
+            do throws(CommandFailure) {
+                return .success(try await Self.report(of: host, probe, isForced: isForced))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard answers.count > 1 else { return try answers.map { try $0.get() } }
+        var reports: [PinReport] = []
+        var failures: [CommandFailure] = []
+        for (host, answer) in zip(hosts, answers) {
+            switch answer {
+            case .success(let report): reports.append(report)
+            case .failure(let error): failures.append(CommandFailure(error.code, "\(host): \(error.message)"))
+            }
+        }
+        // Some of what was asked for would be taken for all of it; and a chain that is not valid weighs most.
+        guard let first = failures.first(where: { $0.status == .negativeAnswer }) ?? failures.first else {
+            return reports
+        }
+        throw CommandFailure(
+            first.code,
+            "no pins are printed, since not every host has them\n" + failures.map(\.message).joined(separator: "\n"))
+    }
+
+    private static func report(
+        of host: DialledHost, _ probe: ServerProbe, isForced: Bool
+    ) async throws(CommandFailure) -> PinReport {
         let decision = try await probe.ask(StandardPolicy(host: HostPattern(host)), about: host).decision
         var report = PinReport(host: host, decision: decision)
         if let failure = decision.failure {
@@ -138,7 +179,7 @@ struct PinCommand: AsyncParsableCommand {
             let reason =
                 "the chain of \(host) is not valid: \(failure.code.rawValue), expected \(failure.expected), "
                 + "found \(failure.found). \(failure.remedy)"
-            guard insecure else {
+            guard isForced else {
                 throw CommandFailure(
                     .notTrusted,
                     "\(reason)\nIts pins are not printed; look at it with check, or force them with --insecure.")
@@ -149,12 +190,13 @@ struct PinCommand: AsyncParsableCommand {
         return report
     }
 
-    private func print(_ report: PinReport) throws {
+    private func print(_ report: PinReport, ofMany isOneOfMany: Bool) throws {
         let output = Output.standard
         switch format {
         case .json:
-            try output.json(report)
+            if isOneOfMany { try output.jsonLine(report) } else { try output.json(report) }
         case .holdfast:
+            if isOneOfMany, let host = report.dialled { output.line("# \(host)", .heading) }
             if let warning = report.warning { output.line("# \(warning)", .bad) }
             for entry in report.pins {
                 output.line("# \(entry.title)", .faint)

@@ -4,10 +4,20 @@ import Foundation
 enum PinSource {
     private static let fileEndings = ["pem", "der", "crt", "cer", "key", "csr"]
 
-    /// A file has a slash, is there, or ends as such files do.
+    static let explanation = """
+        What is a file: an argument that exists as one, has a slash in it, or ends in .pem, .der, .crt, .cer, .key or \
+        .csr; - is standard input. Everything else is a host.
+        """
+
+    /// A file has a slash, is there, or ends as such files do. A folder is none if it has the name of a host: those of
+    /// many sites do.
     static func isFile(_ source: String) -> Bool {
+        guard source != InputFile.standard else { return true }
         guard !source.contains("://") else { return false }
-        return source.contains("/") || FileManager.default.fileExists(atPath: source)
-            || fileEndings.contains(URL(fileURLWithPath: source).pathExtension.lowercased())
+        if source.contains("/") || fileEndings.contains(URL(fileURLWithPath: source).pathExtension.lowercased()) {
+            return true
+        }
+        guard FileManager.default.fileExists(atPath: source) else { return false }
+        return !KeyFile.isFolder(source) || (try? ServerAddress.hostWithOptionalPort(source)) == nil
     }
 }

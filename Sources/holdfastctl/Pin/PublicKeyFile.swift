@@ -16,7 +16,8 @@ struct PublicKeyFile {
     }
 
     func read() throws(CommandFailure) -> Content {
-        let data = try KeyFile.content(of: path, maximumBytes: CertificateFile.maximumBytes)
+        let data = try InputFile.content(of: path, maximumBytes: CertificateFile.maximumBytes)
+        try ForeignFile(data, path: path).refuse(wanting: .publicKey)
         guard data.range(of: Data("-----BEGIN ".utf8)) != nil, data.first != 0x30 else {
             return Content(entries: [try entry(ofDER: Array(data))])
         }
@@ -110,11 +111,7 @@ struct PublicKeyFile {
         }
     }
 
-    private var encrypted: CommandFailure {
-        failure(
-            "has an encrypted private key; make the pin from its public key: "
-                + "openssl pkey -in FILE -pubout -out public.pem")
-    }
+    private var encrypted: CommandFailure { ForeignFile.encryptedKey(path, wanting: .publicKey) }
 
     private func failure(_ what: String) -> CommandFailure { CommandFailure(.unreadableFile, "\(path) \(what)") }
 }

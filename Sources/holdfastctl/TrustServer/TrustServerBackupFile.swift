@@ -8,7 +8,8 @@ enum TrustServerBackupFile {
         var certificates: [X509Certificate] = []
         var keys: [SubjectPublicKeyInfo] = []
         for path in paths {
-            let data = try KeyFile.content(of: path, maximumBytes: CertificateFile.maximumBytes)
+            let data = try InputFile.content(of: path, maximumBytes: CertificateFile.maximumBytes)
+            try ForeignFile(data, path: path).refuse(wanting: .publicKey)
             if let certificate = try? X509Certificate(der: [UInt8](data)) {
                 certificates.append(certificate)
                 continue
@@ -21,6 +22,7 @@ enum TrustServerBackupFile {
                 case "PUBLIC KEY": keys.append(try use(block, of: path) { try SubjectPublicKeyInfo(der: $0) })
                 case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
                     keys.append(try use(block, of: path) { try CertificateRequest(der: $0).subjectPublicKeyInfo })
+                case "ENCRYPTED PRIVATE KEY": throw ForeignFile.encryptedKey(path, wanting: .publicKey)
                 case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
                     keys.append(try use(block, of: path) { try PrivateKeyReader(der: $0).publicKey })
                 default: continue

@@ -12,8 +12,10 @@ struct TrustServerCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl trust-server init --customer acme
-              holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output
-              holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output --every 5m
+              holdfastctl trust-server publish --customer acme \\
+                --domains data/acme.domains --output output
+              holdfastctl trust-server publish --customer acme \\
+                --domains data/acme.domains --output output --every 5m
             """,
         subcommands: [TrustServerInitCommand.self, TrustServerPublishCommand.self])
 

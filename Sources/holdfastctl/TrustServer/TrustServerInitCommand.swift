@@ -8,6 +8,7 @@ struct TrustServerInitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Make the key and the certificate that sign the documents of a customer.",
+        usage: "holdfastctl trust-server init --customer <name> [<options>]",
         discussion: """
             Writes data/CUSTOMER.key (private, mode 0600), output/CUSTOMER.crt (the certificate in DER) and \
             output/CUSTOMER.pem, and prints the certificate in Base64, which the app is configured with \

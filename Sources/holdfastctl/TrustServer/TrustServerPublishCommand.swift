@@ -8,6 +8,10 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
         abstract: "Ask every host, sign what was validated, and replace the published document.",
+        usage: """
+            holdfastctl trust-server publish --customer <name> --domains <file> \\
+              --output <folder> [<options>]
+            """,
         discussion: """
             Connects to every address of each host on the list, over IPv4 and IPv6, and validates the chain that it \
             gets there before anything of it is signed. What is signed is read again as a client reads it, and then \
@@ -18,12 +22,14 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             round with --overlap 0s after the last server has stopped using it.
 
             A host that fails keeps its pins for the time of --keep. A host that has none is left out and reported. \
-            The pins of all rounds are kept in CUSTOMER.hosts.json beside the list; back it up with the list.
+            The pins of all rounds are kept in CUSTOMER.hosts.json beside the list; back it up with the list. If it \
+            is lost, the pins of the published document take its place while clients still use that document.
 
-            If more hosts have changed than --max-changes allows, nothing new is published: the document of before \
+            If there are more changes than --max-changes allows, nothing new is published: the document of before \
             is signed again with the current time, because clients refuse everything once it is a day old. This \
             lasts until the hosts are as before, or until you run one round with a higher number. A host has \
-            changed when it has a new pin, or when it has left the list. A new host has not.
+            changed when it has a new pin, or when it has left the list. A new host has not. Hosts that shared a \
+            certificate and share its successor are one change. Each host with a new pin is named.
 
             If the list, the backups or the authorities cannot be read, what is known of the last round is used and \
             reported: its hosts, its backups, its pins. Only without the key is nothing published.
@@ -34,9 +40,11 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             A link in the place of a published file is followed: let nobody else write to the output folder.
 
             EXAMPLES
-              holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output
-              holdfastctl trust-server publish --customer acme --domains data/acme.domains --output output \
-            --include all --backup next.pub --every 5m
+              holdfastctl trust-server publish --customer acme \\
+                --domains data/acme.domains --output output
+              holdfastctl trust-server publish --customer acme \\
+                --domains data/acme.domains --output output --every 5m \\
+                --include all --backup next.pub
 
             Exit codes: 0 every host was validated at every address and is published; 1 a host is not trusted, too \
             many hosts changed, or nothing new was signed; 2 wrong usage; 3 a host could not be asked, or a file not \
@@ -82,7 +90,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("max-changes"),
         help: ArgumentHelp(
-            "Publish nothing new if more hosts than this have changed. By default half of the hosts that were "
+            "Publish nothing new if there are more changes than this. By default half as many as hosts were "
                 + "published before, and at least 10.", valueName: "number"))
     var maximumChanges: Int?
 
@@ -133,6 +141,9 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             if let status = report.status { throw NegativeAnswer(status: status) }
             return
         }
+        // Its log may lose its reader; its clients must not lose their document.
+        Output.endsWithReader.withLock { $0 = false }
+        signal(SIGPIPE, SIG_IGN)
         let sources = gate.endOnSignals()
         defer { withExtendedLifetime(sources) {} }
         let clock = ContinuousClock()
@@ -192,6 +203,9 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         } else {
             output.complain("nothing is published: \(files.document.path) is as it was")
         }
+        for host in report.round.changed where !report.round.left.contains(host) {
+            output.line(report.isRepeated ? "new pins of \(host) are NOT published" : "new pins of \(host)")
+        }
     }
 }
 
@@ -211,9 +225,10 @@ extension TrustServerPublication.Report {
         }
         if let limit = round.heldAt {
             lines.append(
-                "NOTHING NEW IS PUBLISHED: \(Self.counted(round.changed.count)) changed, and \(limit) may: "
-                    + "\(Self.some(round.changed)). What was published before is signed again. If the changes are "
-                    + "right, run one round with --max-changes \(round.changed.count).")
+                "NOTHING NEW IS PUBLISHED: \(Self.counted(round.changed.count)) changed"
+                    + (round.changes < round.changed.count ? " (\(round.changes) changes)" : "")
+                    + ", and \(limit) may: \(Self.some(round.changed)). What was published before is signed again. If "
+                    + "the changes are right, run one round with --max-changes \(round.changes).")
         } else if !round.left.isEmpty {
             lines.append("no longer published, since the list has not got them: \(Self.some(round.left))")
         }

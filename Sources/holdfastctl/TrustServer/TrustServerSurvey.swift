@@ -36,7 +36,7 @@ struct TrustServerSurvey: Sendable {
 
     /// Where a host is reached; nil for wherever a proxy goes.
     private func places(of host: DialledHost) async throws(CommandFailure) -> [DialledHost?] {
-        guard probe.proxy == nil else { return [nil] }
+        guard probe.proxy(for: host) == nil else { return [nil] }
         let target = probe.connectTo ?? host
         let port = target.port ?? host.port ?? ServerAddress.defaultPort
         let addresses = target.addressOctets == nil ? try await resolver.addresses(target.name) : [target.name]

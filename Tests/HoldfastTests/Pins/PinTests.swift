@@ -109,7 +109,8 @@ struct PinTests {
         #expect(error(Self.hex)?.remedy.contains("cert-sha256/\(Self.hex)") == true)
         #expect(code("sha256/\(Self.hex)") == .notBase64)
         #expect(error("sha256/\(Self.hex)")?.remedy.contains("cert-sha256/") == true)
-        #expect(code("cert-sha256/\(Self.base64)") == .notHexadecimal)
+        #expect(try Pin("cert-sha256/\(Self.base64)") == Pin("cert-sha256/\(Self.hex)"))
+        #expect(code("cert-sha256/\(Self.base64.dropLast())") == .notHexadecimal)
         for text in [
             "sha1/\(Self.base64)", "md5/d41d8cd98f00b204e9800998ecf8427e", "SHA256/\(Self.base64)",
             " sha256/\(Self.base64)",
@@ -140,5 +141,19 @@ struct PinTests {
             #expect(try !pins.contains(Pin(subject: .publicKey, digest: digest)))
         }
         #expect(try !pins.contains(Pin(subject: .certificate, digest: pin.digest)))
+    }
+
+    @Test(
+        "A text that is no pin is told what it looks like",
+        arguments: [
+            ("sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA=", "another algorithm"), ("sha512/AAAA", "another algorithm"),
+            ("AAAAAAAAAAAAAAAAAAAAAAAAAAA=", "SHA-1"), ("0123456789abcdef0123456789ABCDEF01234567", "SHA-1"),
+            ("01:23:45:67:89:ab:cd:ef:01:23:45:67:89:ab:cd:ef", "MD5"), ("-----BEGIN CERTIFICATE-----", "PEM"),
+            ("https://www.example.com", "URL"), ("pin-sha256=\"x\"", "Public Key Pinning"),
+        ])
+    func resemblance(text: String, looks: String) {
+        #expect { try Pin(text) } throws: { error in
+            ("\(error)").contains(looks) && (error as? PinError)?.code == .unsupportedAlgorithm
+        }
     }
 }

@@ -66,7 +66,7 @@ struct ProxyTests {
     @Test(
         "The password in a URL is not repeated, wherever it was given",
         arguments: [
-            ["--proxy", "http://user:s3cret@proxy.example:3128"], ["--proxy=user:s3cret@proxy.example:3128"],
+            ["--proxy", "https://user:s3cret@proxy.example:3128"], ["--proxy=user:s3cret@proxy.example:x"],
             ["--proxy", "user:s3:cret@proxy.example"], ["--connect-to", "user:s3cret@proxy.example:443"],
             ["user:s3cret@proxy.example"],
         ])
@@ -74,7 +74,54 @@ struct ProxyTests {
         let run = try await CommandRun.holdfastctl(["check", "www.example.com"] + arguments)
         #expect(run.status == 2)
         #expect(!(run.output + run.errors).contains("cret"))
-        #expect(run.errors.contains("proxy.example"))
+    }
+
+    @Test(
+        "A proxy gets the user name and password of its URL, and nobody else does",
+        arguments: ["http://user:s%33cret@PROXY", "user:s3cret@PROXY"])
+    func credentials(url: String) async throws {
+        let site = try TestSite()
+        let credentials = Data("user:s3cret".utf8).base64EncodedString()
+        let script: [ScriptedServer.Line] = [
+            .hear(
+                "CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com:443\r\n"
+                    + "Proxy-Authorization: Basic \(credentials)\r\n\r\n"), .say("HTTP/1.1 200 OK\r\n\r\n"), .tls,
+        ]
+        try await site.serving(script) { server, folder in
+            let proxy = url.replacing("PROXY", with: "127.0.0.1:\(server.port)")
+            let run = try await CommandRun.holdfastctl(
+                ["check", TestSite.name, "--ca", "root.pem", "--proxy", proxy], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(!(run.output + run.errors).contains("cret"))
+        }
+    }
+
+    @Test(
+        "HTTPS_PROXY of the environment is used, but for the hosts of NO_PROXY and for STARTTLS",
+        arguments: [
+            ([:], true), (["NO_PROXY": "example.com"], false), (["no_proxy": "x, .example.com:443"], false),
+            (["NO_PROXY": "*"], false), (["NO_PROXY": "ple.com,api.example.com:444,10.0.0.1"], true),
+        ] as [([String: String], Bool)])
+    func environment(settings: [String: String], isUsed: Bool) throws {
+        let proxy = try ProxyEnvironment(settings.merging(["https_proxy": "http://u:p@proxy.example"]) { $1 })
+            .proxy(for: try DialledHost("api.example.com", port: 443))
+        #expect((proxy?.host.description == "proxy.example:80") == isUsed && (proxy == nil) != isUsed)
+        #expect(try ProxyEnvironment(settings).proxy(for: try DialledHost("api.example.com", port: 443)) == nil)
+    }
+
+    @Test("A proxy of the environment passes the connection on; one that cannot be used is said without its value")
+    func environmentRun() async throws {
+        let site = try TestSite()
+        let script = Self.tunnel(to: "api.example.com:443", [.say("HTTP/1.1 200 OK\r\n\r\n"), .tls])
+        try await site.serving(script) { server, folder in
+            let arguments = ["check", TestSite.name, "--ca", "root.pem"]
+            let run = try await CommandRun.holdfastctl(
+                arguments, environment: ["HTTPS_PROXY": "http://127.0.0.1:\(server.port)/"], in: folder)
+            #expect(run.status == 0 && run.output.contains("through the proxy"), "\(run.errors)")
+            let wrong = try await CommandRun.holdfastctl(
+                arguments, environment: ["HTTPS_PROXY": "socks5://user:s3cret@proxy.example:1"], in: folder)
+            #expect(wrong.status == 2 && wrong.errors.contains("HTTPS_PROXY") && !wrong.errors.contains("cret"))
+        }
     }
 
     @Test("A proxy that says no, or too much, or cannot be reached exits with 3")

@@ -40,7 +40,10 @@ struct CommandRun {
             let process = try GuardedProcess(
                 URL(filePath: "/bin/sh"),
                 ["-c", "exec \"$@\" 2>\"$0\"", errors.path, "/usr/bin/env"]
-                    + ["NO_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR"].flatMap { ["-u", $0] }
+                    + [
+                        "NO_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "https_proxy", "NO_PROXY",
+                        "no_proxy",
+                    ].flatMap { ["-u", $0] }
                     + settings.map { "\($0)=\($1)" } + [program.path] + arguments,
                 in: folder, limit: limit)
             let status = await process.waitForEnd()

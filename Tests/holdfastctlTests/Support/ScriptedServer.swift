@@ -185,4 +185,19 @@ extension TestSite {
             return (run, server.record)
         }
     }
+
+    /// Lets a server follow a script beside a folder with the site's root as `root.pem`.
+    func serving(_ script: [ScriptedServer.Line], _ body: (ScriptedServer, URL) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            try Data(root.certificate.pem.utf8).write(to: folder.appending(path: "root.pem"))
+            let server = try await ScriptedServer.start(script, serving: leaf)
+            do {
+                try await body(server, folder)
+            } catch {
+                await server.shutdown()
+                throw error
+            }
+            await server.shutdown()
+        }
+    }
 }

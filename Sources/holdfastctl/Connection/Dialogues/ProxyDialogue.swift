@@ -6,9 +6,12 @@ struct ProxyDialogue: ConnectionDialogue {
 
     let opening: [UInt8]?
 
-    /// - Parameter target: where the proxy is to connect, with a port.
-    init(target: String) {
-        opening = Array("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\r\n".utf8)
+    /// - Parameters:
+    ///   - target: where the proxy is to connect, with a port.
+    ///   - authorization: the value of Proxy-Authorization.
+    init(target: String, authorization: String? = nil) {
+        let field = authorization.map { "Proxy-Authorization: \($0)\r\n" } ?? ""
+        opening = Array("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\(field)\r\n".utf8)
     }
 
     mutating func hear(_ input: inout PlaintextInput) throws(DialogueFailure) -> DialogueAction {

@@ -1,0 +1,91 @@
+import Foundation
+import Holdfast
+
+/// An HTTP proxy that passes connections on, with what it asks for.
+struct ProxyServer: Sendable {
+    /// With its port.
+    let host: DialledHost
+    /// The value of Proxy-Authorization (RFC 7617); never shown.
+    let authorization: String?
+
+    /// Of a URL that states none.
+    private static let defaultPort = 80
+
+    /// Reads `HOST:PORT`, or `http://USER:PASSWORD@HOST:PORT` as environments have it. No error repeats the text before
+    /// an `@`.
+    init(_ text: String) throws(CommandFailure) {
+        var rest = text[...]
+        var isURL = false
+        if let scheme = rest.firstRange(of: "://") {
+            let name = rest[..<scheme.lowerBound].utf8
+            guard name.elementsEqual("http".utf8) || name.elementsEqual("HTTP".utf8) else {
+                throw Self.invalid("a URL that does not begin with http://")
+            }
+            isURL = true
+            rest = rest[scheme.upperBound...].prefix { $0 != "/" }
+        }
+        var authorization: String?
+        if let at = rest.lastIndex(of: "@") {
+            let user = rest[..<at]
+            guard let decoded = String(user).removingPercentEncoding, decoded.utf8.count <= 1_024,
+                decoded.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+            else { throw Self.invalid("a user name or password with characters that a header cannot have") }
+            let credentials = user.contains(":") ? decoded : decoded + ":"
+            authorization = "Basic \(Data(credentials.utf8).base64EncodedString())"
+            rest = rest[rest.index(after: at)...]
+        }
+        do {
+            let host = try ServerAddress.hostWithOptionalPort(String(rest))
+            guard host.port != nil || isURL else { throw Self.invalid(String(rest).quotedAddress) }
+            self.host = try ServerAddress.host(host, defaultPort: Self.defaultPort)
+        } catch {
+            throw Self.invalid(String(rest).quotedAddress)
+        }
+        self.authorization = authorization
+    }
+
+    private static func invalid(_ found: String) -> CommandFailure {
+        CommandFailure(
+            .wrongUsage,
+            "expected HOST:PORT of an HTTP proxy, for example proxy.example:3128, or http://USER:PASSWORD@HOST:PORT, "
+                + "found \(found)")
+    }
+}
+
+/// Which proxy the environment names for a host, as curl and others understand it: HTTPS_PROXY, but for the hosts of
+/// NO_PROXY.
+struct ProxyEnvironment: Sendable {
+    private let proxy: ProxyServer?
+    private let exceptions: [Substring]
+
+    /// - Throws: where it names a proxy that cannot be used; not with what stands there, which may be a password.
+    init(_ environment: [String: String]) throws(CommandFailure) {
+        func value(_ name: String) -> String? {
+            [name.lowercased(), name].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        }
+        exceptions = (value("NO_PROXY") ?? "").split { $0 == "," || $0 == " " }
+        guard let text = value("HTTPS_PROXY") else {
+            proxy = nil
+            return
+        }
+        do throws(CommandFailure) {
+            proxy = try ProxyServer(text)
+        } catch {
+            throw CommandFailure(.wrongUsage, "HTTPS_PROXY of the environment: \(error.message)")
+        }
+    }
+
+    func proxy(for host: DialledHost) -> ProxyServer? {
+        exceptions.contains { Self.covers($0, host) } ? nil : proxy
+    }
+
+    /// `*`, a domain with all below it, with or without a dot in front, or an address; a port narrows it down.
+    private static func covers(_ exception: Substring, _ host: DialledHost) -> Bool {
+        guard exception != "*" else { return true }
+        let name = exception.hasPrefix("*.") ? exception.dropFirst(2) : exception.drop { $0 == "." }
+        guard let domain = try? ServerAddress.hostWithOptionalPort(String(name)) else { return false }
+        if let port = domain.port, port != host.port { return false }
+        if domain.name == host.name { return true }
+        return host.addressOctets == nil && domain.addressOctets == nil && host.name.hasSuffix("." + domain.name)
+    }
+}

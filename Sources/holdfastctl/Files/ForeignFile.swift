@@ -1,0 +1,115 @@
+import Foundation
+import Holdfast
+
+/// Recognises files that people have and that no verb reads, and knows the one command that converts each.
+struct ForeignFile {
+    /// What the verb looks for in a file.
+    enum Purpose {
+        case certificate, publicKey, privateKey
+    }
+
+    private enum Kind {
+        case empty, pkcs12, pkcs7(isDER: Bool), openSSHPrivateKey, openSSHPublicKey, trustedCertificate, javaKeyStore
+    }
+
+    private let path: String
+    private let kind: Kind?
+
+    init(_ data: Data, path: String) {
+        self.path = path
+        kind = Self.kind(of: data)
+    }
+
+    /// - Throws: where it is one of them; what it is and the command, and nothing of its content.
+    func refuse(wanting purpose: Purpose) throws(CommandFailure) {
+        guard let kind else { return }
+        throw CommandFailure(.unreadableFile, "\(path) \(text(kind, purpose))")
+    }
+
+    /// What to do about a key that is encrypted, where no password is asked for.
+    static func encryptedKey(_ path: String, wanting purpose: Purpose) -> CommandFailure {
+        let file = quoted(path)
+        return CommandFailure(
+            purpose == .privateKey ? .unusableClientCertificate : .unreadableFile,
+            purpose == .privateKey
+                ? "\(path) has an encrypted private key; give one that is not: "
+                    + "openssl pkey -in \(file) -out key.pem"
+                : "\(path) has an encrypted private key; make the pin from its public key: "
+                    + "openssl pkey -in \(file) -pubout -out public.pem")
+    }
+
+    private func text(_ kind: Kind, _ purpose: Purpose) -> String {
+        let file = Self.quoted(path)
+        return switch kind {
+        case .empty: "is empty"
+        case .pkcs12 where purpose == .privateKey:
+            "is a PKCS #12 file; take the key out of it: openssl pkcs12 -in \(file) -nocerts -nodes -out key.pem"
+        case .pkcs12:
+            "is a PKCS #12 file; take the certificates out of it: "
+                + "openssl pkcs12 -in \(file) -nokeys -out certificates.pem"
+        case .pkcs7(let isDER):
+            "is a PKCS #7 file; take the certificates out of it: openssl pkcs7 "
+                + "\(isDER ? "-inform DER " : "")-in \(file) -print_certs -out certificates.pem"
+        case .openSSHPrivateKey where purpose == .privateKey:
+            "is a private key of OpenSSH; turn it, in its place, into one that can be read: "
+                + "ssh-keygen -p -N '' -m PEM -f \(file)"
+        case .openSSHPrivateKey, .openSSHPublicKey:
+            "is a key of OpenSSH; write its public key as others do: ssh-keygen -e -m PKCS8 -f \(file) > public.pem"
+        case .trustedCertificate:
+            "has a certificate with the trust settings of openssl; take the certificate alone: "
+                + "openssl x509 -in \(file) -out certificate.pem"
+        case .javaKeyStore:
+            "is a key store of Java; take the certificate out of it: "
+                + "keytool -exportcert -rfc -keystore \(file) -alias NAME -file certificate.pem"
+        }
+    }
+
+    private static func kind(of data: Data) -> Kind? {
+        guard data.contains(where: { !" \t\r\n".utf8.contains($0) }) else { return .empty }
+        if data.starts(with: [0xFE, 0xED, 0xFE, 0xED]) { return .javaKeyStore }
+        if data.first == 0x30 { return derKind(Array(data.prefix(40))) }
+        if openSSHPrefixes.contains(where: { data.starts(with: $0.utf8) }) { return .openSSHPublicKey }
+        let labels = PEMBlocks.read(data).map(\.label)
+        // What can be read beside another thing is read, and the other thing named as skipped.
+        guard labels.allSatisfy({ foreignLabels.contains($0) }) else {
+            return labels.contains("TRUSTED CERTIFICATE") ? .trustedCertificate : nil
+        }
+        return switch labels.first {
+        case "PKCS7", "CMS": .pkcs7(isDER: false)
+        case "PKCS12": .pkcs12
+        case "OPENSSH PRIVATE KEY": .openSSHPrivateKey
+        case "TRUSTED CERTIFICATE": .trustedCertificate
+        default: nil
+        }
+    }
+
+    private static let foreignLabels: Set<String> = [
+        "PKCS7", "CMS", "PKCS12", "OPENSSH PRIVATE KEY", "TRUSTED CERTIFICATE",
+    ]
+    private static let openSSHPrefixes = [
+        "ssh-rsa ", "ssh-ed25519 ", "ssh-dss ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-",
+    ]
+
+    /// Behind the head of the outermost SEQUENCE: PFX begins with its version 3 (RFC 7292 4), ContentInfo with the
+    /// identifier of signed data (RFC 2315 14).
+    private static func derKind(_ head: [UInt8]) -> Kind? {
+        guard head.count > 2 else { return nil }
+        let lengthOctets = head[1] < 0x80 ? 1 : 1 + Int(head[1] & 0x7F)
+        let content = head.dropFirst(1 + lengthOctets)
+        if content.starts(with: [2, 1, 3, 0x30]) { return .pkcs12 }
+        return content.starts(with: [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2]) ? .pkcs7(isDER: true) : nil
+    }
+
+    /// The name as a shell takes it.
+    static func quoted(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy { octet in
+            switch octet {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        return isPlain && !path.isEmpty ? path : "'\(path.replacing("'", with: "'\\''"))'"
+    }
+}
