@@ -15,6 +15,8 @@ public struct CertificateCheck: Sendable {
     public struct Passed: Sendable {
         /// The certificate.
         public let certificate: X509Certificate
+        /// Its valid path; nil where its chain does not validate.
+        public let path: ValidatedPath?
         /// Why its chain does not validate, where that was allowed; nil where it does.
         public let untrusted: TrustFailure?
     }
@@ -63,7 +65,7 @@ public struct CertificateCheck: Sendable {
                 found: "one that ended at \(certificate.notAfter.formatted(.iso8601))")
         }
         let outcome = validator.validate(chain, for: .server(identity: host), at: time) { _ in true }
-        guard outcome.path == nil else { return Passed(certificate: certificate, untrusted: nil) }
+        if let path = outcome.path { return Passed(certificate: certificate, path: path, untrusted: nil) }
         let failure =
             outcome.failure
             ?? TrustFailure(.unknownIssuer, expected: "a valid path to an anchor", found: "none")
@@ -72,7 +74,7 @@ public struct CertificateCheck: Sendable {
                 .untrusted, name: name, expected: "a valid chain, which means \(failure.expected)",
                 found: "\(failure.found) (\(failure.code.rawValue))", failure: failure)
         }
-        return Passed(certificate: certificate, untrusted: failure)
+        return Passed(certificate: certificate, path: nil, untrusted: failure)
     }
 
     private static func isFor(_ name: String, _ host: DialledHost?, _ certificate: X509Certificate) -> Bool {

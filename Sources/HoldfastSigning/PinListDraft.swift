@@ -52,10 +52,15 @@ public struct PinListDraft: Sendable, Hashable {
     /// Removes entries that have expired; an entry counts to the second of its expiry.
     /// - Returns: what was removed.
     @discardableResult
-    public mutating func prune(at time: Date) -> [FingerprintEntry] {
-        let expired = entries.filter { !($0.expiryDate >= time) }
-        entries.removeAll { !($0.expiryDate >= time) }
-        return expired
+    public mutating func prune(at time: Date) -> [FingerprintEntry] { remove { !($0.expiryDate >= time) } }
+
+    /// Removes entries, whatever that leaves of their names.
+    /// - Returns: what was removed.
+    @discardableResult
+    public mutating func remove(where isRemoved: (FingerprintEntry) -> Bool) -> [FingerprintEntry] {
+        let removed = entries.filter(isRemoved)
+        entries.removeAll(where: isRemoved)
+        return removed
     }
 
     /// Names with one entry that has not expired: when that certificate must be replaced at once, nothing else is

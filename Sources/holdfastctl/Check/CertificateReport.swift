@@ -11,6 +11,8 @@ struct CertificateReport: Encodable {
     var inValidPath: Bool?
     var subject: String?
     var issuer: String?
+    /// Hexadecimal, as openssl prints it.
+    var serial: String?
     /// ISO 8601, UTC.
     var notBefore: String?
     var notAfter: String?
@@ -26,6 +28,8 @@ struct CertificateReport: Encodable {
     var keyPin: String?
     /// The pin of the certificate, `cert-sha256/HEX`.
     var certificatePin: String
+    /// Whether its time has not come.
+    var isNotYetValid: Bool?
     /// Why it cannot be read; the other fields but the pin are absent then.
     var unreadable: String?
 
@@ -37,6 +41,8 @@ struct CertificateReport: Encodable {
             self.inValidPath = inValidPath?(certificate)
             subject = certificate.subject.description
             issuer = certificate.issuer.description
+            serial = certificate.serialNumber.map { String(format: "%02X", $0) }.joined(separator: ":")
+            isNotYetValid = certificate.notBefore > now
             notBefore = certificate.notBefore.formatted(.iso8601)
             notAfter = certificate.notAfter.formatted(.iso8601)
             daysLeft = Self.days(until: certificate.notAfter, from: now)
@@ -74,8 +80,11 @@ struct CertificateReport: Encodable {
         if let unreadable { field("error", unreadable, .bad) }
         if let issuer { field("issuer", issuer) }
         if let notBefore, let notAfter, let daysLeft {
-            field("valid", "\(notBefore) to \(notAfter), \(Self.remaining(daysLeft))", daysLeft < 0 ? .bad : .plain)
+            let state = isNotYetValid == true ? "NOT YET VALID" : Self.remaining(daysLeft)
+            let isBad = daysLeft < 0 || isNotYetValid == true
+            field("valid", "\(notBefore) to \(notAfter), \(state)", isBad ? .bad : .plain)
         }
+        if let serial { field("serial", serial) }
         if let key { field("key", key) }
         if let signature { field("signature", signature) }
         if let names, !names.isEmpty {

@@ -9,8 +9,8 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Connect to servers and say whether they are trusted, and why.",
         usage: "holdfastctl check [<options>] <host[:port]> ...",
         discussion: """
-            Prints the chain that the server presents, how each rule came out for each certificate with the section \
-            it comes from, the verdict, and pins that are ready to paste. Nothing is sent to the server but the \
+            Prints the verdict, the chain that the server presents, how each rule came out for each certificate with \
+            the section it comes from, and pins that are ready to paste. Nothing is sent to the server but the \
             handshake, and with --starttls or --proxy the request for it. A host is also taken from a URL. Of \
             several hosts, eight at a time, it prints a table instead: verdict, days until the first certificate of \
             the path ends, and reason; errors are on standard error.
@@ -20,6 +20,15 @@ struct CheckCommand: AsyncParsableCommand {
 
             Lists of --crl have to be current and signed by the issuer that they are of: where a list speaks of an \
             issuer's certificates and none counts, they are refused. Nothing is downloaded.
+
+            With --all-addresses every address of the name is asked, and each for an ECDSA and for an RSA key: each \
+            certificate is a result of its own.
+
+            With --pins the servers are checked against the pins that clients have: a signed list (--key), or a \
+            trust server's document (--signer and --customer). Without a host all of the document's hosts are checked.
+
+            With --chain a chain in a file is checked before any server has it, for --host and, if not for now, \
+            for --at.
 
             A server that asks for a certificate gets that of --client-cert. With TLS 1.3 it decides about it only \
             after the handshake, so that its verdict is not part of the answer.
@@ -31,6 +40,9 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check www.example.com --connect-to 192.0.2.7:8443
               holdfastctl check www.example.com --json | jq .failure.code
               holdfastctl check example.com api.example.com [2001:db8::1]:8443 --watch 21
+              holdfastctl check www.example.com --all-addresses --quiet --watch 21
+              holdfastctl check --pins pins.json --key signer.pub --brief
+              holdfastctl check --chain fullchain.pem --host www.example.com
               holdfastctl check intranet.example --client-cert me.pem --client-key key.pem
               holdfastctl check mail.example.com:587 --starttls smtp
               holdfastctl check db.example.com --starttls postgres --ca company-root.pem
@@ -39,17 +51,18 @@ struct CheckCommand: AsyncParsableCommand {
             With --starttls the server is first asked for TLS in the words of its protocol. The command ends with 3 \
             where the server refuses, and where anything in plaintext follows its go-ahead.
 
-            Exit codes: 0 trusted, 1 not trusted or expiring too soon, 2 wrong usage, 3 could not connect or find out. \
+            Exit codes: 0 trusted, 1 not trusted, expiring too soon or a client would be locked out, 2 wrong usage, \
+            3 could not connect or find out. \
             Of several hosts: 0 all are trusted, 1 one or more are not, 3 none is known to be untrusted but of one or \
             more the command could not find out.
 
-            With --json one object is printed, whatever happens after the arguments were read; of several hosts one \
-            in a line each, in the order of the arguments. Its fields, absent where they do not apply: outcome \
+            With --json one object in a line is printed for each host, in the order of the arguments, whatever \
+            happens after the arguments were read. Its fields, absent where they do not apply: outcome \
             (trusted, untrusted, unknown), host, port, address, proxy, tls, time, chain, anchor, rules (rule, \
             reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
             subject, inValidPath), expiring (position, subject, notAfter, daysLeft, certificatePin, inValidPath, \
-            hasConfiguredPin), failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
-            have position, inValidPath, subject, issuer, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
+            hasConfiguredPin), published (isLockedOut, text, entryDaysLeft, documentDaysLeft), remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
+            have position, inValidPath, subject, issuer, serial, isNotYetValid, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
             certificatePin, unreadable.
             """)
 
@@ -57,7 +70,7 @@ struct CheckCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The hosts to dial, with a port if not the usual one; IPv6 in brackets.", valueName: "host[:port]"),
         transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
-    var hostArguments: [CheckedArgument<DialledHost>]
+    var hostArguments: [CheckedArgument<DialledHost>] = []
 
     private var hosts: [DialledHost] { hostArguments.compactMap(\.value) }
 
@@ -67,6 +80,11 @@ struct CheckCommand: AsyncParsableCommand {
             valueName: "pin"),
         transform: { try Pin($0) })
     var pin: [Pin] = []
+
+    @Flag(
+        name: .customLong("all-addresses"),
+        help: "Ask every address of each name, for a key of each kind (ECDSA, RSA).")
+    var allAddresses = false
 
     @Option(help: ArgumentHelp("Fail if a certificate ends in less than so many days.", valueName: "days"))
     var watch: Int?
@@ -78,8 +96,20 @@ struct CheckCommand: AsyncParsableCommand {
         completion: .file(extensions: ["crl", "pem", "der"]))
     var crl: [String] = []
 
-    @Flag(help: "Print JSON instead of text, one object for each host.")
+    @OptionGroup(title: "Published pins")
+    var published: PublishedPinOptions
+
+    @OptionGroup(title: "A chain in a file")
+    var file: ChainFileOptions
+
+    @Flag(help: "Print JSON instead of text, one object in a line for each host.")
     var json = false
+
+    @Flag(help: "Print a line for each host: verdict, days left and reason.")
+    var brief = false
+
+    @Flag(help: "Print nothing when all is well, and otherwise what --brief prints.")
+    var quiet = false
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
@@ -91,18 +121,46 @@ struct CheckCommand: AsyncParsableCommand {
         if let watch, !(1...36_500).contains(watch) {
             throw ValidationError("The days to watch must be between 1 and 36500, not \(watch).")
         }
+        guard [json, brief, quiet].count(where: { $0 }) <= 1 else {
+            throw ValidationError("Give one of --json, --brief and --quiet.")
+        }
         for host in hostArguments { try host.validate("HOST") }
-        for host in hosts { _ = try policy(for: host) }
+        guard pin.isEmpty || published.isEmpty else { throw ValidationError("Give --pin or --pins, not both.") }
+        guard file.isEmpty else {
+            guard hostArguments.isEmpty, !connection.concernsConnections, !allAddresses else {
+                throw ValidationError("--chain is about a file: it goes without hosts and the options of connections.")
+            }
+            return
+        }
+        guard !hostArguments.isEmpty || !published.isEmpty else {
+            throw ValidationError("Missing expected argument '<host[:port]> ...'")
+        }
+        for host in hosts { _ = try policy(pins: pin, for: host) }
     }
 
     func run() async throws {
         let output = Output.standard
         let now = SystemWallClock().now
+        let watch = watch.map(ExpiryWatch.init)
+        guard file.isEmpty else {
+            let pins = try published.read(at: file.time ?? now)
+            let report = try await file.report(
+                validator: PathValidator(
+                    anchors: try await connection.anchors(), revocation: try RevocationFile.revocation(from: crl)),
+                at: file.time ?? now, watch: watch, pins: pins
+            ) { try policy(pins: pins?.pins(of: $0, at: file.time ?? now) ?? pin, for: $0) }
+            try finish([report], to: output)
+            return
+        }
+        let published = try published.read(at: now)
+        let hosts = self.hosts.isEmpty ? published?.hosts ?? [] : self.hosts
+        guard !hosts.isEmpty else { throw CommandFailure(.invalidList, "the published pins are for no host") }
         let examinations = try hosts.map { host in
             let host = try connection.dialled(host)
+            let pins = published?.pins(of: host, at: now) ?? pin
             return Examination(
-                policy: try policy(for: host), host: host, report: CheckReport(host: host, time: now, pins: pin),
-                watch: watch.map(ExpiryWatch.init))
+                policy: try policy(pins: pins, for: host), host: host,
+                report: CheckReport(host: host, time: now, pins: pins), watch: watch, pins: published)
         }
         let probe: ServerProbe
         do throws(CommandFailure) {
@@ -113,9 +171,18 @@ struct CheckCommand: AsyncParsableCommand {
             if json { try print(examinations.map { $0.report.failing(error) }, to: output) }
             throw error
         }
-        let reports = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { await $0.run(probe) }
-        if examinations.count == 1, let report = reports.first {
-            if json || report.error == nil { try print(reports, to: output) }
+        let isThorough = allAddresses
+        let limit = Duration.seconds(connection.timeout)
+        let reports = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
+            isThorough ? await examination.runEverywhere(probe, within: limit) : [await examination.run(probe)]
+        }
+        try finish(reports.flatMap(\.self), to: output)
+    }
+
+    private func finish(_ reports: [CheckReport], to output: Output) throws {
+        let status = Self.status(of: reports)
+        if reports.count == 1, let report = reports.first {
+            if json || brief || report.error == nil { try print(reports, to: output) }
             if let error = report.error { output.complain(error.message) }
         } else {
             try print(reports, to: output)
@@ -123,7 +190,7 @@ struct CheckCommand: AsyncParsableCommand {
                 if let error = report.error { output.complain("\(report.server): \(error.message)") }
             }
         }
-        if let status = Self.status(of: reports) { throw NegativeAnswer(status: status) }
+        if let status { throw NegativeAnswer(status: status) }
     }
 
     /// A negative answer outweighs one that could not be had; nil where all is well.
@@ -137,32 +204,64 @@ struct CheckCommand: AsyncParsableCommand {
         let host: DialledHost
         let report: CheckReport
         let watch: ExpiryWatch?
+        let pins: PublishedPins?
 
         func run(_ probe: ServerProbe) async -> CheckReport {
-            var report = report
             do throws(CommandFailure) {
-                report.take(try await probe.ask(policy, about: host), validator: probe.validator, watch: watch)
-                return report
+                return try await ask(probe)
             } catch {
                 return report.failing(error)
+            }
+        }
+
+        private func ask(_ probe: ServerProbe) async throws(CommandFailure) -> CheckReport {
+            var report = report
+            let answer = try await probe.ask(policy, about: host)
+            report.take(answer, validator: probe.validator, watch: watch, pins: pins)
+            return report
+        }
+
+        /// A report for each address, and two where a server has keys of two kinds.
+        func runEverywhere(_ probe: ServerProbe, within limit: Duration) async -> [CheckReport] {
+            let places: [DialledHost?]
+            do throws(CommandFailure) {
+                places = try await ServerPlaces(probe: probe, resolver: .system(limit: limit)).places(of: host)
+            } catch {
+                return [report.failing(error)]
+            }
+            var reports: [CheckReport] = []
+            for place in places {
+                let first = await run(probe.connecting(to: place, offering: nil))
+                reports.append(first)
+                guard let leaf = first.leaf else { continue }
+                // A server that has one kind of key alone refuses this handshake, as it should.
+                let other = probe.connecting(to: place, offering: ServerPlaces.algorithmsOfOtherKind(than: leaf))
+                if let second = try? await ask(other), second.leaf?.der != leaf.der { reports.append(second) }
+            }
+            guard reports.count > 1 else { return reports }
+            return reports.map { report in
+                var report = report
+                report.isOneOfMany = true
+                return report
             }
         }
     }
 
     private func print(_ reports: [CheckReport], to output: Output) throws {
-        switch (json, reports.count) {
-        case (true, 1): try output.json(reports[0])
-        case (true, _): for report in reports { try output.jsonLine(report) }
-        case (false, 1): reports[0].print(to: output)
-        case (false, _): CheckTable(reports: reports).print(to: output)
+        switch reports.count {
+        case _ where json: for report in reports { try output.jsonLine(report) }
+        case _ where quiet && Self.status(of: reports) == nil: break
+        case _ where brief || quiet: CheckTable(reports: reports).printBriefly(to: output)
+        case 1: reports[0].print(to: output)
+        default: CheckTable(reports: reports).print(to: output)
         }
     }
 
-    private func policy(for host: DialledHost) throws -> any TrustPolicy {
+    private func policy(pins: [Pin], for host: DialledHost) throws -> any TrustPolicy {
         let pattern = HostPattern(host)
-        guard !pin.isEmpty else { return StandardPolicy(host: pattern) }
+        guard !pins.isEmpty else { return StandardPolicy(host: pattern) }
         do {
-            return try PinnedPolicy(host: pattern, pins: PinSet(pins: pin))
+            return try PinnedPolicy(host: pattern, pins: PinSet(pins: pins))
         } catch {
             throw ValidationError("--pin: \(error)")
         }

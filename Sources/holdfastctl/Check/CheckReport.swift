@@ -66,10 +66,24 @@ struct CheckReport: Encodable {
     var suggestedPins: [SuggestedPin]?
     /// What ends too soon; absent where nobody asked.
     var expiring: [ExpiryWatch.Expiring]?
+    /// What the published pins mean for this server; absent where nobody asked.
+    var published: PublishedPins.Verdict?
+    /// What is unusual about the order of the chain.
+    var remarks: [String]?
     var failure: Failure?
     var error: Failing?
 
+    /// The server's own certificate, as it was presented.
+    private(set) var leaf: X509Certificate?
+    /// Whether other addresses or keys of the same host are examined as well.
+    var isOneOfMany = false
+
     var expiresSoon: Bool { !(expiring ?? []).isEmpty }
+
+    private enum CodingKeys: CodingKey {
+        case outcome, host, port, address, proxy, tls, time, chain, anchor, rules, configuredPins, matchedPins
+        case suggestedPins, expiring, published, remarks, failure, error
+    }
 
     /// Nothing is known yet.
     init(host: DialledHost, time: Date, pins: [Pin]) {
@@ -86,17 +100,27 @@ struct CheckReport: Encodable {
         return report
     }
 
-    mutating func take(_ answer: ServerProbe.Answer, validator: PathValidator, watch: ExpiryWatch?) {
-        let decision = answer.decision
+    mutating func take(
+        _ answer: ServerProbe.Answer, validator: PathValidator, watch: ExpiryWatch?, pins: PublishedPins?
+    ) {
+        address = answer.address
+        proxy = answer.proxy
+        tls = answer.version
+        take(answer.decision, validator: validator, watch: watch, pins: pins)
+    }
+
+    mutating func take(
+        _ decision: TrustDecision, validator: PathValidator, watch: ExpiryWatch?, pins: PublishedPins?
+    ) {
         let presented = decision.chain ?? PresentedChain([])
         // Where only the pins were missing there is a valid path all the same.
         let path = decision.path ?? decision.failure?.paths.first
         outcome = decision.isTrusted ? .trusted : .untrusted
-        address = answer.address
-        proxy = answer.proxy
-        tls = answer.version
         time = decision.time.formatted(.iso8601)
+        leaf = presented.leaf.flatMap { try? X509Certificate(der: $0) }
         failure = decision.failure.map(Failure.init)
+        published = pins?.judge(decision)
+        if published?.isLockedOut == true { outcome = .untrusted }
         matchedPins = decision.matchedPins.map(\.description)
         expiring = watch?.expiring(in: decision)
 
@@ -128,14 +152,15 @@ extension CheckReport {
     func print(to output: Output) {
         let details = [address.map { "at \($0)" }, proxy.map { "through the proxy \($0)" }, tls].compactMap(\.self)
             .joined(separator: ", ")
-        output.line(.init(server, .heading), .init(" \(details)"))
+        output.line(.init(server, .heading), .init(details.isEmpty ? "" : " \(details)"))
+        printVerdict(to: output)
         output.line()
         output.heading("Chain as presented")
         for certificate in chain ?? [] { certificate.print(to: output) }
         anchor?.print(to: output)
         if chain?.isEmpty ?? true { output.line("  none") }
+        for remark in remarks ?? [] { output.line("  Remark: \(remark)", .bad) }
         printRules(to: output)
-        printVerdict(to: output)
         printPins(to: output)
     }
 
@@ -158,12 +183,16 @@ extension CheckReport {
     }
 
     private func printVerdict(to output: Output) {
-        output.line()
-        if let failure {
+        if let published, published.isLockedOut, failure == nil {
+            output.line(.init("Locked out", .bad), .init(": \(SafeText.escapedLine(published.text))"))
+        } else if let failure {
             output.line("Not trusted", .bad)
             for line in failure.text.split(separator: "\n") { output.line("  \(line)") }
         } else {
             output.line(.init("Trusted", .good), .init(": \(reason)"))
+        }
+        if let published, failure != nil || !published.isLockedOut {
+            output.line("  \(SafeText.escapedLine(published.text))")
         }
         guard let expiring, expiresSoon else { return }
         output.line()

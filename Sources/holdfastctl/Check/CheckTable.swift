@@ -2,28 +2,40 @@
 struct CheckTable {
     let reports: [CheckReport]
 
+    /// A line a host and nothing else.
+    func printBriefly(to output: Output) {
+        let width = reports.map(\.place.count).reduce(4, max) + 2
+        for report in reports { Self.print(report, width: width, to: output) }
+    }
+
+    private static func print(_ report: CheckReport, width: Int, to output: Output) {
+        let verdict = verdict(report)
+        output.line(
+            .init(report.place.padded(to: width)), .init(verdict.text.padded(to: 13), verdict.style),
+            .init((report.daysLeft.map(String.init) ?? "").padded(to: 11)), .init(report.shortReason))
+    }
+
     func print(to output: Output) {
-        let width = reports.map(\.server.count).reduce(4, max) + 2
+        let width = reports.map(\.place.count).reduce(4, max) + 2
         output.heading("host".padded(to: width) + "verdict".padded(to: 13) + "days left".padded(to: 11) + "reason")
-        for report in reports {
-            let verdict = Self.verdict(report)
-            output.line(
-                .init(report.server.padded(to: width)), .init(verdict.text.padded(to: 13), verdict.style),
-                .init((report.daysLeft.map(String.init) ?? "").padded(to: 11)), .init(report.shortReason))
-        }
+        for report in reports { Self.print(report, width: width, to: output) }
         output.line()
-        let kinds = ["trusted", "expires soon", "not trusted", "unknown"]
+        let kinds = ["trusted", "expires soon", "locked out", "not trusted", "unknown"]
         let counts = kinds.compactMap { kind in
             let count = reports.count { Self.verdict($0).text == kind }
             return count > 0 ? "\(count) \(kind)" : nil
         }
-        output.line("\(reports.count) hosts: \(counts.joined(separator: ", "))")
+        let hosts = Set(reports.map(\.server)).count
+        let places = hosts == reports.count ? "\(hosts) hosts" : "\(hosts) hosts, \(reports.count) certificates"
+        output.line(
+            "\(hosts == 1 ? places.replacing("hosts", with: "host") : places): \(counts.joined(separator: ", "))")
     }
 
     private static func verdict(_ report: CheckReport) -> Output.Piece {
         switch report.outcome {
         case .trusted where report.expiresSoon: .init("expires soon", .bad)
         case .trusted: .init("trusted", .good)
+        case .untrusted where report.failure == nil: .init("locked out", .bad)
         case .untrusted: .init("not trusted", .bad)
         case .unknown: .init("unknown", .bad)
         }
@@ -33,6 +45,12 @@ struct CheckTable {
 extension CheckReport {
     /// The host with its port.
     var server: String { ServerAddress.text(host, port: port ?? ServerAddress.defaultPort) }
+
+    /// The host, with the address and the kind of key where they are not the only ones.
+    var place: String {
+        guard isOneOfMany else { return server }
+        return [server, address.map { "at \($0)" }, chain?.first?.key].compactMap(\.self).joined(separator: " ")
+    }
 
     /// Whole days until the first certificate of the valid path ends, or of all that were presented.
     var daysLeft: Int? {
@@ -51,6 +69,7 @@ extension CheckReport {
             let rest = (expiring?.count ?? 1) - 1
             return SafeText.escapedLine(first.text + (rest > 0 ? " and \(rest) more" : ""))
         }
+        if let published { return SafeText.escapedLine(published.text) }
         guard let matchedPins, !matchedPins.isEmpty else { return "the chain is valid" }
         return "the chain is valid and holds \(matchedPins.joined(separator: ", "))"
     }

@@ -71,6 +71,7 @@ struct ServerProbe: Sendable {
         let peer = proxy?.host ?? connectTo ?? host
         let peerPort = proxy?.host.port ?? port
         let dialogues = dialogues(target: server, proxy)
+        let version = Lock<String?>(nil)
         let channel: any Channel
         let decision: EventLoopFuture<TrustDecision>
         do {
@@ -81,7 +82,11 @@ struct ServerProbe: Sendable {
                 .connectTimeout(timeout)
                 .connect(host: peer.name, port: peerPort) { channel in
                     channel.eventLoop.submit {
-                        (channel, try Self.addHandlers(of: client, to: channel, after: dialogues, within: timeout))
+                        (
+                            channel,
+                            try Self.addHandlers(
+                                of: client, to: channel, after: dialogues, noting: version, within: timeout)
+                        )
                     }
                 }
         } catch {
@@ -91,11 +96,10 @@ struct ServerProbe: Sendable {
         let address = channel.remoteAddress.flatMap(Self.text)
         do {
             let answer = try await decision.get()
-            let version = answer.isTrusted ? try? await channel.nioSSL_tlsVersion().get() : nil
             channel.close(promise: nil)
             return Answer(
                 decision: answer, address: proxy == nil ? address : nil, proxy: proxy == nil ? nil : address,
-                version: version.flatMap(\.self).map(Self.text))
+                version: version.withLock { $0 })
         } catch {
             channel.close(promise: nil)
             throw Self.failure(ofHandshake: error, with: server)
@@ -111,10 +115,13 @@ struct ServerProbe: Sendable {
     /// On the channel's event loop.
     private static func addHandlers(
         of client: PinnedTLSClient, to channel: any Channel, after dialogues: [any ConnectionDialogue],
-        within timeout: TimeAmount
+        noting version: Lock<String?>, within timeout: TimeAmount
     ) throws -> EventLoopFuture<TrustDecision> {
         let pipeline = channel.pipeline.syncOperations
-        guard !dialogues.isEmpty else { return try client.addHandlers(to: pipeline) }
+        guard !dialogues.isEmpty else {
+            try pipeline.addHandler(TLSVersionWatch(version))
+            return try client.addHandlers(to: pipeline)
+        }
         let goAhead = channel.eventLoop.makePromise(of: Void.self)
         do {
             try pipeline.addHandler(DialogueHandler(DialogueSequence(dialogues), timeout: timeout, promise: goAhead))
@@ -123,22 +130,17 @@ struct ServerProbe: Sendable {
             throw error
         }
         // In the same moment: no byte may come between the one and the other.
-        return goAhead.futureResult.flatMapThrowing { try client.addHandlers(to: channel.pipeline.syncOperations) }
-            .flatMap { $0 }
+        return goAhead.futureResult.flatMapThrowing {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(TLSVersionWatch(version))
+            return try client.addHandlers(to: pipeline)
+        }
+        .flatMap { $0 }
     }
 
     private static func text(_ address: SocketAddress) -> String? {
         guard let ip = address.ipAddress, let port = address.port else { return nil }
         return ServerAddress.text(ip, port: port)
-    }
-
-    private static func text(_ version: TLSVersion) -> String {
-        switch version {
-        case .tlsv1: "TLS 1.0"
-        case .tlsv11: "TLS 1.1"
-        case .tlsv12: "TLS 1.2"
-        case .tlsv13: "TLS 1.3"
-        }
     }
 
     private static func failure(

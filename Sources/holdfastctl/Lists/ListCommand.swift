@@ -7,17 +7,18 @@ import HoldfastSigning
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show a signed list, or take what has expired out of it.",
+        abstract: "Show a signed list, or take entries out of it.",
         discussion: """
             EXAMPLES
               holdfastctl list show pins.json
               holdfastctl list prune pins.json --key signer.pub
+              holdfastctl list remove pins.json old.example.com --key signer.pub --retire
 
             Exit codes are those of the verb; each has a --help of its own.
             """,
-        subcommands: [ListShowCommand.self, ListPruneCommand.self])
+        subcommands: [ListShowCommand.self, ListPruneCommand.self, ListRemoveCommand.self])
 
-    func run() async throws { throw ValidationError("Say what to do with the list: show or prune.") }
+    func run() async throws { throw ValidationError("Say what to do with the list: show, prune or remove.") }
 }
 
 /// `holdfastctl list show`
@@ -118,12 +119,6 @@ struct ListPruneCommand: AsyncParsableCommand {
 
     func validate() throws { try key.validate("--key") }
 
-    private struct Report: Encodable {
-        let file: String
-        let removed: [PinListReport.Entry]
-        let remaining: Int
-    }
-
     func run() async throws {
         let now = SystemWallClock().now
         // An entry counts to the end of the second of its expiry.
@@ -133,16 +128,22 @@ struct ListPruneCommand: AsyncParsableCommand {
             removed = draft.prune(at: second)
             return try draft.withItsSignatures()
         }
-        let report = Report(
-            file: list, removed: removed.map { .init($0, now: now) }, remaining: change.after.count)
-        let output = PinListFile(list).tells
-        if json {
-            try output.json(report)
-            return
-        }
-        for entry in report.removed {
+        try ListRemoval(file: list, removed: removed.map { .init($0, now: now) }, remaining: change.after.count)
+            .print(asJSON: json, to: PinListFile(list).tells)
+    }
+}
+
+/// What was taken out of a list; its fields are those of the JSON object.
+struct ListRemoval: Encodable {
+    let file: String
+    let removed: [PinListReport.Entry]
+    let remaining: Int
+
+    func print(asJSON isJSON: Bool, to output: Output) throws {
+        guard !isJSON else { return try output.json(self) }
+        for entry in removed {
             output.line("removed  \(SafeText.escapedLine(entry.name))  \(entry.remaining)  \(entry.fingerprint)")
         }
-        output.line("\(list): \(report.removed.count) removed, \(report.remaining) left")
+        output.line("\(file): \(removed.count) removed, \(remaining) left")
     }
 }

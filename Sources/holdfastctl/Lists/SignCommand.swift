@@ -70,6 +70,12 @@ struct SignCommand: AsyncParsableCommand {
     var expires: Int64?
 
     @Option(
+        help: ArgumentHelp(
+            "Sign for the certificate that stands so many above the server's own in the valid path, for example 1 for "
+                + "its issuer. The number is written beside the entry and is not signed.", valueName: "number"))
+    var depth = 0
+
+    @Option(
         help: ArgumentHelp("Put the entries into this list.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var list: String?
@@ -115,6 +121,7 @@ struct SignCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
+        guard (0...16).contains(depth) else { throw ValidationError("The depth must be 0 to 16, not \(depth).") }
         if fingerprint != nil {
             guard sources.isEmpty, !allowUntrusted, connection.isEmpty else {
                 throw ValidationError(
@@ -153,10 +160,11 @@ struct SignCommand: AsyncParsableCommand {
         let now = SystemWallClock().now
         let entries: [FingerprintEntry]
         if let fingerprint, let expires {
-            entries = try SignedSubjects.entries(for: name, fingerprint: fingerprint, expires: expires, now: now)
+            entries = try SignedSubjects.entries(
+                for: name, fingerprint: fingerprint, expires: expires, depth: depth, now: now)
         } else {
             entries = try await SignedSubjects(
-                names: name, connection: connection, allowsUntrusted: allowUntrusted, now: now
+                names: name, connection: connection, allowsUntrusted: allowUntrusted, depth: depth, now: now
             ).entries(of: sources)
         }
         guard let list else {

@@ -8,6 +8,8 @@ struct SignedSubjects {
     let names: [String]
     let connection: ConnectionOptions
     let allowsUntrusted: Bool
+    /// How far above the server's own certificate the one stands that is signed for.
+    let depth: Int
     let now: Date
 
     /// A certificate with the issuers that came with it.
@@ -43,7 +45,12 @@ struct SignedSubjects {
                             "warning: the chain of \(subject.source) does not validate (\(failure.code.rawValue)): "
                                 + "make sure by another way whose it is")
                     }
-                    entries.append(try Self.entry(name, passed.certificate.certificatePin, passed.certificate.notAfter))
+                    guard let certificate = depth == 0 ? passed.certificate : passed.path?.certificate(above: depth)
+                    else {
+                        problems.append("\(subject.source): no certificate stands \(depth) above it in a valid path")
+                        continue
+                    }
+                    entries.append(try Self.entry(name, certificate, depth))
                 } catch let error as CertificateCheckError {
                     problems.append("\(subject.source): \(error)\(hint(for: error))")
                 }
@@ -57,7 +64,7 @@ struct SignedSubjects {
 
     /// Entries for a certificate of which only the fingerprint is known.
     static func entries(
-        for names: [String], fingerprint: Pin, expires: Int64, now: Date
+        for names: [String], fingerprint: Pin, expires: Int64, depth: Int, now: Date
     ) throws -> [FingerprintEntry] {
         guard Double(expires) >= now.timeIntervalSince1970.rounded(.down) else {
             throw CommandFailure(
@@ -66,7 +73,9 @@ struct SignedSubjects {
             )
         }
         do {
-            return try names.map { try FingerprintEntry(name: listed($0), pin: fingerprint, expires: expires) }
+            return try names.map {
+                try FingerprintEntry(name: listed($0), pin: fingerprint, expires: expires, depth: depth)
+            }
         } catch {
             throw CommandFailure(.wrongUsage, "\(error)")
         }
@@ -127,9 +136,13 @@ struct SignedSubjects {
         return isWildcard ? "*." + host : host
     }
 
-    private static func entry(_ name: String, _ pin: Pin, _ end: Date) throws(CommandFailure) -> FingerprintEntry {
+    private static func entry(
+        _ name: String, _ certificate: X509Certificate, _ depth: Int
+    ) throws(CommandFailure) -> FingerprintEntry {
         do throws(DocumentError) {
-            return try FingerprintEntry(name: name, pin: pin, expires: Int64(end.timeIntervalSince1970))
+            return try FingerprintEntry(
+                name: name, pin: certificate.certificatePin,
+                expires: Int64(certificate.notAfter.timeIntervalSince1970), depth: depth)
         } catch {
             throw CommandFailure(.wrongUsage, "\(error)")
         }
@@ -137,5 +150,11 @@ struct SignedSubjects {
 
     private func hint(for error: CertificateCheckError) -> String {
         error.code == .untrusted ? " The options: --ca FILE, --allow-untrusted." : ""
+    }
+}
+
+extension ValidatedPath {
+    fileprivate func certificate(above depth: Int) -> X509Certificate? {
+        certificates.indices.contains(depth) ? certificates[depth] : nil
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastSigning
 
 /// `holdfastctl pin`
 struct PinCommand: AsyncParsableCommand {
@@ -20,8 +21,8 @@ struct PinCommand: AsyncParsableCommand {
 
             The formats for configurations have the pin of a host's own key only, from a host as from files, unless \
             --certificates asks for more: whoever pins an issuer trusts all that it issues. Property lists are whole \
-            files, unless --fragment asks for the part. curl compares the server's own key alone. They \
-            are for one host; files that are named beside it are its backups.
+            files, unless --fragment asks for the part. curl compares the server's own key alone. They are for \
+            one host; files that are named beside it are its backups.
 
             EXAMPLES
               holdfastctl pin www.example.com
@@ -35,6 +36,7 @@ struct PinCommand: AsyncParsableCommand {
               curl --pinnedpubkey "$PIN" https://www.example.com
               holdfastctl pin intranet.example --client-cert me.pem --client-key key.pem
               holdfastctl pin mail.example.com --starttls imap
+              holdfastctl pin --authority "Amazon" --format okhttp --host www.example.com
 
             Exit codes: 0 success, 1 the chain is not valid, 2 wrong usage, 3 could not connect or read.
 
@@ -46,7 +48,13 @@ struct PinCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp("Hosts, with a port if not 443, and files.", valueName: "host[:port] | file"),
         completion: .file())
-    var sources: [String]
+    var sources: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Pin the roots of this organization among the trusted authorities, for hosts whose keys somebody else "
+                + "makes anew. Everything that they issue for the host is trusted then.", valueName: "name"))
+    var authority: String?
 
     @Option(help: ArgumentHelp(PinFormat.explanation, valueName: "format"))
     var format = PinFormat.holdfast
@@ -77,7 +85,12 @@ struct PinCommand: AsyncParsableCommand {
 
     func validate() throws {
         try hostArgument?.validate("--host")
-        guard !sources.isEmpty else { throw ValidationError("Name a host or a file.") }
+        guard !sources.isEmpty || authority != nil else {
+            throw ValidationError("Missing expected argument: name a host or a file.")
+        }
+        if let authority, authority.utf8.count < 3 {
+            throw ValidationError("--authority takes three characters of the name at least.")
+        }
         if let configuredHost, !format.allows(configuredHost.scope) {
             throw ValidationError(
                 "\(format.rawValue) cannot say \(configuredHost); give a host or **.\(configuredHost.base.name).")
@@ -89,7 +102,8 @@ struct PinCommand: AsyncParsableCommand {
                 throw ValidationError("\(source.quotedAddress) is neither a file nor a host: \(error)")
             }
         }
-        guard !hosts.isEmpty || connection.isEmpty && !insecure else {
+        guard !hosts.isEmpty || (authority == nil ? connection.isEmpty : !connection.concernsConnections) && !insecure
+        else {
             throw ValidationError(
                 "Options of connections, such as --ca and --starttls, and --insecure go with a host, not with files.")
         }
@@ -115,12 +129,13 @@ struct PinCommand: AsyncParsableCommand {
             for note in found.notes { Output.standard.complain("\(file): \(note)") }
             fileReport.pins += found.entries
         }
+        if let authority { fileReport.pins += try await roots(of: authority) }
         if format.isConfiguration, reports.count == 1 {
             reports[0].pins += fileReport.pins
-        } else if !files.isEmpty {
+        } else if !fileReport.pins.isEmpty {
             reports.append(fileReport)
         }
-        let selection = selection ?? (format.isConfiguration ? .leaf : .all)
+        let selection = selection ?? (format.isConfiguration && authority == nil ? .leaf : .all)
         for index in reports.indices {
             reports[index].pins.removeAll { !selection.selects($0) }
             if format.comparesLeafOnly { reports[index].pins.removeAll(where: \.isIssuer) }
@@ -135,6 +150,18 @@ struct PinCommand: AsyncParsableCommand {
             }
         }
         for report in reports { try print(report, ofMany: reports.count > 1) }
+    }
+
+    /// The authorities whose subject has the name.
+    private func roots(of authority: String) async throws(CommandFailure) -> [PinEntry] {
+        let name = ASCIIText.folded(authority)
+        let roots = try await connection.anchors().certificates.filter {
+            ASCIIText.folded($0.subject.description).contains(name)
+        }
+        guard !roots.isEmpty else {
+            throw CommandFailure(.notTrusted, "no trusted authority has \(SafeText.escapedLine(authority)) in its name")
+        }
+        return roots.map { PinEntry($0, place: "anchor", isIssuer: true) }
     }
 
     /// All of the hosts, or an error that names each that has none.

@@ -20,7 +20,7 @@ struct TrustServerSurvey: Sendable {
     func ask(_ host: DialledHost) async -> PublishingRound.Answer {
         var places: [DialledHost?]
         do throws(CommandFailure) {
-            places = try await self.places(of: host)
+            places = try await ServerPlaces(probe: probe, resolver: resolver).places(of: host)
         } catch {
             return .unreachable(error.message)
         }
@@ -32,18 +32,6 @@ struct TrustServerSurvey: Sendable {
             problems.append(.init("of its \(count) addresses \(places.count) were asked", .unreachable))
         }
         return PublishingRound.Answer(paths: answers.flatMap(\.paths), problems: problems)
-    }
-
-    /// Where a host is reached; nil for wherever a proxy goes.
-    private func places(of host: DialledHost) async throws(CommandFailure) -> [DialledHost?] {
-        guard probe.proxy(for: host) == nil else { return [nil] }
-        let target = probe.connectTo ?? host
-        let port = target.port ?? host.port ?? ServerAddress.defaultPort
-        let addresses = target.addressOctets == nil ? try await resolver.addresses(target.name) : [target.name]
-        // An address with a zone is of this machine's own network, and nobody publishes it.
-        let places = addresses.compactMap { try? DialledHost($0, port: port) }
-        guard !places.isEmpty else { throw CommandFailure(.resolveFailed, "no address was found for \(target.name)") }
-        return places
     }
 
     private enum Outcome: Sendable {
@@ -58,7 +46,7 @@ struct TrustServerSurvey: Sendable {
         var failure: CommandFailure?
         for attempt in 0..<tries {
             // Many servers have a certificate of each kind of key, and show what suits the client.
-            let other = attempt % 2 == 1 ? paths.last?.leaf.map(Self.algorithmsOfOtherKind) : nil
+            let other = attempt % 2 == 1 ? paths.last?.leaf.map(ServerPlaces.algorithmsOfOtherKind) : nil
             switch await connect(to: host, at: place, offering: other) {
             case .trusted(let path): paths.append(path)
             case .untrusted(let reason): untrusted = reason
@@ -88,14 +76,5 @@ struct TrustServerSurvey: Sendable {
                 return .failed(error)
             }
         }
-    }
-
-    private static func algorithmsOfOtherKind(than leaf: X509Certificate) -> [SignatureAlgorithm] {
-        leaf.keyKind?.isRSA == true
-            ? [.ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ecdsaSecp521R1Sha512, .ed25519]
-            : [
-                .rsaPssRsaeSha256, .rsaPkcs1Sha256, .rsaPssRsaeSha384, .rsaPkcs1Sha384, .rsaPssRsaeSha512,
-                .rsaPkcs1Sha512,
-            ]
     }
 }

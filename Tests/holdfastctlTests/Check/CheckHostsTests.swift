@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastTesting
+import NIOSSL
 import Testing
 
 @testable import holdfastctl
@@ -190,6 +191,74 @@ struct CheckHostsTests {
                 #expect(two.lines.contains { $0.hasPrefix("\(host) ") })
                 #expect(two.errors.contains("cannot connect to [::1]:1: connection refused"))
                 #expect(server.statistics.lastServerName == nil)
+            }
+        }
+    }
+
+    @Test(
+        "--brief is a line a host, --quiet says nothing when all is well, and JSON is a line for one host as for many")
+    func forms() async throws {
+        let site = try TestSite()
+        let brief = try await Self.check(site, [TestSite.name, "--brief"])
+        #expect(brief.status == 0 && brief.lines.count == 1)
+        #expect(brief.lines.first?.hasPrefix("api.example.com:443  trusted      89 ") == true)
+        let quiet = try await Self.check(site, [TestSite.name, "--quiet"])
+        #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
+        let bad = try await Self.check(site, ["other.example", TestSite.name, "--quiet"])
+        #expect(bad.status == 1 && bad.lines.count == 2 && bad.output.contains("not trusted"))
+        let json = try await Self.check(site, [TestSite.name, "--json"])
+        #expect(json.lines.count == 1)
+    }
+
+    @Test(
+        "The verdict comes first, with the version of TLS also where the server is refused", arguments: [true, false])
+    func verdictFirst(isTLS13: Bool) async throws {
+        let site = try TestSite()
+        let (run, _) = try await site.run(
+            "check", trustingRoot: false, options: isTLS13 ? .init() : .init(maximumTLS: .tlsv12))
+        #expect(run.status == 1)
+        #expect(run.lines.first?.hasSuffix(isTLS13 ? ", TLS 1.3" : ", TLS 1.2") == true)
+        #expect(run.lines.dropFirst().first == "Not trusted")
+        #expect(run.output.contains("serial     "))
+    }
+
+    @Test("A certificate that is not yet valid says so, and a self-signed one is not told to send intermediates")
+    func states() async throws {
+        let early = try TestSite {
+            $0.notBefore = .days(2)
+            $0.notAfter = .days(30)
+        }
+        let run = try await Self.check(early, [TestSite.name])
+        #expect(run.status == 1 && run.output.contains("NOT YET VALID") && run.output.contains("notYetValid"))
+        let root = try TestAuthority.root { $0.subjectAltName = [.dns(TestSite.name)] }
+        let site = try TestSite()
+        let (lone, _) = try await site.run("check", serving: [root.certificate.der], key: root.certificate.key)
+        #expect(lone.status == 1 && !lone.output.contains("send its intermediates"), "\(lone.output)")
+        #expect(lone.output.contains("add it to the anchors"))
+    }
+
+    @Test(
+        "With --all-addresses the certificate of each kind of key is a result of its own",
+        .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"))
+    func kindsOfKeys() async throws {
+        try await TrustServerSite.with { site in
+            let rsa = try site.root.leaf(names: [.address([127, 0, 0, 1])], key: .sharedRSA(bits: 2048, index: 0)) {
+                $0.notAfter = .days(9.5)
+            }
+            try site.write("rsa.pem", TestCertificate.pem(rsa.der))
+            try site.write("rsa.key", rsa.key.privateKeyPEM)
+            let ecdsa = try site.root.leaf(names: [.address([127, 0, 0, 1])])
+            let arguments = ["check", "--ca", "root.pem", "--all-addresses", "--watch", "10"]
+            for (more, kinds) in [
+                (["-dcert", site.file("rsa.pem").path, "-dkey", site.file("rsa.key").path], 2), ([], 1),
+            ] {
+                let server = try await OpenSSLServer.start(serving: ecdsa, arguments: more)
+                let run = try await CommandRun.holdfastctl(
+                    arguments + ["--brief", "127.0.0.1:\(server.port)"], in: site.folder)
+                await server.stop()
+                #expect(run.lines.count == kinds && run.status == (kinds == 2 ? 1 : 0), "\(run.output)\(run.errors)")
+                #expect(
+                    run.output.contains("RSA") == (kinds == 2) && run.output.contains("expires soon") == (kinds == 2))
             }
         }
     }

@@ -184,6 +184,40 @@ struct ListTests {
         }
     }
 
+    @Test("remove takes out a name or a certificate without a private key, and not the last live entry of a name")
+    func remove() async throws {
+        try await SigningSite.with { site in
+            let key = ["--key", site.publicKey]
+            try site.list([
+                ("www.example.com", "a", 30), ("www.example.com", "b", 40), ("old.example.com", "c", 30),
+                ("gone.example.com", "d", -1),
+            ])
+            let before = try site.text("pins.json")
+            let one = Data(repeating: 0x61, count: 32).map { String(format: "%02x", $0) }.joined()
+            let run = try await site.run(["list", "remove", "pins.json", one, "GONE.example.com"] + key)
+            #expect(run.status == 0 && run.lines.last == "pins.json: 2 removed, 2 left", "\(run.errors)")
+            let signatures = try site.text("pins.json").matches(of: /"signature":"[^"]+"/).map(\.output)
+            #expect(signatures.allSatisfy { before.contains($0) } && signatures.count == 2)
+
+            let changed = try site.text("pins.json")
+            for subject in ["old.example.com", "www.example.com"] {
+                let last = try await site.run(["list", "remove", "pins.json", subject] + key)
+                #expect(last.status == 1 && last.errors.contains("\(subject) would have no live entry"))
+                #expect(last.errors.contains("--retire") && last.output.isEmpty)
+            }
+            let none = try await site.run(["list", "remove", "pins.json", "nobody.example"] + key)
+            #expect(none.status == 1 && none.errors.contains("no entry of nobody.example"))
+            #expect(try site.text("pins.json") == changed)
+
+            let retired = try await site.run(
+                ["list", "remove", "pins.json", "old.example.com", "--retire", "--json"] + key)
+            #expect(retired.status == 0 && retired.errors.contains("warning: old.example.com has no live entry"))
+            #expect(try site.entries().map(\.name) == ["www.example.com"])
+            let empty = try await site.run(["list", "remove", "pins.json", "www.example.com", "--retire"] + key)
+            #expect(empty.status == 1 && empty.errors.contains("without entries"))
+        }
+    }
+
     @Test("A list that does not verify, or of which nothing would be left, is not pruned")
     func notPruned() async throws {
         try await SigningSite.with { site in

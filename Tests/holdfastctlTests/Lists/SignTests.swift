@@ -27,6 +27,23 @@ struct SignTests {
         let namesWithoutBackup: [String]
     }
 
+    @Test("With --depth an issuer is signed for, and its place is written beside the entry")
+    func depth() async throws {
+        try await SigningSite.with { site in
+            try site.leaf("leaf.pem")
+            for depth in [1, 2] {
+                let run = try await site.sign(["leaf.pem", "--depth", "\(depth)", "--list", "pins.json", "--replace"])
+                #expect(run.status == 0, "\(run.errors)")
+                let entry = try #require(try site.entries().first)
+                let issuer = depth == 1 ? site.issuing.certificate : site.root.certificate
+                #expect(entry.depth == depth && entry.pin == Pin.certificate(issuer.der))
+                #expect(try site.text("pins.json").contains("\"depth\":\(depth)"))
+            }
+            let none = try await site.sign(["leaf.pem", "--depth", "3", "--list", "pins.json"])
+            #expect(none.status == 1 && none.errors.contains("no certificate stands 3 above it"))
+        }
+    }
+
     @Test("A certificate file is signed for its name until it ends; without --list the list is printed")
     func file() async throws {
         try await SigningSite.with { site in

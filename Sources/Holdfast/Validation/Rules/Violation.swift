@@ -22,7 +22,13 @@ struct Violation: Error {
     func failure(host: DialledHost?, chain: PresentedChain) -> TrustFailure {
         let (expected, found) = words()
         return TrustFailure(
-            code, expected: expected, found: found, certificate: certificate, host: host, chain: chain)
+            code, expected: expected, found: found, remedy: remedy, certificate: certificate, host: host, chain: chain)
+    }
+
+    /// What helps where the usual remedy does not: nobody issued intermediates for a certificate that signs itself.
+    private var remedy: String? {
+        guard code == .unknownIssuer, certificate?.isSelfIssued == true else { return nil }
+        return "If you trust it, add it to the anchors or pin it; or have the server use a certificate of an authority."
     }
 
     /// How much a reader learns from it: of all violations of a search the highest is reported. That a search ended

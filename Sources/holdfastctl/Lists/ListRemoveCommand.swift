@@ -1,0 +1,95 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl list remove`
+struct ListRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Take the entries of a name or of a certificate out of a list.",
+        usage: "holdfastctl list remove <list> <name | fingerprint> ... --key <public>",
+        discussion: """
+            The list is verified first, and no private key is needed: what stays keeps its signature.
+
+            Clients refuse a list in which a name that they have live entries of has none: the connection to that \
+            host would be without pins. So the last live entry of a name stays unless --retire is given, for a host \
+            that is gone. Clients keep its old entry then until the app takes the list by force, or until the entry \
+            expires.
+
+            EXAMPLES
+              holdfastctl list remove pins.json old.example.com --key signer.pub --retire
+              holdfastctl list remove pins.json --key signer.pub \\
+                3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
+
+            Exit codes: 0 success, 1 the list does not verify, has no such entry, or a name would lose its last one, \
+            2 wrong usage, 3 it could not be read or written.
+
+            With --json one object is printed: file, removed (the fields of the entries of verify), remaining.
+            """)
+
+    @Argument(help: ArgumentHelp("The list.", valueName: "list"), completion: .file(extensions: ["json"]))
+    var list: String
+
+    @Argument(
+        help: ArgumentHelp(
+            "Names as the list has them, and SHA-256 of certificates in hexadecimal or Base64.",
+            valueName: "name | fingerprint"))
+    var subjects: [String]
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
+        transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
+    var key: CheckedArgument<DocumentPublicKey>
+
+    @Flag(help: "Remove the last live entry of a name as well.")
+    var retire = false
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    func validate() throws { try key.validate("--key") }
+
+    func run() async throws {
+        let now = SystemWallClock().now
+        // An entry counts to the end of the second of its expiry.
+        let second = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
+        var removed: [FingerprintEntry] = []
+        var orphans: [String] = []
+        let change = try PinListFile(list).update(signedBy: try key.get(), creating: false) { draft in
+            for subject in subjects {
+                let found = draft.remove { Self.matches($0, subject) }
+                guard !found.isEmpty else {
+                    throw CommandFailure(
+                        .invalidList, "\(list) is left as it is: it has no entry of \(SafeText.escapedLine(subject))")
+                }
+                removed += found
+            }
+            let live = Set(draft.entries.filter { $0.expiryDate >= second }.map { Array($0.name.utf8) })
+            orphans = Set(removed.filter { $0.expiryDate >= second }.map { Array($0.name.utf8) }).subtracting(live)
+                .map { String(decoding: $0, as: UTF8.self) }.sorted()
+            guard orphans.isEmpty || retire else {
+                throw CommandFailure(
+                    .invalidList,
+                    "\(list) is left as it is: \(Self.listed(orphans)) would have no live entry, and clients refuse "
+                        + "such a list. Sign what replaces it first; --retire is for a host that is gone.")
+            }
+            return try draft.withItsSignatures()
+        }
+        if !orphans.isEmpty {
+            Output.standard.complain(
+                "warning: \(Self.listed(orphans)) has no live entry any more: clients that know one refuse this list")
+        }
+        try ListRemoval(file: list, removed: removed.map { .init($0, now: now) }, remaining: change.after.count)
+            .print(asJSON: json, to: PinListFile(list).tells)
+    }
+
+    private static func listed(_ names: [String]) -> String {
+        names.map { SafeText.escapedLine($0) }.joined(separator: ", ")
+    }
+
+    private static func matches(_ entry: FingerprintEntry, _ subject: String) -> Bool {
+        if let pin = try? SignCommand.fingerprint(subject) { return entry.pin == pin }
+        return ASCIIText.lowercased(entry.name) == ASCIIText.lowercased(subject)
+    }
+}

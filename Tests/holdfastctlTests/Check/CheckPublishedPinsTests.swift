@@ -1,0 +1,132 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("holdfastctl check --pins and --chain", .timeLimit(.minutes(5)))
+struct CheckPublishedPinsTests {
+    private struct Line: Decodable {
+        struct Published: Decodable {
+            let isLockedOut: Bool
+            let text: String
+            let entryDaysLeft: Int?
+            let documentDaysLeft: Int?
+        }
+        struct Failing: Decodable {
+            let code: String
+        }
+        let outcome: String
+        let host: String
+        let published: Published?
+        let failure: Failing?
+        let remarks: [String]?
+    }
+
+    private static func entry(
+        _ name: String, _ certificate: [UInt8], days: Double = 30, depth: Int = 0
+    ) throws -> FingerprintEntry {
+        let end = SystemWallClock().now.timeIntervalSince1970 + days * 86_400
+        return try FingerprintEntry(name: name, pin: .certificate(certificate), expires: Int64(end), depth: depth)
+    }
+
+    @Test("All hosts of a list are checked, and one that clients would be locked out of makes it 1")
+    func list() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem", [.dns("www.example.com"), .dns("api.example.com")])
+            let other = try site.leaf("other.pem")
+            let issuer = site.issuing.certificate.der
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let arguments = [
+                    "check", "--pins", "pins.json", "--key", site.publicKey, "--ca", "root.pem", "--connect-to",
+                    "127.0.0.1:\(server.port)", "--timeout", "60",
+                ]
+                func check(_ entries: [FingerprintEntry], _ more: [String] = ["--json"]) async throws -> CommandRun {
+                    try site.write(
+                        "pins.json", String(decoding: try PinListDraft(entries).signed(by: site.key), as: UTF8.self))
+                    return try await site.run(arguments + more)
+                }
+                let good = try await check([
+                    try Self.entry("www.example.com", leaf.der, days: 20.5),
+                    try Self.entry("*.example.com", leaf.der), try Self.entry("api.example.com", issuer, depth: 1),
+                ])
+                #expect(good.status == 0, "\(good.output)\(good.errors)")
+                let lines = try good.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+                #expect(lines.map(\.host) == ["api.example.com", "www.example.com"])
+                #expect(lines.last?.published?.entryDaysLeft == 20)
+                let quiet = try await check([try Self.entry("www.example.com", leaf.der)], ["--quiet"])
+                #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
+
+                for wrong in [
+                    try Self.entry("www.example.com", other.der), try Self.entry("www.example.com", leaf.der, days: -1),
+                    try Self.entry("www.example.com", leaf.der, depth: 1), try Self.entry("www.example.com", issuer),
+                ] {
+                    let run = try await check([wrong, try Self.entry("api.example.com", leaf.der)])
+                    #expect(run.status == 1, "\(run.output)")
+                    let lines = try run.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+                    #expect(lines.map { $0.published?.isLockedOut } == [false, true])
+                    let brief = try await check([wrong, try Self.entry("api.example.com", leaf.der)], ["--quiet"])
+                    #expect(brief.status == 1 && brief.lines.count == 2)
+                }
+                let unsigned = try await site.run(arguments.map { $0 == site.publicKey ? "signer.pub" : $0 })
+                #expect(unsigned.status == 2 || unsigned.status == 3)
+            }
+        }
+    }
+
+    @Test("A trust server's document is checked for both kinds of clients, and its age")
+    func trustServer() async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                #expect(try await site.publish().status == 0)
+                let arguments = [
+                    "check", "--pins", "output/acme.json.signed", "--signer", "output/acme.crt", "--customer", "acme",
+                    "--ca", "root.pem", "--json",
+                ]
+                let good = try await CommandRun.holdfastctl(arguments, in: site.folder)
+                #expect(good.status == 0, "\(good.output)\(good.errors)")
+                let line = try good.json(Line.self)
+                #expect(line.host == "127.0.0.1" && line.published?.documentDaysLeft == 1)
+                try server.serve(try site.root.leaf(names: [.address([127, 0, 0, 1])]))
+                let renewed = try await CommandRun.holdfastctl(arguments, in: site.folder)
+                #expect(renewed.status == 1 && (try renewed.json(Line.self)).published?.isLockedOut == true)
+                let other = try await CommandRun.holdfastctl(
+                    arguments.map { $0 == "acme" ? "umbrella" : $0 }, in: site.folder)
+                #expect(other.status == 1 && other.errors.contains("wrongCustomer"))
+            }
+        }
+    }
+
+    @Test("A chain is judged before it is deployed: a missing intermediate, the order, another time, other pins")
+    func chain() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem")
+            let arguments = ["check", "--host", "www.example.com", "--ca", "root.pem", "--json", "--chain"]
+            let good = try await site.run(arguments + ["leaf.pem"])
+            #expect(good.status == 0 && (try good.json(Line.self)).remarks == nil, "\(good.errors)")
+            try site.write("alone.pem", leaf.pem)
+            let missing = try await site.run(arguments + ["alone.pem"])
+            #expect(missing.status == 1 && (try missing.json(Line.self)).failure?.code == "unknownIssuer")
+            try site.write("order.pem", leaf.pem + site.root.certificate.pem + site.issuing.certificate.pem)
+            let order = try await site.run(arguments + ["order.pem"])
+            #expect(order.status == 0)
+            #expect(try order.json(Line.self).remarks?.first?.contains("did not issue certificate 0") == true)
+            let late = try await site.run(arguments + ["leaf.pem", "--at", "2099-01-01"])
+            #expect(late.status == 1 && late.output.contains("expired"))
+            let pins = ["--pins", "pins.json", "--key", site.publicKey]
+            try site.write(
+                "pins.json",
+                String(
+                    decoding: try PinListDraft([Self.entry("www.example.com", leaf.der)]).signed(by: site.key),
+                    as: UTF8.self))
+            #expect(try await site.run(arguments + ["leaf.pem"] + pins).status == 0)
+            try site.leaf("next.pem")
+            let next = try await site.run(arguments + ["next.pem"] + pins)
+            #expect(next.status == 1 && (try next.json(Line.self)).published?.isLockedOut == true)
+        }
+    }
+}
