@@ -26,7 +26,8 @@ struct CheckTable {
             return count > 0 ? "\(count) \(kind)" : nil
         }
         let hosts = Set(reports.map(\.server)).count
-        let places = hosts == reports.count ? "\(hosts) hosts" : "\(hosts) hosts, \(reports.count) certificates"
+        let isPlain = !reports.contains(where: \.isOneOfMany)
+        let places = isPlain ? "\(reports.count) hosts" : "\(hosts) hosts, \(reports.count) certificates"
         output.line(
             "\(hosts == 1 ? places.replacing("hosts", with: "host") : places): \(counts.joined(separator: ", "))")
     }

@@ -11,8 +11,8 @@ final class TLSVersionWatch: ChannelInboundHandler {
     private var seen: [UInt8] = []
     private var isOver = false
 
-    /// Longer than any ServerHello.
-    private static let maximumBytes = 1_024
+    /// Longer than any ServerHello: a key share of ML-KEM has more than a thousand octets.
+    private static let maximumBytes = 8_192
 
     init(_ version: Lock<String?>) {
         self.version = version

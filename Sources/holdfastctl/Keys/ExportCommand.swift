@@ -8,6 +8,10 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Print a pin file in another system's words, or the public key of a signer.",
+        usage: """
+            holdfastctl export <file> --format <format> [<options>]
+            holdfastctl export --key <file> [<options>]
+            """,
         discussion: """
             With a pin file: prints the whole file that the other system loads, for all its hosts; with --fragment \
             the part that goes into one that is there. What the system cannot say is an error, unless --lossy is given; \
@@ -17,7 +21,8 @@ struct ExportCommand: AsyncParsableCommand {
             what CertStoreConfiguration(publicKey:) and verify take.
 
             EXAMPLES
-              holdfastctl export bank.pins.json --format android > network_security_config.xml
+              holdfastctl export bank.pins.json --format android \\
+                > network_security_config.xml
               holdfastctl export bank.pins.json --format ats --fragment
               holdfastctl export --key signer.pem
               holdfastctl export --key signer.pem --password-file secret.txt > signer.pub

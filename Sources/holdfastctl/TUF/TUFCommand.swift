@@ -10,16 +10,22 @@ struct TUFCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tuf",
         abstract: "A client of The Update Framework: refresh trusted metadata, download targets.",
+        usage: """
+            holdfastctl tuf --metadata-dir <folder> [<options>] init <root>
+            holdfastctl tuf --metadata-dir <folder> [<options>] refresh | download
+            """,
         discussion: """
             The command-line protocol of the public tuf-conformance suite. What is downloaded is verified against the \
             root that init was given, whatever the transport, so http is allowed to the loopback addresses.
 
             EXAMPLES
               holdfastctl tuf --metadata-dir trusted init root.json
-              holdfastctl tuf --metadata-dir trusted --metadata-url https://tuf.example.com/metadata refresh
-              holdfastctl tuf --metadata-dir trusted --metadata-url https://tuf.example.com/metadata \\
-                --target-name pins.json --target-dir downloads --target-base-url https://tuf.example.com/targets \\
-                download
+              holdfastctl tuf --metadata-dir trusted \\
+                --metadata-url https://tuf.example.com/metadata refresh
+              holdfastctl tuf --metadata-dir trusted \\
+                --metadata-url https://tuf.example.com/metadata \\
+                --target-name pins.json --target-dir downloads \\
+                --target-base-url https://tuf.example.com/targets download
 
             Exit codes: 0 success, 1 anything else, as the suite wants it.
             """)

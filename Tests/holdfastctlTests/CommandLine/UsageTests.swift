@@ -75,7 +75,7 @@ struct UsageTests {
             (["keygen"], "--output"),
             (["keygen", "-o", "key.pem", "--no-password", "--password-file", "pw"], "--no-password"),
             (["export"], "--key"),
-            (["export", "--key", "key.pem", "--password", "secret"], "--password"),
+            (["export", "--key", "key.pem", "--password", "secret"], "--key"),
             (["export", "--key", "key.pem", "--password-file", "pw", "--password-fd", "3"], "not both"),
             (["export", "--key", "key.pem", "--password-fd", "-1"], "--password-fd"),
             (["sign", "--key", "key.pem"], "--fingerprint"),
