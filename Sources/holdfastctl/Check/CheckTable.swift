@@ -29,7 +29,8 @@ struct CheckTable {
         let isPlain = !reports.contains(where: \.isOneOfMany)
         let places = isPlain ? "\(reports.count) hosts" : "\(hosts) hosts, \(reports.count) certificates"
         output.line(
-            "\(hosts == 1 && !isPlain ? places.replacing("hosts", with: "host") : places): \(counts.joined(separator: ", "))")
+            "\(hosts == 1 && !isPlain ? places.replacing("hosts", with: "host") : places): \(counts.joined(separator: ", "))"
+        )
     }
 
     private static func verdict(_ report: CheckReport) -> Output.Piece {
