@@ -59,7 +59,7 @@ public struct CertificateCheck: Sendable {
                 found: Self.names(of: certificate))
         }
         // A certificate counts to the second of its end.
-        guard certificate.notAfter.timeIntervalSince1970 >= time.timeIntervalSince1970.rounded(.down) else {
+        guard certificate.notAfter.wholeSeconds >= time.wholeSeconds else {
             throw CertificateCheckError(
                 .expired, name: name, expected: "a certificate that has not expired",
                 found: "one that ended at \(certificate.notAfter.formatted(.iso8601))")

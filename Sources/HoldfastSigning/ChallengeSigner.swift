@@ -32,15 +32,15 @@ public struct ChallengeSigner: Sendable {
         to challenge: String?, entries: [FingerprintEntry], at time: Date,
         versionCheck: ChallengeResponse.VersionCheck? = nil
     ) throws(SigningError) -> Answer {
-        guard let challenge, challenge.utf8.count <= 64, let nonce = Base64Text.decode(challenge),
+        guard let challenge, challenge.utf8.count <= 64, let nonce = CanonicalBase64.decode(challenge.utf8),
             Self.challengeLength.contains(nonce.count)
         else {
             throw SigningError(
                 .invalidChallenge, expected: "Base64 of 16 to 32 octets", found: challenge == nil ? "none" : "another")
         }
-        let seconds = time.timeIntervalSince1970.rounded(.down)
-        guard seconds >= 0, seconds < 1e15 else {
-            throw SigningError(.cryptographyFailed, expected: "a time after 1970", found: "\(seconds) s")
+        let seconds = time.wholeSeconds
+        guard (0..<Int64.max).contains(seconds) else {
+            throw SigningError(.cryptographyFailed, expected: "a time after 1970", found: "another")
         }
         let list = entries.map { entry in
             let depth = entry.depth > 0 ? ",\"depth\":\(entry.depth)" : ""
@@ -48,11 +48,11 @@ public struct ChallengeSigner: Sendable {
                 #"{"name":\#(PinListDraft.json(entry.name)),"fingerprint":"\#(entry.fingerprint)","#
                 + #""expires":\#(entry.expires)\#(depth)}"#
         }
-        var fields = [#""timestamp":\#(Int64(seconds))"#, #""fingerprints":[\#(list.joined(separator: ","))]"#]
+        var fields = [#""timestamp":\#(seconds)"#, #""fingerprints":[\#(list.joined(separator: ","))]"#]
         if let versionCheck { fields.append(#""verifyVersionResult":\#(try Self.json(versionCheck))"#) }
         let body = Data("{\(fields.joined(separator: ","))}".utf8)
         let signature = try key.signature(for: ChallengeResponse.signedBytes(challenge: challenge, body: body))
-        return Answer(body: body, signature: Base64Text.encode(signature))
+        return Answer(body: body, signature: CanonicalBase64.encode(signature))
     }
 
     private static func json(_ check: ChallengeResponse.VersionCheck) throws(SigningError) -> String {

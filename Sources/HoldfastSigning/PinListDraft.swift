@@ -81,7 +81,7 @@ public struct PinListDraft: Sendable, Hashable {
             if let old = self.signatures[entry], publicKey.isSignature(old, of: entry) {
                 signatures[entry] = old
             } else {
-                signatures[entry] = Base64Text.encode(try key.signature(for: entry.signedBytes))
+                signatures[entry] = CanonicalBase64.encode(try key.signature(for: entry.signedBytes))
             }
         }
         return try written(with: signatures)
@@ -168,6 +168,6 @@ public struct PinListDraft: Sendable, Hashable {
 
 extension DocumentPublicKey {
     fileprivate func isSignature(_ text: String, of entry: FingerprintEntry) -> Bool {
-        Base64Text.decode(text).map { verifies(signature: $0, of: entry.signedBytes) } ?? false
+        CanonicalBase64.decode(text.utf8).map { verifies(signature: $0, of: entry.signedBytes) } ?? false
     }
 }

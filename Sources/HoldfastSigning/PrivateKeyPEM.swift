@@ -7,8 +7,7 @@ struct PrivateKeyPEM {
     /// Headers inside the block (RFC 1421 4.6.1.1), which are not PEM as RFC 7468 has it.
     private static let olderEncryption = Data("Proc-Type: 4,ENCRYPTED".utf8)
 
-    /// What follows `BEGIN`.
-    let label: String
+    let kind: PEMBlocks.Kind
     let der: [UInt8]
 
     /// - Throws: ``SigningError`` `notAKeyFile`, or `unsupportedEncryption` for OpenSSL's own way of before PKCS #8.
@@ -32,7 +31,7 @@ struct PrivateKeyPEM {
                 expected: "one private key in PEM",
                 found: "\(blocks.count) blocks, the second of \(blocks[1].name) from line \(blocks[1].line) on")
         }
-        label = block.label
+        kind = block.kind
         switch block.content {
         case .success(let content): der = content
         case .failure(let problem):

@@ -125,7 +125,7 @@ public struct PublishingMemory: Sendable, Hashable {
     }
 
     static func isPublicKey(_ text: String) -> Bool {
-        Base64Text.decode(text).flatMap { try? SubjectPublicKeyInfo(der: $0) } != nil
+        CanonicalBase64.decode(text.utf8).flatMap { try? SubjectPublicKeyInfo(der: $0) } != nil
     }
 
     private static func damaged(_ expected: String, _ found: String) -> SigningError {

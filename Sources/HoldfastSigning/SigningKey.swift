@@ -22,8 +22,8 @@ public struct SigningKey: Sendable {
     /// - Throws: ``SigningError``.
     public init(pem: String, password: [UInt8]? = nil) throws(SigningError) {
         let block = try PrivateKeyPEM(pem)
-        switch block.label {
-        case "ENCRYPTED PRIVATE KEY":
+        switch block.kind {
+        case .encryptedPrivateKey:
             guard let password else {
                 throw SigningError(.passwordNeeded, expected: "a password", found: "an encrypted key without one")
             }
@@ -34,7 +34,7 @@ public struct SigningKey: Sendable {
                     .wrongPassword, expected: "the password of a P-256 key", found: "another, or another key")
             }
             self.key = key
-        case "PRIVATE KEY", "EC PRIVATE KEY":
+        case .privateKey:
             guard let key = try? P256.Signing.PrivateKey(derRepresentation: block.der) else {
                 throw SigningError(.unsupportedKey, expected: "a P-256 private key", found: "another, or a damaged one")
             }
@@ -48,7 +48,7 @@ public struct SigningKey: Sendable {
     /// zero octet in front or leading zeros left out, so that it has 31 to 33 octets.
     /// - Throws: ``SigningError`` `invalidNumber`.
     public init(exportedPrivateKey text: String) throws(SigningError) {
-        guard let octets = Base64Text.decode(text) else {
+        guard let octets = CanonicalBase64.decode(text.utf8) else {
             throw SigningError(.invalidNumber, expected: "canonical Base64 of a number", found: "other text")
         }
         let significant = octets.drop { $0 == 0 }
@@ -80,7 +80,7 @@ public struct SigningKey: Sendable {
     public var exportedPrivateKey: String {
         var octets = Array(key.rawRepresentation.drop { $0 == 0 })
         if octets.first.map({ $0 >= 0x80 }) ?? true { octets.insert(0, at: 0) }
-        return Base64Text.encode(octets)
+        return CanonicalBase64.encode(octets)
     }
 
     /// The key in PKCS #8, PEM, without encryption.

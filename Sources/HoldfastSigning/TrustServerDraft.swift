@@ -58,7 +58,7 @@ public struct TrustServerDraft: Sendable, Hashable {
     ///   - limits: those of the clients.
     /// - Throws: ``SigningError`` `unreadableDocument` with what a client would say.
     public func signed(by key: TrustServerKey, limits: DocumentLimits = DocumentLimits()) throws(SigningError) -> Data {
-        let time = Date(timeIntervalSince1970: Double(timestamp))
+        let time = Date(wholeSeconds: timestamp)
         let data = try key.sign(try content, at: time)
         let document: TrustServerDocument
         do throws(DocumentError) {

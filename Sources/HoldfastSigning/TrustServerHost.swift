@@ -25,10 +25,12 @@ public struct TrustServerHost: Sendable, Hashable {
         publicKeys = joined(host.publicKeys, backups.publicKeys)
     }
 
-    static func fingerprint(of certificate: X509Certificate) -> String { certificate.certificatePin.digest.hexadecimal }
+    static func fingerprint(of certificate: X509Certificate) -> String {
+        Hexadecimal.encode(certificate.certificatePin.digest)
+    }
 
     static func publicKey(of certificate: X509Certificate) -> String {
-        Base64Text.encode(Array(certificate.subjectPublicKeyInfo))
+        CanonicalBase64.encode(certificate.subjectPublicKeyInfo)
     }
 }
 
@@ -49,18 +51,12 @@ public struct TrustServerBackups: Sendable, Hashable {
     public init(certificates: [X509Certificate], keys: [SubjectPublicKeyInfo]) {
         self.init(
             fingerprints: certificates.map(TrustServerHost.fingerprint),
-            publicKeys: certificates.map(TrustServerHost.publicKey) + keys.map { Base64Text.encode(Array($0.der)) })
+            publicKeys: certificates.map(TrustServerHost.publicKey) + keys.map { CanonicalBase64.encode(Array($0.der)) }
+        )
     }
 
     init(fingerprints: [String], publicKeys: [String]) {
         self.fingerprints = fingerprints
         self.publicKeys = publicKeys
-    }
-}
-
-extension [UInt8] {
-    fileprivate var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }, as: UTF8.self)
     }
 }

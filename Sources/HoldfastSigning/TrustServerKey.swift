@@ -175,13 +175,13 @@ public struct TrustServerKey: Sendable {
 
     private static func secret(_ pem: String) throws(SigningError) -> Secret {
         let block = try PrivateKeyPEM(pem)
-        switch block.label {
-        case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
+        switch block.kind {
+        case .privateKey:
             if let key = try? P256.Signing.PrivateKey(derRepresentation: block.der) { return .p256(key) }
             if let key = try? _RSA.Signing.PrivateKey(derRepresentation: block.der) { return .rsa(key) }
             throw SigningError(
                 .unsupportedKey, expected: "RSA of 2048 bits or more, or P-256", found: "another, or a damaged one")
-        case "ENCRYPTED PRIVATE KEY":
+        case .encryptedPrivateKey:
             throw SigningError(.passwordNeeded, expected: "a key that is not encrypted", found: "an encrypted one")
         default:
             throw PrivateKeyPEM.otherLabel
@@ -216,7 +216,8 @@ public struct TrustServerKey: Sendable {
     }
 
     private static func seconds(_ time: Date) -> Int64 {
-        Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
+        // What is no time is none that a certificate can state.
+        time.wholeSeconds == .max ? 0 : time.wholeSeconds
     }
 
     private enum Identifier {

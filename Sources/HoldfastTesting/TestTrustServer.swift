@@ -36,15 +36,15 @@ package struct TestTrustServer: Sendable {
     /// The text of a document.
     package static func json(customer: String, at time: Date, _ hosts: [Host]) throws -> [UInt8] {
         let entries = try hosts.map { host in
-            let fingerprints = host.certificates.map { "\"\(hexadecimal(Pin.certificate($0.der).digest))\"" }
+            let fingerprints = host.certificates.map { "\"\(Hexadecimal.encode(Pin.certificate($0.der).digest))\"" }
             let keys = try host.certificates.map {
-                "\"\(Data(try X509Certificate(der: $0.der).subjectPublicKeyInfo).base64EncodedString())\""
+                "\"\(CanonicalBase64.encode(try X509Certificate(der: $0.der).subjectPublicKeyInfo))\""
             }
             let port = host.port.map { "\"port\":\"\($0)\"," } ?? ""
             return "{\"hostname\":\"\(host.name)\",\(port)\"fp\":[\(fingerprints.joined(separator: ","))],"
                 + "\"pk\":[\(keys.joined(separator: ","))]}"
         }
-        let seconds = Int64(time.timeIntervalSince1970.rounded(.down))
+        let seconds = time.wholeSeconds
         return Array(
             "{\"customer\":\"\(customer)\",\"hashes\":[\(entries.joined(separator: ","))],\"timestamp\":\(seconds)}"
                 .utf8)
@@ -74,9 +74,5 @@ package struct TestTrustServer: Sendable {
             TestDER.sequence([
                 TestDER.objectIdentifier([1, 2, 840, 113549, 1, 7, 2]), TestDER.context(0, constructed: signedData),
             ]))
-    }
-
-    private static func hexadecimal(_ octets: [UInt8]) -> String {
-        octets.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
     }
 }

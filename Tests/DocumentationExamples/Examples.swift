@@ -31,7 +31,7 @@ func holdfast(
 }
 
 func store(_ manager: TrustManager, url: URL, publicKey: String) async throws {
-    let configuration = CertStoreConfiguration(serviceUrl: url, publicKey: publicKey, useChallenge: true)
+    let configuration = CertStoreConfiguration(serviceURL: url, publicKey: publicKey, useChallenge: true)
     let store = try await CertStore.load(configuration: configuration)
     manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
     try await store.update()

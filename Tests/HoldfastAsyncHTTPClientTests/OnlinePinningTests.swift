@@ -43,10 +43,10 @@ struct OnlinePinningTests {
         settings.remoteDataProvider = provider
         settings.secureDataStore = InMemoryDataStore()
         settings.preparationTimeout = timeout
-        let store = try TrustServerStore(
+        let configuration = TrustServerConfiguration(
             url: try #require(URL(string: "https://pins.example.com/gcx")),
-            signer: TrustServerSigner(certificate: server.certificate), customer: "gcx", settings: settings,
-            logger: RecordingLog().logger)
+            signer: try TrustServerSigner(certificate: server.certificate), customer: "gcx", settings: settings)
+        let store = try TrustServerStore(checking: configuration, logger: RecordingLog().logger)
         setting.manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
         return store
     }

@@ -81,8 +81,7 @@ public enum CertificateFile {
     /// DER of each certificate, not read any further; the problem of a PEM block that cannot be decoded.
     static func blocks(of data: Data) -> [Result<[UInt8], PEMBlocks.Problem>] {
         guard data.range(of: Data("-----BEGIN ".utf8)) != nil, !isDER(data) else { return [.success(Array(data))] }
-        return PEMBlocks.read(data).filter { $0.label == "CERTIFICATE" || $0.label == "X509 CERTIFICATE" }
-            .map(\.content)
+        return PEMBlocks.read(data).filter { $0.kind == .certificate }.map(\.content)
     }
 
     /// Whether it is one element of DER and nothing else. Its first octet is `0`, with which text can begin as well.

@@ -97,9 +97,9 @@ public struct CertificateRevocationList: Sendable {
     /// Whose certificates the list speaks of, by its own word.
     public var issuer: DistinguishedName { DistinguishedName(der: der[issuerRange]) }
     /// When it was issued.
-    public var thisUpdate: Date { Date(timeIntervalSince1970: Double(thisUpdateSeconds)) }
+    public var thisUpdate: Date { Date(wholeSeconds: thisUpdateSeconds) }
     /// When the next one is due at the latest; nil where the list does not say.
-    public var nextUpdate: Date? { nextUpdateSeconds.map { Date(timeIntervalSince1970: Double($0)) } }
+    public var nextUpdate: Date? { nextUpdateSeconds.map { Date(wholeSeconds: $0) } }
     /// How many certificates of its issuer it revokes.
     package var count: Int { entries.count }
     /// What looking up serial numbers takes in memory, beside the DER.

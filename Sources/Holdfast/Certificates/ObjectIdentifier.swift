@@ -57,6 +57,6 @@ enum ObjectIdentifier {
     }
 
     private static func hexadecimal(_ content: ArraySlice<UInt8>) -> String {
-        "#" + content.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        "#" + Hexadecimal.encode(content)
     }
 }

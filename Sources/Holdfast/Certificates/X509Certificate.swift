@@ -141,9 +141,9 @@ public struct X509Certificate: Sendable {
     /// Whose it is.
     public var subject: DistinguishedName { DistinguishedName(der: layout.der[layout.subject]) }
     /// The first second of its validity.
-    public var notBefore: Date { Date(timeIntervalSince1970: Double(layout.notBefore)) }
+    public var notBefore: Date { Date(wholeSeconds: layout.notBefore) }
     /// The last second of its validity.
-    public var notAfter: Date { Date(timeIntervalSince1970: Double(layout.notAfter)) }
+    public var notAfter: Date { Date(wholeSeconds: layout.notAfter) }
     /// The public key as it stands in the certificate: what key pins hash (RFC 7469 section 2.4).
     public var subjectPublicKeyInfo: ArraySlice<UInt8> { layout.der[layout.subjectPublicKeyInfo] }
 

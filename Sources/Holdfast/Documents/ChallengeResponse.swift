@@ -104,7 +104,7 @@ public struct ChallengeResponse: Sendable, Hashable {
         guard let timestamp else { throw reader.missing("timestamp") }
         guard let entries else { throw reader.missing("fingerprints") }
         try reader.finish()
-        issuedAt = Date(timeIntervalSince1970: Double(timestamp))
+        issuedAt = Date(wholeSeconds: timestamp)
         self.entries = entries
         domainsConfiguration = domains
         versionCheck = version

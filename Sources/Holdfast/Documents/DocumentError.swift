@@ -63,6 +63,8 @@ public struct DocumentError: HoldfastError {
         case emptyList
         /// A name that has unexpired entries would be left without any.
         case losesPins
+        /// The task that reads the document was cancelled.
+        case cancelled
     }
 
     /// The reason.
@@ -85,6 +87,8 @@ public struct DocumentError: HoldfastError {
 }
 
 extension DocumentError {
+    static let cancelled = DocumentError(.cancelled, expected: "time to read the whole", found: "a cancelled task")
+
     /// `code in entry n, field f: expected …, found …. Remedy.`
     public var description: String {
         let place = [entry.map { "entry \($0)" }, field.map { "field \($0.quoted)" }].compactMap(\.self)
@@ -118,6 +122,7 @@ extension DocumentError.Code {
             "Check that the signer still runs, and then this device's clock; otherwise somebody answers with old documents."
         case .emptyList, .losesPins:
             "Publish entries for every name that has some, or allow the loss in the configuration."
+        case .cancelled: "Read it again when it is needed."
         }
     }
 }

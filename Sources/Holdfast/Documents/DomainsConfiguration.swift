@@ -60,12 +60,7 @@ extension StrictJSONReader {
         try beginObject()
         while let key = try nextKey() {
             switch key {
-            case "name":
-                let text = try string()
-                guard FingerprintEntry.isName(text) else {
-                    throw error(.invalidValue, FingerprintEntry.nameRule, text.quoted)
-                }
-                name = text
+            case "name": name = try hostName()
             case "sslPinningRequired": isRequired = try boolean()
             default: try skipValue()
             }

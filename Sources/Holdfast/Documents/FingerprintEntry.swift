@@ -37,7 +37,7 @@ public struct FingerprintEntry: Sendable, Hashable {
     }
 
     /// ``expires`` as a date.
-    public var expiryDate: Date { Date(timeIntervalSince1970: Double(expires)) }
+    public var expiryDate: Date { Date(wholeSeconds: expires) }
 
     /// The fingerprint as the published formats write it: Base64 of the SHA-256 of the certificate's DER.
     public var fingerprint: String { CanonicalBase64.encode(pin.digest) }
@@ -71,6 +71,13 @@ struct UnverifiedEntry: Sendable {
 }
 
 extension StrictJSONReader {
+    /// What an entry is for, as it was signed.
+    mutating func hostName() throws(DocumentError) -> String {
+        let text = try string()
+        guard FingerprintEntry.isName(text) else { throw error(.invalidValue, FingerprintEntry.nameRule, text.quoted) }
+        return text
+    }
+
     /// One entry of a list; nothing about it is verified.
     mutating func entry() throws(DocumentError) -> UnverifiedEntry {
         var name: String?
@@ -81,12 +88,7 @@ extension StrictJSONReader {
         try beginObject()
         while let key = try nextKey() {
             switch key {
-            case "name":
-                let text = try string()
-                guard FingerprintEntry.isName(text) else {
-                    throw error(.invalidValue, FingerprintEntry.nameRule, text.quoted)
-                }
-                name = text
+            case "name": name = try hostName()
             case "fingerprint":
                 let octets = try base64()
                 guard octets.count == Pin.digestLength else {

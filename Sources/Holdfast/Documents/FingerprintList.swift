@@ -90,16 +90,24 @@ private struct EntryVerifier {
     private mutating func verify() throws(DocumentError) {
         let (key, waiting) = (key, waiting)
         let shares = (waiting.count + Self.share - 1) / Self.share
-        let firstBad = Lock<Int?>(nil)
+        let progress = Lock<(firstBad: Int?, isCancelled: Bool)>((nil, false))
         DispatchQueue.concurrentPerform(iterations: shares) { share in
             for index in (share * Self.share)..<min(waiting.count, (share + 1) * Self.share) {
+                // Only the thread that asked for the verification knows of its task.
+                let isCancelled = Task.isCancelled
+                let isOver = progress.withLock { progress in
+                    if isCancelled { progress.isCancelled = true }
+                    return progress.isCancelled
+                }
+                guard !isOver else { return }
                 let (entry, signature) = (waiting[index].entry, waiting[index].signature ?? [])
                 guard !key.isValid(signature: signature, for: entry.signedBytes) else { continue }
-                firstBad.withLock { $0 = min($0 ?? index, index) }
+                progress.withLock { $0.firstBad = min($0.firstBad ?? index, index) }
                 return
             }
         }
-        if let bad = firstBad.withLock({ $0 }) {
+        guard !progress.withLock({ $0.isCancelled }) else { throw .cancelled }
+        if let bad = progress.withLock({ $0.firstBad }) {
             throw DocumentError(
                 .invalidSignature, entry: verified.count + bad, field: "signature",
                 expected: "a signature by the configured key",

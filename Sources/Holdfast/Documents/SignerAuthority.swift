@@ -33,7 +33,7 @@ struct SignerAuthority: Sendable {
 
     /// Equal octets for equal authorities.
     var identity: [UInt8] {
-        anchors.digest + intermediates.flatMap { Pin.certificate($0).digest } + purpose
+        anchors.digest + intermediates.flatMap { SHA256Digest.of($0) } + purpose
     }
 
     /// anyExtendedKeyUsage, serverAuth, clientAuth: what an authority gives to everybody.
@@ -48,7 +48,7 @@ struct SignerAuthority: Sendable {
         let chain = PresentedChain([certificate.der] + presented.filter { $0 != certificate.der } + intermediates)
         let validator = PathValidator(anchors: anchors)
         let outcome = validator.validate(
-            chain, for: .extendedKeyUsage(purposeText), at: Date(timeIntervalSince1970: Double(time))
+            chain, for: .extendedKeyUsage(purposeText), at: Date(wholeSeconds: time)
         ) { _ in true }
         guard outcome.path == nil else { return }
         throw refusal(outcome.failure ?? DecisionDraft.unexplained)

@@ -74,12 +74,7 @@ extension StrictJSONReader {
         try beginObject()
         while let key = try nextKey() {
             switch key {
-            case "hostname":
-                let text = try string()
-                guard FingerprintEntry.isName(text) else {
-                    throw error(.invalidValue, FingerprintEntry.nameRule, text.quoted)
-                }
-                hostname = text
+            case "hostname": hostname = try hostName()
             case "port":
                 if takeNull() { continue }
                 port = try portNumber()

@@ -1,11 +1,11 @@
 /// Base64 in its one canonical spelling (RFC 4648 3.5, 4): the alphabet with `+` and `/`, padded, unused bits zero,
 /// nothing between. Two texts that differ never mean the same octets.
-enum CanonicalBase64 {
+package enum CanonicalBase64 {
     private static let padding = UInt8(ascii: "=")
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// The octets; nil for a text that is not the canonical spelling of any.
-    static func decode(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
         let length = text.count
         guard length % 4 == 0 else { return nil }
         let padded = text.suffix(2).reversed().prefix { $0 == padding }.count
@@ -26,7 +26,8 @@ enum CanonicalBase64 {
         return octets
     }
 
-    static func encode(_ octets: some Collection<UInt8>) -> String {
+    /// The one spelling of these octets.
+    package static func encode(_ octets: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((octets.count + 2) / 3 * 4)
         var bits: UInt32 = 0

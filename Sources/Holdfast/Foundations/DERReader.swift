@@ -126,11 +126,27 @@ extension DERError: CustomStringConvertible {
             case .lengthTooLarge: "a length of more than four octets"
             case .lengthNotMinimal: "a length that is not in its shortest form"
             case .trailingBytes: "bytes after the last element"
-            case .unexpectedTag(let expected, let found): "identifier \(hex(found)) where \(hex(expected)) is due"
+            case .unexpectedTag(let expected, let found):
+                "identifier 0x\(Hexadecimal.encode([found])) where 0x\(Hexadecimal.encode([expected])) is due"
             case .invalidValue(let what): what
             }
         return "\(problem) at offset \(offset)"
     }
+}
 
-    private func hex(_ tag: UInt8) -> String { "0x" + (tag < 16 ? "0" : "") + String(tag, radix: 16) }
+/// What the octets of a long length say (X.690 8.1.3.5), in any integer: where `Int` has 32 bits, four octets do not fit.
+enum DERLength {
+    /// nil for a length that the integer cannot hold.
+    static func value<Integer: FixedWidthInteger>(
+        of octets: ArraySlice<UInt8>, as: Integer.Type = Integer.self
+    ) -> Integer? {
+        var value: Integer = 0
+        for octet in octets {
+            guard let octet = Integer(exactly: octet) else { return nil }
+            let (shifted, isTooLarge) = value.multipliedReportingOverflow(by: 256)
+            guard !isTooLarge else { return nil }
+            value = shifted | octet
+        }
+        return value
+    }
 }

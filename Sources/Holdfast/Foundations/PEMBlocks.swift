@@ -23,6 +23,23 @@ package struct PEMBlocks {
 
         /// What it is, fit for a message: a label that was mistyped may hold anything.
         package var name: String { PEMBlocks.knownLabels.contains(label) ? label : "an unknown kind" }
+
+        /// What its label says that it holds.
+        package var kind: Kind {
+            switch label {
+            case "CERTIFICATE", "X509 CERTIFICATE": .certificate
+            case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": .certificateRequest
+            case "PUBLIC KEY": .publicKey
+            case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY": .privateKey
+            case "ENCRYPTED PRIVATE KEY": .encryptedPrivateKey
+            default: .other
+            }
+        }
+    }
+
+    /// What Holdfast reads from PEM. A label that openssl wrote formerly counts as the one of RFC 7468.
+    package enum Kind: Sendable {
+        case certificate, certificateRequest, publicKey, privateKey, encryptedPrivateKey, other
     }
 
     /// RFC 7468 and what openssl writes.

@@ -1,5 +1,4 @@
 internal import Crypto
-internal import Foundation
 
 /// What a certificate must contain to be accepted: the SHA-256 of a public key, or of a whole certificate.
 ///
@@ -100,8 +99,8 @@ extension Pin: CustomStringConvertible {
     /// reads both.
     public var description: String {
         switch subject {
-        case .publicKey: PinText.keyPrefix + Data(digest).base64EncodedString()
-        case .certificate: PinText.certificatePrefix + PinText.hexadecimal(digest)
+        case .publicKey: PinText.keyPrefix + CanonicalBase64.encode(digest)
+        case .certificate: PinText.certificatePrefix + Hexadecimal.encode(digest)
         }
     }
 
@@ -118,6 +117,19 @@ extension Pin: CustomStringConvertible {
         let (subject, digest) = try PinText.parse(text)
         try self.init(subject: subject, digest: digest)
     }
+}
+
+extension X509Certificate {
+    /// The pin of its public key.
+    public var publicKeyPin: Pin { Pin(subject: .publicKey, hashing: subjectPublicKeyInfo) }
+
+    /// The pin of the whole certificate.
+    public var certificatePin: Pin { Pin.certificate(der) }
+}
+
+extension SubjectPublicKeyInfo {
+    /// The pin of this key: the SHA-256 of ``der``.
+    public var sha256Pin: Pin { Pin(subject: .publicKey, hashing: der) }
 }
 
 /// 32 octets in four words: a pin in a set costs no allocation.

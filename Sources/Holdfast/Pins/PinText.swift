@@ -26,17 +26,6 @@ enum PinText {
         throw nearMiss(text)
     }
 
-    static func hexadecimal(_ octets: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(octets.count * 2)
-        for octet in octets {
-            text.append(digits[Int(octet >> 4)])
-            text.append(digits[Int(octet & 0x0F)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
     private static func decodeBase64(_ base64: Substring.UTF8View, in text: String) throws(PinError) -> [UInt8] {
         if base64.count == base64Length, let octets = CanonicalBase64.decode(base64),
             octets.count == Pin.digestLength

@@ -146,6 +146,7 @@ public struct CompositePolicy: TrustPolicy {
         var draft = DecisionDraft(hostName, nil, trust, time)
         draft.pins = Self.distinct(decisions.flatMap(\.configuredPins))
         for decision in decisions { draft.effort += decision.effort }
+        draft.announcements = decisions.flatMap(\.announcements)
         // What a member that rejected would have let through is beside the point.
         draft.notices = accepting.flatMap(\.notices)
         for decision in accepting { draft.restsOnWhat(endsAt: decision.holdsUntil) }

@@ -12,6 +12,8 @@ struct DecisionDraft {
     var pins: [Pin] = []
     var notices: [TrustFailure] = []
     var effort = ValidationEffort()
+    /// What is to be told once the decision stands.
+    var announcements: [@Sendable () -> Void] = []
     /// The earliest end of what a decision to trust rests on beside the path.
     private var end = Date.distantFuture
 
@@ -61,9 +63,11 @@ struct DecisionDraft {
     private func decision(
         _ verdict: TrustDecision.Verdict, path: ValidatedPath?, matched: [Pin]
     ) -> TrustDecision {
-        TrustDecision(
+        var decision = TrustDecision(
             verdict, policyName: policyName, validationType: validationType, host: host, time: time,
             chain: trust.chain, path: path, configuredPins: pins, matchedPins: matched, notices: notices,
             effort: effort, holdsUntil: min(end, path?.holdsUntil ?? .distantFuture))
+        decision.announcements = announcements
+        return decision
     }
 }

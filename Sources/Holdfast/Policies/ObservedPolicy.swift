@@ -31,6 +31,7 @@ struct ObservedPolicy: TrustPolicy {
 
 extension Subscribers where Subscriber == @Sendable (TrustDecision) -> Void {
     func tell(_ decision: TrustDecision) -> TrustDecision {
+        let decision = decision.announced()
         for observer in all { observer(decision) }
         return decision
     }

@@ -32,7 +32,7 @@ struct PinOnlyValidation {
         draft.effort.work += leaf.hashingWork
         let matched = matcher.pins(of: leaf)
         if !matched.isEmpty {
-            let seconds = PathValidator.wholeSeconds(draft.time)
+            let seconds = draft.time.wholeSeconds
             if revocation.isChecked {
                 let isKnown = certificates.contains(leaf) || matched.contains { $0.subject == .certificate }
                 let failure = own.revocationFailure(
@@ -53,7 +53,7 @@ struct PinOnlyValidation {
         let validator = own.ignoringValidity(to: TrustAnchors(certificates))
         let query = PathValidator.Query(
             chain: chain, purpose: purpose.checkingHost(!matcher.leafOnly),
-            time: PathValidator.wholeSeconds(draft.time), isTrusted: { pinned.contains($0) }, spent: draft.effort)
+            time: draft.time.wholeSeconds, isTrusted: { pinned.contains($0) }, spent: draft.effort)
         var trace: [PathSearch.TracedRule]?
         let outcome = validator.search(query, trace: &trace) { _ in true }
         draft.effort = outcome.effort

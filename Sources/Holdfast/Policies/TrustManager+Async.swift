@@ -28,8 +28,6 @@ enum EvaluationQueue {
     static let queue = DispatchQueue(label: "holdfast.evaluation", qos: .userInitiated, attributes: .concurrent)
 
     static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-        await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: body()) }
-        }
+        await queue.run { body() }
     }
 }

@@ -18,7 +18,7 @@ public final class TrustManager: Sendable {
     public let clock: any WallClock
     private let table: Lock<PolicyTable>
     private let observers = Subscribers<@Sendable (TrustDecision) -> Void>()
-    private let watchers = Subscribers<AsyncStream<TrustPolicyChange>.Continuation>()
+    private let watchers = Subscribers<@Sendable (TrustPolicyChange) -> Void>()
 
     /// Makes a manager.
     /// - Parameters:
@@ -176,11 +176,6 @@ public final class TrustManager: Sendable {
 
     // MARK: Watching
 
-    /// What ends an observation.
-    public struct ObserverToken: Sendable, Hashable {
-        fileprivate let value: UInt64
-    }
-
     /// Tells an observer of every decision that this manager, or a policy that came from it, makes from now on.
     ///
     /// It is called on the thread that decides, before the caller has the decision, with no lock held: it may call the
@@ -188,25 +183,21 @@ public final class TrustManager: Sendable {
     /// the peer's key; what was decided without, ``TrustDecision/hasProofOfPossession`` shows.
     @discardableResult
     public func addObserver(_ observer: @escaping @Sendable (TrustDecision) -> Void) -> ObserverToken {
-        ObserverToken(value: observers.add(observer))
+        observers.add(observer)
     }
 
     /// Ends an observation; a decision under way may still be told.
-    public func removeObserver(_ token: ObserverToken) { observers.remove(token.value) }
+    public func removeObserver(_ token: ObserverToken) { observers.remove(token) }
 
     /// Every change of policies from now on, for as many listeners as one likes, each with a stream of its own.
     ///
-    /// A listener that does not listen costs memory, a few words a change; end the stream by ending its task.
-    public func changes() -> AsyncStream<TrustPolicyChange> {
-        let (stream, continuation) = AsyncStream.makeStream(of: TrustPolicyChange.self)
-        let token = watchers.add(continuation)
-        continuation.onTermination = { [weak watchers] _ in watchers?.remove(token) }
-        return stream
-    }
+    /// Of what a listener does not listen to, the latest 256 changes are kept: whoever has connections to end after each
+    /// change listens all the time, or compares the policies.
+    public func changes() -> AsyncStream<TrustPolicyChange> { watchers.stream() }
 
     private func tell(_ changes: [TrustPolicyChange]) {
         for watcher in watchers.all {
-            for change in changes { watcher.yield(change) }
+            for change in changes { watcher(change) }
         }
     }
 }

@@ -83,7 +83,7 @@ public protocol TrustPolicy: Sendable {
     /// stands.
     var unwrapped: any TrustPolicy { get }
 
-    /// Lets others learn of a decision of ``unwrapped``; by default there is nobody to tell.
+    /// Lets others learn of a decision of ``unwrapped`` that stands; by default the stores that it rests on.
     func tell(_ decision: TrustDecision)
 
     /// Judges a trust at a time.
@@ -123,8 +123,8 @@ extension TrustPolicy {
     /// The policy itself.
     public var unwrapped: any TrustPolicy { self }
 
-    /// Tells nobody.
-    public func tell(_ decision: TrustDecision) {}
+    /// Tells the stores that the decision rests on.
+    public func tell(_ decision: TrustDecision) { decision.announced() }
 
     /// Rejects with `noTrust`.
     public func decisionWithoutTrust(at time: Date) -> TrustDecision {

@@ -60,6 +60,9 @@ public struct TrustDecision: Sendable {
     /// that see the end of the handshake say true, and tell a decision to trust only then.
     public package(set) var hasProofOfPossession = false
 
+    /// What is to be told once the decision stands: by an adapter after the handshake, where none is by whoever asked.
+    package var announcements: [@Sendable () -> Void] = []
+
     /// Puts a decision together; for implementations of ``TrustPolicy``.
     ///
     /// Leave out `holdsUntil` where nothing ends before the path does. Without a path, a decision to trust then ends with
@@ -97,6 +100,17 @@ public struct TrustDecision: Sendable {
     package var provedByHandshake: TrustDecision {
         var decision = self
         decision.hasProofOfPossession = true
+        return decision
+    }
+
+    /// Tells what is to be told of a decision that stands.
+    /// - Returns: the decision, of which nothing is to be told any more.
+    @discardableResult
+    package func announced() -> TrustDecision {
+        guard !announcements.isEmpty else { return self }
+        for announce in announcements { announce() }
+        var decision = self
+        decision.announcements = []
         return decision
     }
 

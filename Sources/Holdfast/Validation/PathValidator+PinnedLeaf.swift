@@ -33,7 +33,7 @@ extension PathValidator {
         let issuers = chain.certificates.dropFirst() + configured.map(\.der)
         let query = Query(
             chain: PresentedChain([leaf.der] + issuers), purpose: .server(identity: nil),
-            time: Self.wholeSeconds(time), isTrusted: { $0 != leaf }, skipsRules: true, spent: effort)
+            time: time.wholeSeconds, isTrusted: { $0 != leaf }, skipsRules: true, spent: effort)
         var trace: [PathSearch.TracedRule]?
         let outcome = search(query, trace: &trace) { _ in true }
         effort = outcome.effort

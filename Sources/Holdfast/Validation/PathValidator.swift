@@ -76,7 +76,7 @@ public struct PathValidator: ChainValidator {
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date,
         accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
-        let seconds = Self.wholeSeconds(time)
+        let seconds = time.wholeSeconds
         // Once: a path that was found under one set is not to be remembered for another.
         let anchors = anchors
         var query = Query(chain: chain, purpose: purpose, time: seconds, anchors: anchors)
@@ -189,13 +189,5 @@ public struct PathValidator: ChainValidator {
             return Violation(.chainTooLarge) { ("at most \(limits.presentedBytes) bytes", "\(bytes)") }
         }
         return nil
-    }
-
-    /// Validity is stated in whole seconds, so the fraction does not count. A time that is no number is past every
-    /// notAfter.
-    static func wholeSeconds(_ time: Date) -> Int64 {
-        let seconds = time.timeIntervalSince1970.rounded(.down)
-        guard seconds.isFinite, abs(seconds) < 1e15 else { return .max }
-        return Int64(seconds)
     }
 }

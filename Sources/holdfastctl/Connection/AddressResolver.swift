@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Holdfast
 
 /// Finds every address of a name.
 struct AddressResolver: Sendable {
@@ -15,13 +16,13 @@ struct AddressResolver: Sendable {
         AddressResolver { name throws(CommandFailure) in
             let late = CommandFailure(
                 .timedOut, "the addresses of \(name) were not found within \(limit.components.seconds) s")
-            let result: Result<[String], CommandFailure> = await TimeLimit.within(limit, otherwise: .failure(late)) {
+            let search = Task {
                 await withCheckedContinuation { continuation in
                     // The system's call waits for the network, and cannot be told to stop.
                     DispatchQueue.global().async { continuation.resume(returning: lookUp(name)) }
                 }
             }
-            return try result.get()
+            return try await (TimeLimit.value(of: search, within: limit) ?? .failure(late)).get()
         }
     }
 

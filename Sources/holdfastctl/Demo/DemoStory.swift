@@ -69,7 +69,7 @@ struct DemoStory {
             validator: PathValidator(anchors: stage.anchors), clock: stage.clock)
         return try CertStore(
             checking: CertStoreConfiguration(
-                serviceUrl: url, publicKey: try key.publicKey.base64, useChallenge: useChallenge),
+                serviceURL: url, publicKey: try key.publicKey.base64, useChallenge: useChallenge),
             secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, clock: stage.clock,
             logger: Logger(label: "demo") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -90,8 +90,8 @@ struct DemoStory {
         _ expected: DocumentError.Code? = nil
     ) async throws {
         if let list { service.publish(list) }
-        var failure: CertStoreError?
-        do throws(CertStoreError) {
+        var failure: StoreError?
+        do throws(StoreError) {
             try await store.update(mode: .forced)
         } catch {
             failure = error

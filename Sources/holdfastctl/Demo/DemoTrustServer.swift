@@ -50,9 +50,10 @@ struct DemoTrustServer {
             settings.secureDataStore = InMemoryDataStore()
             settings.remoteDataProvider = AsyncHTTPClientDataProvider(
                 validator: PathValidator(anchors: stage.anchors), clock: stage.clock)
-            let store = try TrustServerStore(
+            let configuration = TrustServerConfiguration(
                 url: url, signer: try TrustServerSigner(certificate: key.certificate), customer: customer,
-                settings: settings, clock: stage.clock)
+                settings: settings)
+            let store = try TrustServerStore(checking: configuration, clock: stage.clock)
             let scene = DemoTrustServer(
                 stage: stage, key: key, store: store, published: document,
                 impostor: try stage.issuing.impersonate(stage.original), tell: tell)
@@ -84,8 +85,8 @@ struct DemoTrustServer {
         // The machine in the middle had the store ask once more, which a forced update would join.
         try await store.prepare()
         published.replace(with: document)
-        var failure: CertStoreError?
-        do throws(CertStoreError) {
+        var failure: StoreError?
+        do throws(StoreError) {
             _ = try await store.update(mode: .forced)
         } catch {
             failure = error
@@ -111,7 +112,7 @@ struct DemoTrustServer {
             PresentedChain(stage.original.chain), for: .server(identity: stage.host), at: now
         ) { _ in true }
         guard let path = outcome.path else { throw CommandFailure(.notSigned, "the trusted server is not trusted") }
-        let seconds = Int64(now.timeIntervalSince1970.rounded(.down))
+        let seconds = now.wholeSeconds
         let round = PublishingRound(
             [(host: stage.host, answer: .validated(path))], earlier: [], rules: .init(), at: seconds)
         return try TrustServerDraft(customer: customer, hosts: round.hosts, timestamp: seconds).signed(by: key)

@@ -6,7 +6,7 @@ struct DemoUpdate {
     let what: String
     /// Why it has to be refused; nil where it has to be taken.
     let expected: DocumentError.Code?
-    let error: CertStoreError?
+    let error: StoreError?
     /// Whether the pins that count afterwards are those that should.
     let hasRightPins: Bool
     /// Whether it is an answer to a challenge.

@@ -106,7 +106,7 @@ enum PublicKeyArgument {
             throw CommandFailure(
                 .wrongUsage, "\(text) has a private key; give the public one, which holdfastctl export prints")
         }
-        guard let block = PEMBlocks.read(content).first(where: { $0.label == "PUBLIC KEY" }) else {
+        guard let block = PEMBlocks.read(content).first(where: { $0.kind == .publicKey }) else {
             return try DocumentPublicKey(
                 base64: String(decoding: content, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
         }

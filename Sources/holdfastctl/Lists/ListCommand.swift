@@ -122,7 +122,7 @@ struct ListPruneCommand: AsyncParsableCommand {
     func run() async throws {
         let now = SystemWallClock().now
         // An entry counts to the end of the second of its expiry.
-        let second = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
+        let second = Date(wholeSeconds: now.wholeSeconds)
         var removed: [FingerprintEntry] = []
         let change = try PinListFile(list).update(signedBy: try key.get(), creating: false) { draft in
             removed = draft.prune(at: second)

@@ -22,9 +22,7 @@ struct PinListReport: Encodable {
         let depth: Int?
 
         init(_ entry: FingerprintEntry, now: Date) {
-            state =
-                entry.expiryDate.timeIntervalSince1970 >= now.timeIntervalSince1970.rounded(.down)
-                ? .valid : .expired
+            state = entry.expires >= now.wholeSeconds ? .valid : .expired
             name = entry.name
             fingerprint = entry.fingerprint
             expires = entry.expires
@@ -64,8 +62,7 @@ struct PinListReport: Encodable {
         time = now.formatted(.iso8601)
         let draft = PinListDraft(entries)
         self.entries = entries.map { Entry($0, now: now) }
-        namesWithoutBackup = draft.namesWithoutBackup(
-            at: Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down)))
+        namesWithoutBackup = draft.namesWithoutBackup(at: Date(wholeSeconds: now.wholeSeconds))
         unsignedDomainsConfig = hasDomains
     }
 

@@ -220,7 +220,7 @@ struct SignCommand: AsyncParsableCommand {
             throw CommandFailure(.wrongUsage, "expected the SHA-256 of a certificate, found the pin of a key")
         }
         if let pin = try? Pin("cert-sha256/\(text)") { return pin }
-        if let octets = Data(base64Encoded: text), octets.base64EncodedString() == text,
+        if let octets = CanonicalBase64.decode(text.utf8),
             let pin = try? Pin(subject: .certificate, digest: octets)
         {
             return pin

@@ -66,10 +66,10 @@ struct SignedSubjects {
     static func entries(
         for names: [String], fingerprint: Pin, expires: Int64, depth: Int, now: Date
     ) throws -> [FingerprintEntry] {
-        guard Double(expires) >= now.timeIntervalSince1970.rounded(.down) else {
+        guard expires >= now.wholeSeconds else {
             throw CommandFailure(
                 .notSigned,
-                "nothing was signed: it has expired, at \(Date(timeIntervalSince1970: Double(expires)).formatted(.iso8601))"
+                "nothing was signed: it has expired, at \(Date(wholeSeconds: expires).formatted(.iso8601))"
             )
         }
         do {

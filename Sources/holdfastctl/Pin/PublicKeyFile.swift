@@ -43,28 +43,28 @@ struct PublicKeyFile {
         case .success(let content): der = content
         case .failure(let problem): throw failure("cannot be read as PEM: \(problem.text)")
         }
-        switch block.label {
-        case "CERTIFICATE", "X509 CERTIFICATE":
+        switch block.kind {
+        case .certificate:
             do throws(CertificateError) {
                 return try certificate(der, place: place)
             } catch {
                 throw failure("has a certificate that cannot be read: \(error)")
             }
-        case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
+        case .certificateRequest:
             do throws(CertificateError) {
                 return try request(der, place: place)
             } catch {
                 throw failure("has a certificate request that cannot be read: \(error)")
             }
-        case "PUBLIC KEY":
+        case .publicKey:
             do throws(CertificateError) {
                 return try publicKey(der, place: place)
             } catch {
                 throw failure("has a public key that cannot be read: \(error)")
             }
-        case "ENCRYPTED PRIVATE KEY":
+        case .encryptedPrivateKey:
             throw encrypted
-        case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
+        case .privateKey:
             return try privateKey(der, place: place)
         default:
             return nil

@@ -16,14 +16,14 @@ enum TrustServerBackupFile {
             }
             var count = 0
             for block in PEMBlocks.read(data) {
-                switch block.label {
-                case "CERTIFICATE", "X509 CERTIFICATE":
+                switch block.kind {
+                case .certificate:
                     certificates.append(try use(block, of: path) { try X509Certificate(der: $0) })
-                case "PUBLIC KEY": keys.append(try use(block, of: path) { try SubjectPublicKeyInfo(der: $0) })
-                case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
+                case .publicKey: keys.append(try use(block, of: path) { try SubjectPublicKeyInfo(der: $0) })
+                case .certificateRequest:
                     keys.append(try use(block, of: path) { try CertificateRequest(der: $0).subjectPublicKeyInfo })
-                case "ENCRYPTED PRIVATE KEY": throw ForeignFile.encryptedKey(path, wanting: .publicKey)
-                case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
+                case .encryptedPrivateKey: throw ForeignFile.encryptedKey(path, wanting: .publicKey)
+                case .privateKey:
                     keys.append(try use(block, of: path) { try PrivateKeyReader(der: $0).publicKey })
                 default: continue
                 }

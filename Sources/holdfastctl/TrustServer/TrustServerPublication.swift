@@ -54,7 +54,7 @@ struct TrustServerPublication: Sendable {
             )
         }
         let rules = rules(memory)
-        let round = PublishingRound(answers, earlier: memory.hosts, rules: rules, at: Self.seconds(now))
+        let round = PublishingRound(answers, earlier: memory.hosts, rules: rules, at: now.wholeSeconds)
         let (data, isRepeated) = try document(of: round, at: now)
         var report = Report(
             round: round, isRepeated: isRepeated,
@@ -77,8 +77,6 @@ struct TrustServerPublication: Sendable {
         }
         return report
     }
-
-    private static func seconds(_ time: Date) -> Int64 { Int64(time.timeIntervalSince1970.rounded(.down)) }
 
     /// A memory that is lost must not cut the overlap short: what clients use now is in the document that is about to be
     /// replaced.
@@ -130,7 +128,7 @@ struct TrustServerPublication: Sendable {
     }
 
     private func sign(_ hosts: [TrustServerHost], at time: Date) throws(SigningError) -> Data {
-        try TrustServerDraft(customer: customer, hosts: hosts, timestamp: Self.seconds(time)).signed(by: key)
+        try TrustServerDraft(customer: customer, hosts: hosts, timestamp: time.wholeSeconds).signed(by: key)
     }
 
     /// Whether no published document was made after a round, or one far in the future. Clients that took such a one

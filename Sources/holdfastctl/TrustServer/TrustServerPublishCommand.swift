@@ -218,7 +218,7 @@ extension TrustServerPublication.Report {
                 switch failure.consequence {
                 case .partial: "is published with what its other addresses showed"
                 case .kept(let since):
-                    "keeps its entry of \(Date(timeIntervalSince1970: Double(since)).formatted(.iso8601))"
+                    "keeps its entry of \(Date(wholeSeconds: since).formatted(.iso8601))"
                 case .omitted: "has no entry to keep and is left out"
                 }
             return "\(host) \(consequence): \(failure.problems.map(\.reason).joined(separator: "; "))"

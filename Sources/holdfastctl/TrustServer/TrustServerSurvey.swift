@@ -66,7 +66,7 @@ struct TrustServerSurvey: Sendable {
         let probe = probe.connecting(to: place, offering: algorithms)
         let name = place.map { $0.name + " gave " } ?? ""
         let late = CommandFailure(.timedOut, "\(name)no answer within \(limit.components.seconds) s")
-        return await TimeLimit.within(limit, otherwise: .failed(late)) {
+        let answer = Task { () async -> Outcome in
             do throws(CommandFailure) {
                 let decision = try await probe.ask(StandardPolicy(host: HostPattern(host)), about: host).decision
                 if decision.isTrusted, let path = decision.path { return .trusted(path) }
@@ -76,5 +76,6 @@ struct TrustServerSurvey: Sendable {
                 return .failed(error)
             }
         }
+        return await TimeLimit.value(of: answer, within: limit) ?? .failed(late)
     }
 }

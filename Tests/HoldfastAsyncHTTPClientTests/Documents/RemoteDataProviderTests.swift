@@ -179,7 +179,7 @@ struct RemoteDataProviderTests {
                     serviceUrl: try #require(URL(string: server.url())), publicKey: key),
                 secureDataStore: InMemoryDataStore(), remoteDataProvider: kind.provider(),
                 logger: RecordingLog().logger)
-            let error = await #expect(throws: CertStoreError.self) { try await store.update() }
+            let error = await #expect(throws: StoreError.self) { try await store.update() }
             #expect(error?.code == .invalidData)
         }
     }

@@ -71,9 +71,10 @@ struct OnlinePinningTests {
         settings.remoteDataProvider = provider
         settings.secureDataStore = InMemoryDataStore()
         settings.preparationTimeout = timeout
-        let store = try TrustServerStore(
-            url: try #require(URL(string: url)), signer: TrustServerSigner(certificate: server.certificate),
-            customer: "gcx", settings: settings, clock: clock, logger: RecordingLog().logger)
+        let configuration = TrustServerConfiguration(
+            url: try #require(URL(string: url)), signer: try TrustServerSigner(certificate: server.certificate),
+            customer: "gcx", settings: settings)
+        let store = try TrustServerStore(checking: configuration, clock: clock, logger: RecordingLog().logger)
         return try store.trustPolicy(forHost: host)
     }
 

@@ -60,7 +60,7 @@ struct PinnedByStoreTests {
             }
             // A list of somebody else's changes nothing.
             try published.publish([renewed], by: SigningKey())
-            await #expect(throws: CertStoreError.self) { try await store.update(mode: .forced) }
+            await #expect(throws: StoreError.self) { try await store.update(mode: .forced) }
             try await withLoopbackTLSServer(serving: renewed) { server in
                 try await expectRefusal(try await ClientAttempt.make(client, at: server), .pinMismatch, at: server)
             }

@@ -223,8 +223,8 @@ struct DecisionEndTests {
     @Test("By a trust server's document it ends when the document is past its grace")
     func trustServer() async throws {
         var fixture = try TrustServerStoreFixture()
-        fixture.settings.maxAge = 3_600
-        fixture.settings.grace = 7_200
+        fixture.settings.maxAge = .seconds(3_600)
+        fixture.settings.grace = .seconds(7_200)
         try fixture.publish()
         let policy = try fixture.store().trustPolicy(forHost: PolicyFixture.host)
         try await policy.prepare()

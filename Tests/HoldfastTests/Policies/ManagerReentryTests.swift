@@ -105,7 +105,7 @@ struct ManagerReentryTests {
         let fixture = try PolicyFixture()
         let host = try HostPattern(PolicyFixture.host)
         let manager = manager
-        let token = Lock<TrustManager.ObserverToken?>(nil)
+        let token = Lock<ObserverToken?>(nil)
         let told = manager.addObserver { [manager] _ in
             manager.add(policy: StandardPolicy(host: host))
             if let token = token.withLock({ $0 }) { manager.removeObserver(token) }

@@ -220,6 +220,36 @@ struct TrustManagerTests {
 
     // MARK: Changes
 
+    @Test("A listener that does not listen keeps the latest changes and no more")
+    func boundedChanges() async throws {
+        let manager = TrustManager()
+        let changes = manager.changes()
+        for number in 0..<300 { manager.add(policy: StandardPolicy(host: try HostPattern("h\(number).example.com"))) }
+        var names: [String] = []
+        for await change in changes {
+            names.append(change.hostName)
+            if change.hostName == "h299.example.com" { break }
+        }
+        #expect(names.count == 256 && names.first == "h44.example.com")
+    }
+
+    @Test("A token ends its own observation, and no other manager's")
+    func tokens() {
+        let managers = [TrustManager(), TrustManager()]
+        let told = managers.map { _ in Lock(0) }
+        let tokens = zip(managers, told).map { manager, count in
+            manager.addObserver { _ in count.withLock { $0 += 1 } }
+        }
+        #expect(tokens[0] != tokens[1] && Set(tokens).count == 2)
+        managers[1].removeObserver(tokens[0])
+        for manager in managers {
+            _ = manager.evaluate(
+                ServerTrust(
+                    chain: PresentedChain([]), purpose: .client, validator: PathValidator(anchors: TrustAnchors([]))))
+        }
+        #expect(told.map { $0.withLock { $0 } } == [1, 1])
+    }
+
     @Test("Every listener learns which policies were added, replaced and removed")
     func changes() async throws {
         let manager = TrustManager()

@@ -43,7 +43,7 @@ enum Judge {
     ) throws -> TrustFailure.Code? {
         let certificate = try X509Certificate(der: TestAuthority.selfSigned(specification, key: key, clock: clock).der)
         let context = PathRuleContext(
-            time: PathValidator.wholeSeconds(time), isServer: isServer, checksValidity: checksValidity)
+            time: time.wholeSeconds, isServer: isServer, checksValidity: checksValidity)
         return rule.violation(of: certificate, in: context)?.code
     }
 }

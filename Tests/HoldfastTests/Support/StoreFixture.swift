@@ -117,8 +117,8 @@ extension CertStore {
     func judge(_ fingerprint: UInt8) -> ValidationResult { judge(StoreFixture.name, fingerprint) }
 
     /// The code of the error that an update ends with; nil when it succeeds.
-    func updateError(_ mode: UpdateMode = .forced) async -> CertStoreError? {
-        do throws(CertStoreError) {
+    func updateError(_ mode: StoreUpdateMode = .forced) async -> StoreError? {
+        do throws(StoreError) {
             try await update(mode: mode)
             return nil
         } catch {
@@ -127,7 +127,7 @@ extension CertStore {
     }
 
     /// The report of the update that `body` starts.
-    func finishedUpdate(_ body: () async throws -> Void) async rethrows -> CertStoreUpdateReport? {
+    func finishedUpdate(_ body: () async throws -> Void) async rethrows -> StoreUpdateReport? {
         let events = events()
         try await body()
         for await event in events {

@@ -158,7 +158,7 @@ struct SystemTrustAnchorsTests {
         #expect(reading.leftOut.isEmpty)
         #expect(reading.anchors.certificates.count == blocks)
         let now = SystemWallClock().now
-        let context = PathRuleContext(time: PathValidator.wholeSeconds(now), isServer: true)
+        let context = PathRuleContext(time: now.wholeSeconds, isServer: true)
         for anchor in reading.anchors.certificates where anchor.notAfter >= now {
             // Each can end a path.
             let violation = PathRules.standard.issuer.lazy.compactMap { $0.violation(of: anchor, in: context) }.first

@@ -90,11 +90,12 @@ struct PublishedPolicy {
         let store: TrustServerStore
         do {
             store = try TrustServerStore.shared(
-                url: url, signer: TrustServerSigner(certificate: certificate), customer: customer,
-                settings: online.settings, clock: clock, logger: log.storeLogger)
+                configuration: TrustServerConfiguration(
+                    url: url, signer: TrustServerSigner(certificate: certificate), customer: customer,
+                    settings: online.settings), clock: clock, logger: log.storeLogger)
         } catch let error as DocumentError {
             throw invalid("trustServerCertificate: \(error.expected)", error.found, error.remedy, host)
-        } catch let error as CertStoreError {
+        } catch let error as StoreError {
             throw invalid(error.expected, error.found, error.remedy, host)
         } catch {
             throw invalid("parameters of a trust server", ForeignErrorText.found(error), "Correct them.", host)

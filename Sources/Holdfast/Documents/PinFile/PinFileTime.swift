@@ -30,11 +30,11 @@ package enum PinFileTime {
     /// The whole second in which a time falls.
     /// - Throws: ``PinFileError`` `invalidTime` for a time of another year than 1970 to 9999.
     static func seconds(of date: Date, field: String) throws(PinFileError) -> Int64 {
-        let seconds = date.timeIntervalSince1970.rounded(.down)
-        guard seconds >= 0, seconds <= Double(PinFileLimits.lastSecond) else {
+        let seconds = date.wholeSeconds
+        guard (0...PinFileLimits.lastSecond).contains(seconds) else {
             throw PinFileError(.invalidTime, at: field, expected: form, found: "a time outside of those years")
         }
-        return Int64(seconds)
+        return seconds
     }
 
     static func text(_ date: Date) -> String {
@@ -46,9 +46,4 @@ package enum PinFileTime {
         let day = "\(padded(time.year, 4))-\(padded(time.month, 2))-\(padded(time.day, 2))"
         return "\(day)T\(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2))Z"
     }
-}
-
-extension Date {
-    /// A time of a pin file.
-    init(wholeSeconds: Int64) { self.init(timeIntervalSince1970: Double(wholeSeconds)) }
 }

@@ -1,5 +1,3 @@
-public import Dispatch
-
 extension CertStore {
     /// Brings the store up to date.
     ///
@@ -8,38 +6,12 @@ extension CertStore {
     /// what came of it. Otherwise it does nothing. Calls at the same time share one download. Cancelling the caller
     /// does not cancel the download, which others may share.
     /// - Returns: what came of it, or that it goes on.
-    /// - Throws: ``CertStoreError`` when no stored document has usable pins afterwards, or a forced update failed.
+    /// - Throws: ``StoreError`` when no stored document has usable pins afterwards, or a forced update failed.
     ///   Fallback entries go on to count meanwhile, if there are any and nothing is stored.
     @discardableResult
-    public func update(mode: UpdateMode = .default) async throws(CertStoreError) -> CertStoreUpdateReport {
+    public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
         if let configurationError { throw configurationError }
         return try await documents.update(mode: mode)
-    }
-
-    /// Brings the store up to date, the published way; see ``update(mode:)``.
-    /// - Parameters:
-    ///   - mode: whether to update when none is due.
-    ///   - completionQueue: where `completion` is called. The main queue of a process on Linux runs only if the process
-    ///     runs it.
-    ///   - completion: called once: after the download when the update is direct, otherwise with `ok` at once.
-    public func update(
-        mode: UpdateMode = .default, completionQueue: DispatchQueue = .main,
-        completion: @escaping @Sendable (UpdateResult, (any Error)?) -> Void
-    ) {
-        if let configurationError {
-            completionQueue.async { completion(configurationError.result, configurationError) }
-            return
-        }
-        let (kind, task) = documents.begin(mode)
-        guard kind == .direct, let task else {
-            completionQueue.async { completion(.ok, nil) }
-            return
-        }
-        Task {
-            let report = await task.value
-            let error = report.error.flatMap { $0.code == .notStored ? nil : $0 }
-            completionQueue.async { completion(report.result, error) }
-        }
     }
 
     /// Forgets everything that was stored; fallback entries count again.
@@ -51,11 +23,11 @@ extension CertStore {
     ///
     /// It looks at the clock at least every 15 minutes, so that a clock that was set, or a device that slept, delays
     /// nothing for longer.
-    /// - Throws: ``CertStoreError`` `invalidConfiguration`, at once.
+    /// - Throws: ``StoreError`` `invalidConfiguration`, at once.
     public func run() async throws { try await run(sleepingOn: ContinuousClock()) }
 
     /// Keeps the store up to date until the task is cancelled, sleeping on a clock of the caller's.
-    /// - Throws: ``CertStoreError`` `invalidConfiguration`, at once.
+    /// - Throws: ``StoreError`` `invalidConfiguration`, at once.
     public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
         if let configurationError { throw configurationError }
         await documents.run(sleepingOn: sleeper)

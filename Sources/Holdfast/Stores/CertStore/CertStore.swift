@@ -32,47 +32,42 @@ public final class CertStore: Sendable {
         case empty
     }
 
-    /// What came of an update.
-    public enum UpdateResult: String, Sendable, Hashable, CaseIterable {
-        /// The store is up to date, or an update goes on in the background.
-        case ok
-        /// The document was downloaded and verified, but every entry in it has expired.
-        case storeIsEmpty
-        /// The document could not be downloaded.
-        case networkError
-        /// The document is not what it should be, or may not replace the one that is stored.
-        case invalidData
-        /// A signature does not verify.
-        case invalidSignature
-    }
-
-    /// When an update is made.
-    public enum UpdateMode: String, Sendable, Hashable, CaseIterable {
-        /// When one is due.
-        case `default`
-        /// In any case.
-        case forced
+    /// What happens in a store.
+    public enum Event: Sendable {
+        /// An update begins.
+        case updateStarted(StoreUpdateKind)
+        /// An update has ended.
+        case updateFinished(StoreUpdateReport)
+        /// The pins were replaced; so many entries count now.
+        case pinsReplaced(entries: Int)
+        /// A document was made so long after what the clock says. It counts all the same, and moves
+        /// ``CertStore/trustedTime``, but by a day at most: look at the device's clock and at the signer's.
+        case issuedAheadOfClock(Duration)
+        /// A static list says which hosts need no pins; nobody signed that, and it is not followed.
+        case unsignedDomainsConfigurationIgnored
+        /// A certificate was validated, for a common name or for a host.
+        case validated(name: String, ValidationResult)
+        /// The store was emptied.
+        case reset
     }
 
     /// How the store was set up.
     public let configuration: CertStoreConfiguration
     /// What makes the store answer ``ValidationResult/empty``; nil where the configuration is sound.
-    public let configurationError: CertStoreError?
+    public let configurationError: StoreError?
     /// What was wrong with the stored document when the store was made; nil when it, or its absence, was fine.
-    public var storageError: CertStoreError? { documents.storageError }
+    public var storageError: StoreError? { documents.storageError }
     /// What the time is, before what is known better; see ``trustedTime``.
     public let clock: any WallClock
 
     let documents: DocumentStore<CertStoreFormat>
-    private let crypto: any CryptoProvider
+    let crypto: any CryptoProvider
     private let fallback: PinTable
     private let reporter: CertStoreReporter
 
-    /// Makes a store; it reads and verifies what is stored before it returns, which `load(configuration:)` does off the
-    /// caller's thread.
-    ///
-    /// A configuration that is in error makes a store that answers ``ValidationResult/empty`` and says why in
-    /// ``configurationError``; ``init(checking:cryptoProvider:secureDataStore:remoteDataProvider:clock:logger:)`` throws it.
+    /// Makes a store of a sound configuration; it reads and verifies what is stored before it returns, which
+    /// ``load(configuration:cryptoProvider:secureDataStore:remoteDataProvider:clock:logger:)`` does off the caller's
+    /// thread.
     /// - Parameters:
     ///   - configuration: what the store is to do.
     ///   - cryptoProvider: verifies signatures and makes random numbers.
@@ -80,18 +75,47 @@ public final class CertStore: Sendable {
     ///   - remoteDataProvider: downloads the document; nil for a ``URLSessionDataProvider``.
     ///   - clock: what the time is.
     ///   - logger: told of updates that fail and of what is wrong with documents; nil for one labelled `holdfast.store`.
-    public init(
+    /// - Throws: ``StoreError`` `invalidConfiguration`.
+    public convenience init(
+        checking configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
+        secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
+        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+    ) throws(StoreError) {
+        self.init(
+            unchecked: configuration, crypto: cryptoProvider, dataStore: secureDataStore, provider: remoteDataProvider,
+            clock: clock, logger: logger)
+        if let configurationError { throw configurationError }
+    }
+
+    /// Makes a store of a sound configuration, reading and verifying what is stored off the caller's thread.
+    /// - Throws: ``StoreError`` `invalidConfiguration`.
+    public static func load(
         configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
         secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
         clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+    ) async throws(StoreError) -> CertStore {
+        // The queue knows nothing of this task.
+        let logger = logger ?? PolicyLog.shared.storeLogger
+        return try await DispatchQueue.global().run { () throws(StoreError) in
+            try CertStore(
+                checking: configuration, cryptoProvider: cryptoProvider, secureDataStore: secureDataStore,
+                remoteDataProvider: remoteDataProvider, clock: clock, logger: logger)
+        }
+    }
+
+    /// A configuration in error makes a store that is empty and says why in ``configurationError``.
+    init(
+        unchecked configuration: CertStoreConfiguration, crypto: any CryptoProvider,
+        dataStore: (any SecureDataStore)?, provider: (any RemoteDataProvider)?, clock: any WallClock, logger: Logger?,
+        timer: any Clock<Duration> = ContinuousClock()
     ) {
         self.configuration = configuration
         self.clock = clock
-        crypto = cryptoProvider
+        self.crypto = crypto
         var fallback = PinTable.empty
         var key: (any SignatureVerifying)?
-        do throws(CertStoreError) {
-            key = try configuration.key(for: cryptoProvider)
+        do throws(StoreError) {
+            key = try configuration.key(for: crypto)
             fallback = try configuration.fallbackTable()
             try configuration.check()
             configurationError = nil
@@ -105,50 +129,13 @@ public final class CertStore: Sendable {
         let reporter = CertStoreReporter(storeName: configuration.instanceIdentifier, logger: logger)
         self.reporter = reporter
         let format = CertStoreFormat(
-            configuration: configuration, key: key, configurationError: configurationError, crypto: cryptoProvider)
+            configuration: configuration, key: key, configurationError: configurationError, crypto: crypto)
         documents = DocumentStore(
-            format: format, clock: clock, crypto: cryptoProvider, dataStore: secureDataStore ?? FileDataStore(),
-            provider: remoteDataProvider ?? URLSessionDataProvider(), logger: logger, tell: { reporter.passOn($0) })
+            format: format, clock: clock, crypto: crypto, dataStore: dataStore ?? FileDataStore(),
+            provider: provider ?? URLSessionDataProvider(), logger: logger, timer: timer,
+            tell: { reporter.passOn($0) })
         if let configurationError { documents.say(of: configurationError) }
     }
-
-    /// Makes a store of a sound configuration; otherwise like the published initialiser.
-    /// - Throws: ``CertStoreError`` `invalidConfiguration`.
-    public convenience init(
-        checking configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
-        secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
-        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
-    ) throws(CertStoreError) {
-        self.init(
-            configuration: configuration, cryptoProvider: cryptoProvider, secureDataStore: secureDataStore,
-            remoteDataProvider: remoteDataProvider, clock: clock, logger: logger)
-        if let configurationError { throw configurationError }
-    }
-
-    /// Makes a store of a sound configuration, reading and verifying what is stored off the caller's thread.
-    /// - Throws: ``CertStoreError`` `invalidConfiguration`.
-    public static func load(
-        configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
-        secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
-        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
-    ) async throws(CertStoreError) -> CertStore {
-        // The queue knows nothing of this task.
-        let logger = logger ?? PolicyLog.shared.storeLogger
-        let store = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    returning: CertStore(
-                        configuration: configuration, cryptoProvider: cryptoProvider,
-                        secureDataStore: secureDataStore, remoteDataProvider: remoteDataProvider, clock: clock,
-                        logger: logger))
-            }
-        }
-        if let error = store.configurationError { throw error }
-        return store
-    }
-
-    /// Tells the store from others of the application; see ``CertStoreConfiguration/instanceIdentifier``.
-    public var identifier: String { configuration.instanceIdentifier }
 
     var snapshot: StoreSnapshot { StoreSnapshot(document: documents.snapshot, fallback: fallback) }
 
@@ -165,55 +152,39 @@ public final class CertStore: Sendable {
     public var nextUpdate: Date { documents.nextUpdate }
 
     /// What came of the last update, silent ones too; nil before the first.
-    public var lastUpdate: CertStoreUpdateReport? { documents.lastUpdate }
+    public var lastUpdate: StoreUpdateReport? { documents.lastUpdate }
 
     // MARK: Validation
 
-    /// Judges a certificate by its fingerprint.
-    /// - Parameters:
-    ///   - commonName: the name as the document has it, a wildcard as a literal text.
-    ///   - fingerprint: SHA-256 of the certificate's DER, 32 octets.
-    public func validate(commonName: String, fingerprint: Data) -> ValidationResult {
-        let result = judge(commonName: commonName, fingerprint: fingerprint)
-        tell(.validated(name: commonName, result))
+    /// Judges a certificate by the SHA-256 of its DER and by a name as the document has it.
+    func judge(_ fingerprint: Data, named name: String) -> ValidationResult {
+        let result = result(of: fingerprint, named: name)
+        tell(.validated(name: name, result))
         if result == .untrusted { updateAfterMismatch() }
         return result
     }
 
-    /// Judges a certificate.
-    /// - Parameters:
-    ///   - commonName: the name as the document has it, a wildcard as a literal text.
-    ///   - certificateData: DER.
-    public func validate(commonName: String, certificateData: Data) -> ValidationResult {
-        validate(commonName: commonName, fingerprint: crypto.hashSha256(data: certificateData))
-    }
-
-    private func judge(commonName: String, fingerprint: Data) -> ValidationResult {
-        guard configuration.expects(commonName) else { return .untrusted }
+    private func result(of fingerprint: Data, named name: String) -> ValidationResult {
+        guard configuration.expects(name) else { return .untrusted }
         let snapshot = snapshot
-        let time = PathValidator.wholeSeconds(snapshot.trustedTime.time(clock: clock.now))
-        return snapshot.result(name: commonName, fingerprint: fingerprint, at: time)
+        let time = snapshot.trustedTime.time(clock: clock.now).wholeSeconds
+        return snapshot.result(name: name, fingerprint: fingerprint, at: time)
     }
 
     // MARK: Watching
 
-    /// What ends an observation.
-    public struct ObserverToken: Sendable, Hashable {
-        fileprivate let value: UInt64
-    }
-
     /// Tells an observer of everything that happens from now on, on the thread where it happens, with no lock held.
     @discardableResult
-    public func addObserver(_ observer: @escaping @Sendable (CertStoreEvent) -> Void) -> ObserverToken {
-        ObserverToken(value: reporter.observers.add(observer))
+    public func addObserver(_ observer: @escaping @Sendable (Event) -> Void) -> ObserverToken {
+        reporter.observers.add(observer)
     }
 
     /// Ends an observation.
-    public func removeObserver(_ token: ObserverToken) { reporter.observers.remove(token.value) }
+    public func removeObserver(_ token: ObserverToken) { reporter.observers.remove(token) }
 
     /// Everything that happens from now on, for as many listeners as one likes, each with a stream of its own. Of what
     /// a listener does not listen to, the latest 256 events are kept.
-    public func events() -> AsyncStream<CertStoreEvent> { reporter.observers.stream() }
+    public func events() -> AsyncStream<Event> { reporter.observers.stream() }
 
-    func tell(_ event: CertStoreEvent) { reporter.tell(event) }
+    func tell(_ event: Event) { reporter.tell(event) }
 }

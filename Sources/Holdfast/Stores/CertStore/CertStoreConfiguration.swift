@@ -4,12 +4,12 @@ public import Foundation
 ///
 /// ```swift
 /// let configuration = CertStoreConfiguration(
-///     serviceUrl: url, publicKey: "BMne…kdh2ak=", useChallenge: true)
+///     serviceURL: url, publicKey: "BMne…kdh2ak=", useChallenge: true)
 /// ```
 /// A value; safe to use from any thread.
 public struct CertStoreConfiguration: Sendable {
     /// Where the document is downloaded from.
-    public var serviceUrl: URL
+    public var serviceURL: URL
     /// The signer's public key: Base64 of the 65 octets of its X9.63 form.
     public var publicKey: String
     /// Whether the server signs each answer for the challenge that was sent; false for a static list.
@@ -24,13 +24,13 @@ public struct CertStoreConfiguration: Sendable {
     public var fallbackCertificateData: Data?
     /// More of the same; both given means both.
     public var fallbackCertificatesData: Data?
-    /// The longest time between two updates, in seconds.
-    public var periodicUpdateInterval: TimeInterval
-    /// How long before an expiry updates become more frequent, in seconds.
-    public var expirationUpdateThreshold: TimeInterval
+    /// When documents are renewed.
+    public var schedule: UpdateSchedule
     /// How the server of the document is validated, for its download only.
     public var sslValidationStrategy: SSLValidationStrategy
 
+    /// The longest that an update may take, from the first octet asked for to the document that was verified.
+    public var updateTimeout: Duration = .seconds(120)
     /// How much a document may ask of its reader.
     public var limits = DocumentLimits()
     /// When the application was built: no time before it is believed. nil where that is not known.
@@ -46,28 +46,19 @@ public struct CertStoreConfiguration: Sendable {
 
     /// Sets up a store; everything after `publicKey` has a default.
     public init(
-        serviceUrl: URL, publicKey: String, useChallenge: Bool = false, expectedCommonNames: [String]? = nil,
+        serviceURL: URL, publicKey: String, useChallenge: Bool = false, expectedCommonNames: [String]? = nil,
         identifier: String? = nil, fallbackCertificateData: Data? = nil, fallbackCertificatesData: Data? = nil,
-        periodicUpdateInterval: TimeInterval = 7 * 86_400, expirationUpdateTreshold: TimeInterval = 14 * 86_400,
-        sslValidationStrategy: SSLValidationStrategy = .default
+        schedule: UpdateSchedule = UpdateSchedule(), sslValidationStrategy: SSLValidationStrategy = .default
     ) {
-        self.serviceUrl = serviceUrl
+        self.serviceURL = serviceURL
         self.publicKey = publicKey
         self.useChallenge = useChallenge
         self.expectedCommonNames = expectedCommonNames
         self.identifier = identifier
         self.fallbackCertificateData = fallbackCertificateData
         self.fallbackCertificatesData = fallbackCertificatesData
-        self.periodicUpdateInterval = periodicUpdateInterval
-        self.expirationUpdateThreshold = expirationUpdateTreshold
+        self.schedule = schedule
         self.sslValidationStrategy = sslValidationStrategy
-    }
-
-    /// The published spelling of ``expirationUpdateThreshold``.
-    @available(*, deprecated, renamed: "expirationUpdateThreshold")
-    public var expirationUpdateTreshold: TimeInterval {
-        get { expirationUpdateThreshold }
-        set { expirationUpdateThreshold = newValue }
     }
 
     /// The identifier, or `default` where none is given. Two stores with none share it and nothing else.
@@ -76,11 +67,6 @@ public struct CertStoreConfiguration: Sendable {
     /// Whether a name may be validated. It may be a peer's, and of any length.
     func expects(_ name: String) -> Bool {
         expectedCommonNames.map { $0.contains { $0.hasSameOctets(as: name) } } ?? true
-    }
-
-    /// When documents are renewed.
-    var schedule: UpdateSchedule {
-        UpdateSchedule(periodicInterval: periodicUpdateInterval, expirationThreshold: expirationUpdateThreshold)
     }
 }
 

@@ -6,7 +6,7 @@ struct CertStoreFormat: DocumentFormat {
     let configuration: CertStoreConfiguration
     /// Nil where the configuration is in error.
     let key: (any SignatureVerifying)?
-    let configurationError: CertStoreError?
+    let configurationError: StoreError?
     let crypto: any CryptoProvider
 
     private static let challengeHeader = "X-Cert-Pinning-Challenge"
@@ -15,11 +15,11 @@ struct CertStoreFormat: DocumentFormat {
     private static let challengeLength = 16
 
     var storageKey: String {
-        configuration.identifier ?? "cert-store-\(PinText.hexadecimal(origin))"
+        configuration.identifier ?? "cert-store-\(Hexadecimal.encode(origin))"
     }
     var origin: [UInt8] {
         let parts = [
-            "cert-store", configuration.useChallenge ? "challenge" : "list", configuration.serviceUrl.absoluteString,
+            "cert-store", configuration.useChallenge ? "challenge" : "list", configuration.serviceURL.absoluteString,
             configuration.publicKey,
         ]
         return StoredRecord.origin(of: parts.map { Array($0.utf8) })
@@ -28,45 +28,46 @@ struct CertStoreFormat: DocumentFormat {
     var canVerify: Bool { key != nil }
     var buildDate: Date? { configuration.buildDate }
     var longestInterval: TimeInterval {
-        max(configuration.schedule.periodicInterval, UpdateSchedule.longestOfShortIntervals)
+        max(configuration.schedule.periodicInterval.inSeconds, UpdateSchedule.longestOfShortIntervals)
     }
+    var updateTimeout: Duration { configuration.updateTimeout }
     var longestBackOff: TimeInterval { BackOff.longest }
     var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
 
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<StoreContent>
-    ) async throws(CertStoreError) -> FetchedDocument<StoreContent>? {
+    ) async throws(StoreError) -> FetchedDocument<StoreContent>? {
         guard let key else {
             throw configurationError
-                ?? CertStoreError(.invalidConfiguration, expected: "a public key", found: "none")
+                ?? StoreError(.invalidConfiguration, expected: "a public key", found: "none")
         }
         let (request, challenge) = try question(entityTag: current.entityTag)
         let response: RemoteDataResponse
         do {
             response = try await provider.data(for: request)
         } catch {
-            throw CertStoreError(network: error)
+            throw StoreError(network: error)
         }
         switch response.content {
         case .notModified where request.headers["If-None-Match"] != nil: return nil
         case .notModified:
-            throw CertStoreError(network: RemoteDataError(status: 304))
+            throw StoreError(network: RemoteDataError(status: 304))
         case .body(let body):
             let record = try record(of: body, response, challenge: challenge)
             do throws(DocumentError) {
                 let content = try Self.content(of: record, by: key, limits: configuration.limits)
                 return FetchedDocument(record: record, content: content)
             } catch {
-                throw CertStoreError(error)
+                throw StoreError(error)
             }
         }
     }
 
     private func question(
         entityTag: String
-    ) throws(CertStoreError) -> (request: RemoteDataRequest, challenge: String) {
+    ) throws(StoreError) -> (request: RemoteDataRequest, challenge: String) {
         var request = RemoteDataRequest(
-            url: configuration.serviceUrl, headers: ["Accept": "application/json"],
+            url: configuration.serviceURL, headers: ["Accept": "application/json"],
             maximumBytes: configuration.limits.bytes, sslValidationStrategy: configuration.sslValidationStrategy)
         guard configuration.useChallenge else {
             if !entityTag.isEmpty { request.headers["If-None-Match"] = entityTag }
@@ -74,7 +75,7 @@ struct CertStoreFormat: DocumentFormat {
         }
         let nonce = crypto.getRandomData(length: Self.challengeLength)
         guard nonce.count == Self.challengeLength else {
-            throw CertStoreError(
+            throw StoreError(
                 .invalidConfiguration, expected: "\(Self.challengeLength) random octets of the crypto provider",
                 found: "\(nonce.count)")
         }
@@ -85,14 +86,14 @@ struct CertStoreFormat: DocumentFormat {
 
     private func record(
         of body: Data, _ response: RemoteDataResponse, challenge: String
-    ) throws(CertStoreError) -> StoredRecord {
+    ) throws(StoreError) -> StoredRecord {
         var record = StoredRecord(format: configuration.useChallenge ? .challenge : .list, body: body)
         guard configuration.useChallenge else {
             record.entityTag = Self.entityTag(response)
             return record
         }
         guard let signature = response.header(Self.signatureHeader) else {
-            throw CertStoreError(
+            throw StoreError(
                 DocumentError(
                     .invalidSignature, field: Self.signatureHeader, expected: "a signature", found: "none"))
         }
@@ -140,31 +141,31 @@ struct CertStoreFormat: DocumentFormat {
         _ new: StoreContent, _ old: StoreContent?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
         try new.checkReplaces(
-            old, at: PathValidator.wholeSeconds(time), acceptingLoss: configuration.acceptsLossOfPins)
+            old, at: time.wholeSeconds, acceptingLoss: configuration.acceptsLossOfPins)
     }
 
-    func obstacle(to content: StoreContent?, at time: Date) -> CertStoreError? {
-        guard content?.table.hasUsableEntries(at: PathValidator.wholeSeconds(time)) != true else { return nil }
-        return CertStoreError(
+    func obstacle(to content: StoreContent?, at time: Date) -> StoreError? {
+        guard content?.table.hasUsableEntries(at: time.wholeSeconds) != true else { return nil }
+        return StoreError(
             .storeIsEmpty, expected: "an entry that has not expired",
             found: content?.table.latestExpiry.map {
-                "entries of which the last expired at \(Date(timeIntervalSince1970: Double($0)).formatted(.iso8601))"
+                "entries of which the last expired at \(Date(wholeSeconds: $0).formatted(.iso8601))"
             } ?? "no entries")
     }
 
     func nextUpdate(
         for content: StoreContent, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
-        let soonest = content.table.soonestExpiry(at: PathValidator.wholeSeconds(time))
+        let soonest = content.table.soonestExpiry(at: time.wholeSeconds)
         return configuration.schedule.nextUpdate(
-            at: time, soonestExpiry: soonest.map { Date(timeIntervalSince1970: Double($0)) }, using: &generator)
+            at: time, soonestExpiry: soonest.map { Date(wholeSeconds: $0) }, using: &generator)
     }
 
     func versionCheck(in content: StoreContent) -> ChallengeResponse.VersionCheck? { content.versionCheck }
 }
 
 extension CertStoreConfiguration {
-    func key(for provider: any CryptoProvider) throws(CertStoreError) -> any SignatureVerifying {
+    func key(for provider: any CryptoProvider) throws(StoreError) -> any SignatureVerifying {
         let key: DocumentPublicKey
         do throws(DocumentError) {
             key = try DocumentPublicKey(base64: publicKey)
@@ -178,7 +179,7 @@ extension CertStoreConfiguration {
         return ProviderKey(provider: provider, key: imported)
     }
 
-    func fallbackTable() throws(CertStoreError) -> PinTable {
+    func fallbackTable() throws(StoreError) -> PinTable {
         var entries: [FingerprintEntry] = []
         for data in [fallbackCertificateData, fallbackCertificatesData].compactMap(\.self) {
             do throws(DocumentError) {
@@ -190,19 +191,21 @@ extension CertStoreConfiguration {
         return PinTable(entries)
     }
 
-    func check() throws(CertStoreError) {
+    func check() throws(StoreError) {
         if sslValidationStrategy == .noValidation, !useChallenge {
             throw Self.invalid(
                 "standard validation for the download of a static list, or a challenge", "noValidation", nil)
         }
-        guard periodicUpdateInterval.isFinite, expirationUpdateThreshold.isFinite, periodicUpdateInterval > 0,
-            expirationUpdateThreshold >= 0
-        else { throw Self.invalid("intervals that are numbers and not negative", "others", nil) }
+        guard schedule.periodicInterval > .zero, schedule.expirationThreshold >= .zero, updateTimeout > .zero else {
+            throw Self.invalid(
+                "an update interval and timeout above zero, and a threshold of zero or more",
+                "\(schedule.periodicInterval), \(updateTimeout) and \(schedule.expirationThreshold)", nil)
+        }
     }
 
     private static func invalid(
         _ expected: String, _ found: String, _ underlying: (any Error)?
-    ) -> CertStoreError {
-        CertStoreError(.invalidConfiguration, expected: expected, found: found, underlying: underlying)
+    ) -> StoreError {
+        StoreError(.invalidConfiguration, expected: expected, found: found, underlying: underlying)
     }
 }

@@ -3,7 +3,7 @@ import Logging
 
 /// Tells a ``CertStore``'s observers, and the log, what happens in it.
 final class CertStoreReporter: Sendable {
-    let observers = Subscribers<@Sendable (CertStoreEvent) -> Void>()
+    let observers = Subscribers<@Sendable (CertStore.Event) -> Void>()
     private let storeName: String
     private let logger: Logger
     /// Said once.
@@ -14,7 +14,7 @@ final class CertStoreReporter: Sendable {
         self.logger = logger
     }
 
-    func tell(_ event: CertStoreEvent) {
+    func tell(_ event: CertStore.Event) {
         for observer in observers.all { observer(event) }
     }
 

@@ -8,10 +8,17 @@ public struct StorePolicy: TrustPolicy {
     /// What the policy is for.
     public let scope: PolicyScope
     private let store: CertStore
+    /// Whether the store's observers learn of a decision when it is made, or from whoever asked, once it stands.
+    private let tellsAtOnce: Bool
 
     init(scope: PolicyScope, store: CertStore) {
+        self.init(scope: scope, store: store, tellsAtOnce: true)
+    }
+
+    private init(scope: PolicyScope, store: CertStore, tellsAtOnce: Bool) {
         self.scope = scope
         self.store = store
+        self.tellsAtOnce = tellsAtOnce
     }
 
     /// The host or pattern in canonical form (A-labels, lower case).
@@ -24,20 +31,25 @@ public struct StorePolicy: TrustPolicy {
     /// Grows with every document that the store takes, and with every reset.
     public var revision: UInt64 { store.documents.revision }
 
+    /// The policy without its store's observers, who are told by ``TrustPolicy/tell(_:)`` then.
+    public var unwrapped: any TrustPolicy { StorePolicy(scope: scope, store: store, tellsAtOnce: false) }
+
     /// None: it validates by itself.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
 
     /// Judges a trust at a time, or at the store's trusted time if that is later; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        let decision = judgment(of: trust, at: time)
+        return tellsAtOnce ? decision.announced() : decision
+    }
+
+    private func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
         let snapshot = store.snapshot
         let time = snapshot.trustedTime.time(asked: time, clock: store.clock.now)
         var draft = DecisionDraft(hostName, nil, trust, time)
         let host: DialledHost
         do throws(TrustFailure) {
-            guard let dialled = try scope.host(of: trust) else {
-                throw TrustFailure(.hostNotCovered, expected: "a server", found: "a client")
-            }
-            host = dialled
+            host = try scope.server(of: trust)
         } catch {
             return draft.rejected(error)
         }
@@ -50,16 +62,16 @@ public struct StorePolicy: TrustPolicy {
                     remedy: "Do not allow documents to disable pinning, if this is not meant."))
             return draft.standardDecision(for: .server(identity: host))
         }
-        let decision = decide(host, snapshot, &draft)
+        var decision = decide(host, snapshot, &draft)
         let result: CertStore.ValidationResult =
             decision.isTrusted ? .trusted : decision.failure?.code == .noUsablePins ? .empty : .untrusted
-        store.tell(.validated(name: host.name, result))
+        decision.announcements.append { [store] in store.tell(.validated(name: host.name, result)) }
         if decision.failure?.code == .pinMismatch { store.updateAfterMismatch() }
         return decision
     }
 
     private func decide(_ host: DialledHost, _ snapshot: StoreSnapshot, _ draft: inout DecisionDraft) -> TrustDecision {
-        let seconds = PathValidator.wholeSeconds(draft.time)
+        let seconds = draft.time.wholeSeconds
         var name = host.name
         var entries = snapshot.entries(for: host, at: seconds)
         if entries.isEmpty, let common = commonName(draft.trust, unlessListed: host, in: snapshot) {

@@ -23,6 +23,8 @@ protocol DocumentFormat: Sendable {
     var buildDate: Date? { get }
     /// No two updates are further apart, in seconds.
     var longestInterval: TimeInterval { get }
+    /// No update takes longer, verification included.
+    var updateTimeout: Duration { get }
     /// The longest wait after failures, in seconds.
     var longestBackOff: TimeInterval { get }
     /// No two updates that mismatches ask for are closer, in seconds.
@@ -31,7 +33,7 @@ protocol DocumentFormat: Sendable {
     /// Downloads and verifies a document; nil when the server has no other than the one that is there.
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
-    ) async throws(CertStoreError) -> FetchedDocument<Content>?
+    ) async throws(StoreError) -> FetchedDocument<Content>?
     /// Whether a record is one of this format.
     func isOwn(_ format: StoredRecord.Format) -> Bool
     /// Verifies what was stored.
@@ -49,7 +51,7 @@ protocol DocumentFormat: Sendable {
         _ new: Content, _ old: Content?, newestIssue: Date?, at time: Date
     ) throws(DocumentError)
     /// Why nobody can be judged by a document at a time; nil when it counts.
-    func obstacle(to content: Content?, at time: Date) -> CertStoreError?
+    func obstacle(to content: Content?, at time: Date) -> StoreError?
     /// When the document is to be renewed.
     func nextUpdate(
         for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
@@ -90,10 +92,10 @@ final class DocumentSnapshot<Content: Sendable>: Sendable {
 
 /// What happens in a store, whatever the format.
 enum DocumentStoreEvent<Content: Sendable>: Sendable {
-    case updateStarted(CertStoreUpdateKind)
-    case updateFinished(CertStoreUpdateReport)
+    case updateStarted(StoreUpdateKind)
+    case updateFinished(StoreUpdateReport)
     case replaced(Content)
-    /// A document was made so many seconds after what the clock says.
-    case issuedAhead(TimeInterval)
+    /// A document was made so long after what the clock says.
+    case issuedAhead(Duration)
     case reset
 }

@@ -2,12 +2,12 @@ import Foundation
 import Logging
 
 extension DocumentStore {
-    func perform(_ kind: CertStoreUpdateKind, _ generation: Int) async -> CertStoreUpdateReport {
+    func perform(_ kind: StoreUpdateKind, _ generation: Int) async -> StoreUpdateReport {
         tell(.updateStarted(kind))
-        var failure: CertStoreError?
+        var failure: StoreError?
         var version: ChallengeResponse.VersionCheck?
-        do throws(CertStoreError) {
-            let fetched = try await format.fetch(from: provider, replacing: current())
+        do throws(StoreError) {
+            let fetched = try await fetch()
             version = fetched.flatMap { format.versionCheck(in: $0.content) }
             failure = try await commit(fetched, generation)
         } catch {
@@ -26,6 +26,26 @@ extension DocumentStore {
         return report
     }
 
+    /// Downloads and verifies a document within the time that an update has. What takes longer is told to stop, and counts
+    /// for nothing whenever it ends.
+    private func fetch() async throws(StoreError) -> FetchedDocument<Content>? {
+        let (format, provider, current) = (format, provider, current())
+        let fetching = Task.detached { () async -> Result<FetchedDocument<Content>?, StoreError> in
+            do throws(StoreError) {
+                return .success(try await format.fetch(from: provider, replacing: current))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let result = await TimeLimit.value(of: fetching, within: format.updateTimeout, on: timer) else {
+            fetching.cancel()
+            throw StoreError(
+                .timedOut, expected: "a verified document within \(format.updateTimeout)",
+                found: "an update that goes on")
+        }
+        return try result.get()
+    }
+
     private func current() -> CurrentDocument<Content> {
         let (content, tag) = state.withLock { ($0.snapshot.content, $0.entityTag) }
         return CurrentDocument(
@@ -37,18 +57,8 @@ extension DocumentStore {
     /// - Returns: that nothing in it is usable, or that it could not be stored; nil when all is well.
     private func commit(
         _ fetched: FetchedDocument<Content>?, _ generation: Int
-    ) async throws(CertStoreError) -> CertStoreError? {
-        let result = await withCheckedContinuation { continuation in
-            storageQueue.async {
-                do throws(CertStoreError) {
-                    continuation.resume(
-                        returning: Result<_, CertStoreError>.success(try self.store(fetched, generation)))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-        }
-        let failure = try result.get()
+    ) async throws(StoreError) -> StoreError? {
+        let failure = try await storageQueue.run { () throws(StoreError) in try self.store(fetched, generation) }
         // Not on the storage queue: an observer may reset the store.
         if let content = fetched?.content {
             tell(.replaced(content))
@@ -59,7 +69,7 @@ extension DocumentStore {
 
     private func sayIfAhead(_ content: Content) {
         guard let seconds = format.issueTime(of: content)?.timeIntervalSince(clock.now), seconds > 0 else { return }
-        tell(.issuedAhead(seconds))
+        tell(.issuedAhead(Duration(exactSeconds: seconds) ?? .seconds(Int64.max)))
         // The clocks of two machines are seldom the same: that alone is no reason to look at either.
         logger.log(
             level: seconds > Self.ordinaryDifference ? .warning : .info,
@@ -73,11 +83,11 @@ extension DocumentStore {
     /// On the storage queue, where resets happen as well: nothing changes the snapshot meanwhile.
     private func store(
         _ fetched: FetchedDocument<Content>?, _ generation: Int
-    ) throws(CertStoreError) -> CertStoreError? {
+    ) throws(StoreError) -> StoreError? {
         readAgainIfUnread()
         let (current, isStale) = state.withLock { ($0.snapshot, $0.generation != generation) }
         guard !isStale else {
-            throw CertStoreError(.reset, expected: "the store as it was when the update began", found: "a reset")
+            throw StoreError(.reset, expected: "the store as it was when the update began", found: "a reset")
         }
         let now = clock.now
         guard let fetched else {
@@ -90,12 +100,12 @@ extension DocumentStore {
             try format.checkReplaces(
                 content, current.content, newestIssue: trusted.newestIssue, at: trusted.time(clock: now))
         } catch {
-            throw CertStoreError(error)
+            throw StoreError(error)
         }
         if let issued = format.issueTime(of: content) { trusted = trusted.remembering(issued, clock: now) }
         let next = nextUpdate(for: content, trusted: trusted, now: now)
-        record.nextUpdate = PathValidator.wholeSeconds(next)
-        record.newestIssue = trusted.newestIssue.map(PathValidator.wholeSeconds) ?? 0
+        record.nextUpdate = next.wholeSeconds
+        record.newestIssue = trusted.newestIssue.map(\.wholeSeconds) ?? 0
         record.origin = format.origin
         let storageFailure = save(record)
         let snapshot = DocumentSnapshot(content: content, trustedTime: trusted)
@@ -146,22 +156,22 @@ extension DocumentStore {
         return now.addingTimeInterval(next.timeIntervalSince(time))
     }
 
-    private func save(_ record: StoredRecord) -> CertStoreError? {
+    private func save(_ record: StoredRecord) -> StoreError? {
         do {
             if let reporting = dataStore as? any ReportingDataStore {
                 try reporting.replace(record.data, forKey: format.storageKey)
             } else if !dataStore.save(data: record.data, forKey: format.storageKey) {
-                return CertStoreError(.notStored, expected: "a data store that saves", found: "one that refuses")
+                return StoreError(.notStored, expected: "a data store that saves", found: "one that refuses")
             }
             return nil
         } catch {
-            return CertStoreError(
+            return StoreError(
                 .notStored, expected: "a data store that saves", found: ForeignErrorText.found(error),
                 underlying: error)
         }
     }
 
-    private func noteFailure(_ error: CertStoreError, _ generation: Int) {
+    private func noteFailure(_ error: StoreError, _ generation: Int) {
         let now = clock.now
         // The application's generator is not called with the lock held.
         var provided = ProviderGenerator(provider: crypto)

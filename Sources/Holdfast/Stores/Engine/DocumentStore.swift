@@ -14,10 +14,10 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         /// Failures in a row, and when the next attempt may be made.
         var failures = 0
         var retryTime: Date?
-        var underWay: Task<CertStoreUpdateReport, Never>?
+        var underWay: Task<StoreUpdateReport, Never>?
         /// Whether a mismatch asked for the one under way.
         var followsMismatch = false
-        var lastUpdate: CertStoreUpdateReport?
+        var lastUpdate: StoreUpdateReport?
         var lastMismatchUpdate: Date?
         /// Counts documents and resets: what is decided after one may differ from what was decided before it.
         var revision: UInt64 = 0
@@ -38,18 +38,20 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     let dataStore: any SecureDataStore
     let provider: any RemoteDataProvider
     /// What was wrong with the stored document when the store was made.
-    let storageError: CertStoreError?
+    let storageError: StoreError?
     let state: Lock<State>
     /// Storage blocks: it has a thread of its own.
     let storageQueue = DispatchQueue(label: "holdfast.store")
     let tell: @Sendable (DocumentStoreEvent<Content>) -> Void
     let logger: Logger
+    /// Measures how long an update takes.
+    let timer: any Clock<Duration>
 
     /// Reads and verifies what is stored before it returns.
     /// - Parameter tell: told of everything that happens, on the thread where it happens, with no lock held.
     init(
         format: Format, clock: any WallClock, crypto: any CryptoProvider, dataStore: any SecureDataStore,
-        provider: any RemoteDataProvider, logger: Logger,
+        provider: any RemoteDataProvider, logger: Logger, timer: any Clock<Duration> = ContinuousClock(),
         tell: @escaping @Sendable (DocumentStoreEvent<Content>) -> Void
     ) {
         self.format = format
@@ -58,6 +60,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         self.dataStore = dataStore
         self.provider = provider
         self.logger = logger
+        self.timer = timer
         self.tell = tell
         let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
         storageError = loaded.error
@@ -70,7 +73,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     /// Logs why the store starts without a document.
-    func say(of error: CertStoreError) {
+    func say(of error: StoreError) {
         logger.error("the store starts empty", metadata: ["error": "\(error)", "store": "\(format.logName)"])
     }
 
@@ -82,7 +85,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     var nextUpdate: Date { state.withLock { $0.retryTime ?? $0.nextUpdate } }
 
     /// What came of the last update, silent ones too; nil before the first.
-    var lastUpdate: CertStoreUpdateReport? { state.withLock { $0.lastUpdate } }
+    var lastUpdate: StoreUpdateReport? { state.withLock { $0.lastUpdate } }
 
     var revision: UInt64 { state.withLock { $0.revision } }
 
@@ -91,7 +94,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     // MARK: Updates
 
     /// Brings the store up to date; see ``CertStore/update(mode:)``.
-    func update(mode: CertStore.UpdateMode) async throws(CertStoreError) -> CertStoreUpdateReport {
+    func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
         let (kind, task) = begin(mode)
         guard kind == .direct, let task else { return report(kind) }
         let report = await task.value
@@ -100,9 +103,9 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     /// Decides what kind of update is due, and starts it or joins the one under way.
-    func begin(_ mode: CertStore.UpdateMode) -> (CertStoreUpdateKind, Task<CertStoreUpdateReport, Never>?) {
+    func begin(_ mode: StoreUpdateMode) -> (StoreUpdateKind, Task<StoreUpdateReport, Never>?) {
         let now = clock.now
-        let kind = state.withLock { state -> CertStoreUpdateKind in
+        let kind = state.withLock { state -> StoreUpdateKind in
             guard mode == .default, isUsable(state.snapshot, now: now) else { return .direct }
             return isRenewalDue(state, now: now) && !mustWait(state, now: now) ? .silent : .noUpdate
         }
@@ -111,7 +114,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
 
     /// The update under way, or a new one.
     @discardableResult
-    func join(_ kind: CertStoreUpdateKind, afterMismatch: Bool = false) -> Task<CertStoreUpdateReport, Never> {
+    func join(_ kind: StoreUpdateKind, afterMismatch: Bool = false) -> Task<StoreUpdateReport, Never> {
         state.withLock { state in
             if afterMismatch { state.followsMismatch = true }
             return begin(kind, &state)
@@ -119,13 +122,13 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     /// The update under way, or a new one, if it is needed when nobody else can begin or end one.
-    func join(_ kind: CertStoreUpdateKind, if isNeeded: (borrowing State) -> Bool) -> Task<
-        CertStoreUpdateReport, Never
+    func join(_ kind: StoreUpdateKind, if isNeeded: (borrowing State) -> Bool) -> Task<
+        StoreUpdateReport, Never
     >? {
         state.withLock { state in isNeeded(state) ? begin(kind, &state) : nil }
     }
 
-    private func begin(_ kind: CertStoreUpdateKind, _ state: inout State) -> Task<CertStoreUpdateReport, Never> {
+    private func begin(_ kind: StoreUpdateKind, _ state: inout State) -> Task<StoreUpdateReport, Never> {
         if let task = state.underWay { return task }
         let generation = state.generation
         let task = Task.detached { await self.perform(kind, generation) }
@@ -220,15 +223,15 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         obstacle(to: snapshot.content, trusted: snapshot.trustedTime, now: now) == nil
     }
 
-    func obstacle(to content: Content?, trusted: TrustedTime, now: Date) -> CertStoreError? {
+    func obstacle(to content: Content?, trusted: TrustedTime, now: Date) -> StoreError? {
         format.obstacle(to: content, at: trusted.time(clock: now))
     }
 
     func report(
-        _ kind: CertStoreUpdateKind, error: CertStoreError? = nil, version: ChallengeResponse.VersionCheck? = nil
-    ) -> CertStoreUpdateReport {
-        CertStoreUpdateReport(
-            kind: kind, result: error?.result ?? .ok, error: error, time: clock.now, nextUpdate: nextUpdate,
+        _ kind: StoreUpdateKind, error: StoreError? = nil, version: ChallengeResponse.VersionCheck? = nil
+    ) -> StoreUpdateReport {
+        StoreUpdateReport(
+            kind: kind, error: error, time: clock.now, nextUpdate: nextUpdate,
             versionCheck: version)
     }
 }

@@ -8,7 +8,7 @@ struct StoreLoading<Format: DocumentFormat> {
         var newestIssue: Date?
         var nextUpdate = Date(timeIntervalSince1970: 0)
         var entityTag = ""
-        var error: CertStoreError?
+        var error: StoreError?
         /// Whether there may be something that could not be read just now, as before a device is first unlocked.
         var isUnread = false
     }
@@ -38,7 +38,7 @@ struct StoreLoading<Format: DocumentFormat> {
         guard record.origin == format.origin else {
             return Result(error: damaged("one of another server, key or mode", nil))
         }
-        let newest = Self.date(record.newestIssue)
+        let newest = Date(wholeSeconds: record.newestIssue)
         do throws(DocumentError) {
             let time = TrustedTime(buildDate: format.buildDate, newestIssue: newest)
             let content = try format.content(of: record, issuedUpTo: newest, at: time.time(clock: now))
@@ -54,13 +54,11 @@ struct StoreLoading<Format: DocumentFormat> {
         var result = Result(content: content, entityTag: record.entityTag)
         result.newestIssue = format.issueTime(of: content).map { min($0, newest) }
         let latest = now.addingTimeInterval(format.longestInterval)
-        result.nextUpdate = min(Self.date(record.nextUpdate), latest)
+        result.nextUpdate = min(Date(wholeSeconds: record.nextUpdate), latest)
         return result
     }
 
-    private static func date(_ seconds: Int64) -> Date { Date(timeIntervalSince1970: Double(seconds)) }
-
-    private func damaged(_ found: String, _ underlying: (any Error)?) -> CertStoreError {
-        CertStoreError(.damagedStorage, expected: "a stored document", found: found, underlying: underlying)
+    private func damaged(_ found: String, _ underlying: (any Error)?) -> StoreError {
+        StoreError(.damagedStorage, expected: "a stored document", found: found, underlying: underlying)
     }
 }

@@ -1,27 +1,29 @@
-public import struct Foundation.Date
-public import struct Foundation.TimeInterval
+import struct Foundation.Date
+import struct Foundation.TimeInterval
 
 /// When a store asks for a new document: before the pins it has expire, and now and then anyway.
 ///
-/// Pure: what it depends on is handed to it. A value; safe to use from any thread.
+/// No two updates of a schedule are closer than 15 minutes: what a signer publishes takes longer to change, and a server
+/// has many clients.
 public struct UpdateSchedule: Sendable, Hashable {
-    /// The longest time between two updates, in seconds.
-    public let periodicInterval: TimeInterval
-    /// How long before an expiry updates become more frequent, in seconds.
-    public let expirationThreshold: TimeInterval
+    /// The longest time between two updates.
+    public var periodicInterval: Duration
+    /// How long before an expiry updates become more frequent.
+    public var expirationThreshold: Duration
 
-    /// No two updates of a schedule are closer to each other, in seconds: what a signer publishes takes longer to
-    /// change, and a server has many clients.
-    public static let shortestInterval: TimeInterval = 15 * 60
+    /// In seconds, as all of what follows.
+    static let shortestInterval: TimeInterval = 15 * 60
     /// The longest that the jitter makes of it.
     static let longestOfShortIntervals: TimeInterval = shortestInterval * 1.2
     /// What remains until an expiry that is near is multiplied by this, so that several updates fit in.
     static let urgency = 0.125
 
-    /// Makes a schedule; an interval that is not a number or negative counts as 0.
-    public init(periodicInterval: TimeInterval = 7 * 86_400, expirationThreshold: TimeInterval = 14 * 86_400) {
-        self.periodicInterval = periodicInterval > 0 ? periodicInterval : 0
-        self.expirationThreshold = expirationThreshold > 0 ? expirationThreshold : 0
+    /// Makes a schedule.
+    public init(
+        periodicInterval: Duration = .seconds(7 * 86_400), expirationThreshold: Duration = .seconds(14 * 86_400)
+    ) {
+        self.periodicInterval = periodicInterval
+        self.expirationThreshold = expirationThreshold
     }
 
     /// The interval to the next update before bounds and jitter.
@@ -32,16 +34,17 @@ public struct UpdateSchedule: Sendable, Hashable {
     ///   - now: the current time.
     ///   - expiry: of the latest entry of each name, the soonest that is not past; nil when every entry has expired:
     ///     what has expired already is no reason to hurry.
-    public func interval(at now: Date, soonestExpiry expiry: Date?) -> TimeInterval {
-        guard let expiry else { return periodicInterval }
+    private func interval(at now: Date, soonestExpiry expiry: Date?) -> TimeInterval {
+        let periodic = periodicInterval.inSeconds
+        guard let expiry else { return periodic }
         var remaining = max(0, expiry.timeIntervalSince(now))
-        if remaining < expirationThreshold { remaining *= Self.urgency }
-        return min(periodicInterval, remaining)
+        if remaining < expirationThreshold.inSeconds { remaining *= Self.urgency }
+        return min(periodic, remaining)
     }
 
     /// The time of the next update: never sooner than 15 minutes, and up to a fifth of the interval earlier than it
     /// ends, or up to a fifth later where 15 minutes is all there is, so that clients do not come all at once.
-    public func nextUpdate(
+    func nextUpdate(
         at now: Date, soonestExpiry: Date?, using generator: inout some RandomNumberGenerator
     ) -> Date {
         let share = generator.unit() * 0.2

@@ -96,12 +96,12 @@ public struct FileDataStore: ReportingDataStore {
             if (0x61...0x7A).contains(octet) || (0x30...0x39).contains(octet) {
                 name.unicodeScalars.append(Unicode.Scalar(octet))
             } else {
-                name += "_" + PinText.hexadecimal([octet])
+                name += "_" + Hexadecimal.encode([octet])
             }
         }
-        // A name of a file has at most 255 octets; past that the digest is as good.
+        // A name of a file has at most 255 octets. Past 200 the digest is as good; no other name has two underlines.
         guard name.utf8.count <= 200 else {
-            return PinText.hexadecimal(Pin.certificate(Array(key.utf8)).digest) + ".pins"
+            return "__\(Hexadecimal.encode(SHA256Digest.of(Array(key.utf8)))).pins"
         }
         return "\(name).pins"
     }

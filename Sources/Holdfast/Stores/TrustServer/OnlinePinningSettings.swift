@@ -1,17 +1,18 @@
 public import struct Foundation.Date
-public import struct Foundation.TimeInterval
 
 /// How a trust server's document is fetched, kept and believed: what ``TrustServerStore`` and the online types of
 /// ``ComposePolicy`` and ``ValidationSettings`` have beyond server, signer and customer.
 ///
 /// A value; safe to use from any thread.
 public struct OnlinePinningSettings: Sendable {
-    /// How long a document is fresh, in seconds from its timestamp; an hour by default.
-    public var maxAge: TimeInterval = 3_600
-    /// How long past that it still counts while updates are tried, each use reported, in seconds; a day by default.
-    public var grace: TimeInterval = 86_400
+    /// How long a document is fresh, from its timestamp on; an hour by default.
+    public var maxAge: Duration = .seconds(3_600)
+    /// How long past that it still counts while updates are tried, each use reported; a day by default.
+    public var grace: Duration = .seconds(86_400)
     /// The longest that an adapter waits for a document before it decides; 10 s by default.
     public var preparationTimeout: Duration = .seconds(10)
+    /// The longest that an update may take, from the first octet asked for to the document that was verified.
+    public var updateTimeout: Duration = .seconds(120)
     /// How much a document may ask of its reader.
     public var limits = DocumentLimits()
     /// Whether digests with SHA-1 will do, as in documents made before 2018.
@@ -28,12 +29,12 @@ public struct OnlinePinningSettings: Sendable {
     public init() {}
 
     /// What cannot be meant; nil where everything can.
-    var error: CertStoreError? {
-        guard maxAge.isFinite, grace.isFinite, maxAge > 0, grace >= 0, preparationTimeout > .zero else {
-            return CertStoreError(
+    var error: StoreError? {
+        guard maxAge > .zero, grace >= .zero, preparationTimeout > .zero, updateTimeout > .zero else {
+            return StoreError(
                 .invalidConfiguration,
-                expected: "a maxAge and a preparationTimeout above zero, and a grace of zero or more",
-                found: "maxAge \(maxAge), grace \(grace), preparationTimeout \(preparationTimeout)")
+                expected: "a maxAge and timeouts above zero, and a grace of zero or more",
+                found: "maxAge \(maxAge), grace \(grace), timeouts \(preparationTimeout) and \(updateTimeout)")
         }
         return nil
     }

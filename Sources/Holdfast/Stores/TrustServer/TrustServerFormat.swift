@@ -2,10 +2,9 @@ import Foundation
 
 /// The format of a ``TrustServerStore``: one CMS message, signed as a whole.
 struct TrustServerFormat: DocumentFormat {
-    let url: URL
-    let signer: TrustServerSigner
-    let customer: String
-    let settings: OnlinePinningSettings
+    let configuration: TrustServerConfiguration
+
+    private var settings: OnlinePinningSettings { configuration.settings }
 
     /// A document that was just downloaded may be so many seconds old: a signer makes one every five minutes.
     static let greatestAgeOfDownload: TimeInterval = 10 * 60
@@ -13,31 +12,39 @@ struct TrustServerFormat: DocumentFormat {
     /// Different for every customer, server and signer: what one has is nothing to another.
     var origin: [UInt8] {
         StoredRecord.origin(of: [
-            Array("trust-server".utf8), Array(url.absoluteString.utf8), signer.identity, Array(customer.utf8),
+            Array("trust-server".utf8), Array(configuration.url.absoluteString.utf8), configuration.signer.identity,
+            Array(configuration.customer.utf8),
         ])
     }
-    var storageKey: String { "trust-server-\(PinText.hexadecimal(origin))" }
+    var storageKey: String { "trust-server-\(Hexadecimal.encode(origin))" }
 
     /// Without what may be secret in a URL.
-    var logName: String { "\(customer) at \(url.quotedAddress)" }
+    var logName: String { "\(configuration.customer) at \(configuration.url.quotedAddress)" }
     var canVerify: Bool { true }
     var buildDate: Date? { settings.buildDate }
-    var longestInterval: TimeInterval { max(settings.maxAge, UpdateSchedule.longestOfShortIntervals) }
+    /// Seconds, beside the ages of documents.
+    private var maxAge: TimeInterval { settings.maxAge.inSeconds }
+    /// The greatest age at which a document counts.
+    private var limit: TimeInterval { settings.maxAge.inSeconds + settings.grace.inSeconds }
+
+    var updateTimeout: Duration { settings.updateTimeout }
+    var longestInterval: TimeInterval { max(maxAge, UpdateSchedule.longestOfShortIntervals) }
     var longestBackOff: TimeInterval { 60 }
     var mismatchInterval: TimeInterval { 60 }
 
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<TrustServerTable>
-    ) async throws(CertStoreError) -> FetchedDocument<TrustServerTable>? {
+    ) async throws(StoreError) -> FetchedDocument<TrustServerTable>? {
         let response: RemoteDataResponse
         do {
             response = try await provider.data(
-                for: RemoteDataRequest(url: url, headers: ["Accept": "*/*"], maximumBytes: settings.limits.bytes))
+                for: RemoteDataRequest(
+                    url: configuration.url, headers: ["Accept": "*/*"], maximumBytes: settings.limits.bytes))
         } catch {
-            throw CertStoreError(network: error)
+            throw StoreError(network: error)
         }
         guard case .body(let body) = response.content else {
-            throw CertStoreError(network: RemoteDataError(status: 304))
+            throw StoreError(network: RemoteDataError(status: 304))
         }
         let record = StoredRecord(format: .trustServer, body: body)
         let time = current.time()
@@ -46,7 +53,7 @@ struct TrustServerFormat: DocumentFormat {
             try checkIsRecent(content, at: time)
             return FetchedDocument(record: record, content: content)
         } catch {
-            throw CertStoreError(error)
+            throw StoreError(error)
         }
     }
 
@@ -66,8 +73,8 @@ struct TrustServerFormat: DocumentFormat {
     ) throws(DocumentError) -> TrustServerTable {
         try TrustServerTable(
             TrustServerDocument(
-                verifying: record.body, by: signer, customer: customer, at: time, limits: settings.limits,
-                allowsLegacyDigests: settings.allowsLegacyDigests), issuedUpTo: latest)
+                verifying: record.body, by: configuration.signer, customer: configuration.customer, at: time,
+                limits: settings.limits, allowsLegacyDigests: settings.allowsLegacyDigests), issuedUpTo: latest)
     }
 
     func issueTime(of content: TrustServerTable) -> Date? { content.signedTimestamp }
@@ -82,17 +89,17 @@ struct TrustServerFormat: DocumentFormat {
             found: "one of \(new.signedTimestamp.formatted(.iso8601))")
     }
 
-    func obstacle(to content: TrustServerTable?, at time: Date) -> CertStoreError? {
+    func obstacle(to content: TrustServerTable?, at time: Date) -> StoreError? {
         guard let content else {
-            return CertStoreError(
+            return StoreError(
                 .storeIsEmpty, expected: "a document of the trust server", found: "none",
                 remedy: "Let the application reach the trust server.")
         }
         let age = time.timeIntervalSince(content.timestamp)
         // Negated, so that an age that is no number is too old.
-        guard !(age <= settings.maxAge + settings.grace) else { return nil }
-        return CertStoreError(
-            .storeIsEmpty, expected: "a document at most \(Self.text(age: settings.maxAge + settings.grace)) old",
+        guard !(age <= limit) else { return nil }
+        return StoreError(
+            .storeIsEmpty, expected: "a document at most \(Self.text(age: limit)) old",
             found: "one that is \(Self.text(age: age)) old",
             remedy: "Let the application reach the trust server, and check that it still signs.")
     }
@@ -100,20 +107,20 @@ struct TrustServerFormat: DocumentFormat {
     func nextUpdate(
         for content: TrustServerTable, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
-        UpdateSchedule(periodicInterval: settings.maxAge, expirationThreshold: 0).nextUpdate(
-            at: time, soonestExpiry: content.timestamp.addingTimeInterval(settings.maxAge), using: &generator)
+        UpdateSchedule(periodicInterval: settings.maxAge, expirationThreshold: .zero).nextUpdate(
+            at: time, soonestExpiry: content.timestamp.addingTimeInterval(maxAge), using: &generator)
     }
 
     func versionCheck(in content: TrustServerTable) -> ChallengeResponse.VersionCheck? { nil }
 
     /// Whether a document is past its time.
     func isInGrace(_ content: TrustServerTable, at time: Date) -> Bool {
-        !(time.timeIntervalSince(content.timestamp) <= settings.maxAge)
+        !(time.timeIntervalSince(content.timestamp) <= maxAge)
     }
 
     /// The first instant at which a document no longer counts, its grace included.
     func end(of content: TrustServerTable) -> Date {
-        let last = content.timestamp.addingTimeInterval(settings.maxAge + settings.grace)
+        let last = content.timestamp.addingTimeInterval(limit)
         return Date(timeIntervalSinceReferenceDate: last.timeIntervalSinceReferenceDate.nextUp)
     }
 

@@ -52,10 +52,7 @@ public struct TrustServerPolicy: TrustPolicy {
             hostName, validationType, trust, snapshot.trustedTime.time(asked: time, clock: store.clock.now))
         let host: DialledHost
         do throws(TrustFailure) {
-            guard let dialled = try scope.host(of: trust) else {
-                throw TrustFailure(.hostNotCovered, expected: "a server", found: "a client")
-            }
-            host = dialled
+            host = try scope.server(of: trust)
         } catch {
             return draft.rejected(error)
         }
@@ -89,10 +86,11 @@ public struct TrustServerPolicy: TrustPolicy {
         guard let content else { throw DecisionDraft.unexplained }
         guard format.isInGrace(content, at: draft.time) else { return content }
         let age = draft.time.timeIntervalSince(content.timestamp)
-        let settings = store.settings
+        let settings = store.configuration.settings
         draft.note(
             TrustFailure(
-                .pinsPastTheirTime, expected: "a document at most \(TrustServerFormat.text(age: settings.maxAge)) old",
+                .pinsPastTheirTime,
+                expected: "a document at most \(TrustServerFormat.text(age: settings.maxAge.inSeconds)) old",
                 found: "one that is \(TrustServerFormat.text(age: age)) old"))
         store.reportGrace(content, for: host, age: age)
         return content

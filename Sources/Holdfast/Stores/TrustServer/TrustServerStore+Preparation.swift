@@ -25,17 +25,17 @@ extension TrustServerStore {
     /// With a fresh one it returns at once. Otherwise there is one download, shared by all who wait; it goes on when
     /// their time is up. A document in its grace is good enough when the download fails, and is not waited for again
     /// until one succeeds. Right after a failure nothing is downloaded.
-    /// - Throws: ``CertStoreError`` when there is no usable document; `CancellationError` when the task is cancelled.
+    /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is cancelled.
     public func prepare() async throws {
         let now = clock.now
         guard let download = documents.join(.direct, if: { needsPreparation($0, now: now) }) else {
             return try checkUsable()
         }
-        let report = await Patience.value(of: download, within: settings.preparationTimeout)
+        let report = await TimeLimit.value(of: download, within: configuration.settings.preparationTimeout)
         try Task.checkCancellation()
         guard report != nil || isUsable else {
-            throw CertStoreError(
-                .networkError, expected: "a document within \(settings.preparationTimeout)",
+            throw StoreError(
+                .networkError, expected: "a document within \(configuration.settings.preparationTimeout)",
                 found: "a download that goes on", remedy: "Check the network and the trust server, and try again.")
         }
         try checkUsable()
@@ -43,62 +43,10 @@ extension TrustServerStore {
 
     private var isUsable: Bool { [.fresh, .inGrace].contains(freshness) }
 
-    private func checkUsable() throws(CertStoreError) {
+    private func checkUsable() throws(StoreError) {
         let snapshot = documents.snapshot
         let time = snapshot.trustedTime.time(clock: clock.now)
         guard let obstacle = documents.format.obstacle(to: snapshot.content, at: time) else { return }
         throw lastUpdate?.error ?? obstacle
-    }
-}
-
-/// Waiting with an end.
-enum Patience {
-    /// A year: the clock traps on a time that it cannot represent.
-    private static let longest = Duration.seconds(366 * 86_400)
-
-    private final class FirstAnswer<Value: Sendable>: Sendable {
-        private struct State {
-            var continuation: CheckedContinuation<Value?, Never>?
-            var answer: Value??
-        }
-
-        private let state = Lock(State())
-
-        func wait() async -> Value? {
-            await withCheckedContinuation { continuation in
-                let answer = state.withLock { state in
-                    if state.answer == nil { state.continuation = continuation }
-                    return state.answer
-                }
-                if let answer { continuation.resume(returning: answer) }
-            }
-        }
-
-        func settle(_ value: Value?) {
-            let continuation = state.withLock { state -> CheckedContinuation<Value?, Never>? in
-                guard state.answer == nil else { return nil }
-                state.answer = .some(value)
-                defer { state.continuation = nil }
-                return state.continuation
-            }
-            continuation?.resume(returning: value)
-        }
-    }
-
-    /// What a task that others may share comes to; nil when the time is up or the caller's task is cancelled. The task
-    /// itself goes on.
-    static func value<Value: Sendable>(of task: Task<Value, Never>, within limit: Duration) async -> Value? {
-        let first = FirstAnswer<Value>()
-        Task { first.settle(await task.value) }
-        let timer = Task {
-            try? await Task.sleep(for: min(limit, longest))
-            first.settle(nil)
-        }
-        defer { timer.cancel() }
-        return await withTaskCancellationHandler {
-            await first.wait()
-        } onCancel: {
-            first.settle(nil)
-        }
     }
 }

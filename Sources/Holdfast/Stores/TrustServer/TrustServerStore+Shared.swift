@@ -1,25 +1,21 @@
+import Foundation
 public import Logging
-
-public import struct Foundation.URL
 
 extension TrustServerStore {
     /// The one store for a server, signer and customer: policies that are made with equal parameters share it, its
     /// downloads and its document.
     ///
-    /// It lives as long as one of them holds it. Settings and clocks are parameters as well. Of an application's own
+    /// It lives as long as one of them holds it. Clocks are parameters as well. Of an application's own
     /// sources, storages and clocks, one and the same object is equal to itself; a value shares with nobody.
     /// The logger is not compared: that of the first counts.
-    /// - Throws: ``CertStoreError`` `invalidConfiguration`.
+    /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func shared(
-        url: URL, signer: TrustServerSigner, customer: String,
-        settings: OnlinePinningSettings = OnlinePinningSettings(),
-        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
-    ) throws(CertStoreError) -> TrustServerStore {
-        let make = { () throws(CertStoreError) in
-            try TrustServerStore(
-                url: url, signer: signer, customer: customer, settings: settings, clock: clock, logger: logger)
+        configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+    ) throws(StoreError) -> TrustServerStore {
+        let make = { () throws(StoreError) in
+            try TrustServerStore(checking: configuration, clock: clock, logger: logger)
         }
-        guard let key = StoreKey(url: url, signer: signer, customer: customer, settings: settings, clock: clock) else {
+        guard let key = StoreKey(configuration, clock) else {
             return try make()
         }
         if let store = sharedStores.withLock({ $0[key]?.store }) { return store }
@@ -58,17 +54,18 @@ private struct StoreKey: Hashable, Sendable {
     private let parts: [Part]
 
     /// Nil where something in it cannot be compared.
-    init?(
-        url: URL, signer: TrustServerSigner, customer: String, settings: OnlinePinningSettings, clock: any WallClock
-    ) {
+    init?(_ configuration: TrustServerConfiguration, _ clock: any WallClock) {
+        let settings = configuration.settings
         guard let provider = Self.part(settings.remoteDataProvider), let storage = Self.part(settings.secureDataStore),
             let clock = Self.part(clock)
         else { return nil }
         texts = [
-            url.absoluteString, customer, "\(settings.maxAge)", "\(settings.grace)", "\(settings.preparationTimeout)",
+            configuration.url.absoluteString, configuration.customer, "\(settings.maxAge)", "\(settings.grace)",
+            "\(settings.preparationTimeout)",
+            "\(settings.updateTimeout)",
             "\(settings.allowsLegacyDigests)", "\(settings.buildDate?.timeIntervalSince1970 ?? .nan)",
         ]
-        self.signer = signer.identity
+        signer = configuration.signer.identity
         limits = settings.limits
         parts = [provider, storage, clock]
     }
@@ -84,4 +81,23 @@ private struct StoreKey: Hashable, Sendable {
         }
         return part
     }
+}
+
+/// A source, storage or clock that knows which other values are the same as it: stores that are made from the same ones
+/// are one; see ``TrustServerStore/shared(configuration:clock:logger:)``.
+package protocol IdentifiedSource: Sendable {
+    /// Equal texts for what is the same.
+    var sourceIdentity: String { get }
+}
+
+extension URLSessionDataProvider: IdentifiedSource {
+    package var sourceIdentity: String { "\(answerLimit) \(wholeLimit) \(allowsPlainHTTPToLoopback)" }
+}
+
+extension FileDataStore: IdentifiedSource {
+    package var sourceIdentity: String { "\(maximumBytes) \(folder.absoluteString)" }
+}
+
+extension SystemWallClock: IdentifiedSource {
+    package var sourceIdentity: String { "" }
 }

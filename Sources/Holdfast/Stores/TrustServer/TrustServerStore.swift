@@ -1,3 +1,4 @@
+import Dispatch
 public import Foundation
 public import Logging
 
@@ -5,8 +6,7 @@ public import Logging
 /// its pins to policies.
 ///
 /// ```swift
-/// let store = try TrustServerStore.shared(
-///     url: url, signer: TrustServerSigner(certificate: certificate), customer: "gcx")
+/// let store = try await TrustServerStore.load(configuration: configuration)
 /// manager.add(policy: try store.trustPolicy(forHost: "www.example.com", pinning: .publicKey))
 /// ```
 /// A document is fresh for ``OnlinePinningSettings/maxAge`` after its timestamp; then it is renewed, and counts for
@@ -17,18 +17,18 @@ public final class TrustServerStore: Sendable {
     /// What happens in a store.
     public enum Event: Sendable {
         /// An update begins.
-        case updateStarted(CertStoreUpdateKind)
+        case updateStarted(StoreUpdateKind)
         /// An update has ended.
-        case updateFinished(CertStoreUpdateReport)
+        case updateFinished(StoreUpdateReport)
         /// A new document counts: when it was made, and how many hosts it is for.
         case documentReplaced(timestamp: Date, hosts: Int)
-        /// A document was made so many seconds after what the clock says. It counts all the same, and moves
+        /// A document was made so long after what the clock says. It counts all the same, and moves
         /// ``TrustServerStore/trustedTime``, but by a day at most: look at the device's clock and at the signer's.
-        case issuedAheadOfClock(TimeInterval)
+        case issuedAheadOfClock(Duration)
         /// The signer's certificate has ended; documents are verified all the same. Configure its successor.
         case signerExpired(Date)
-        /// A host was judged by a document past its time, so many seconds old.
-        case usedInGrace(host: DialledHost, age: TimeInterval)
+        /// A host was judged by a document past its time, which is this old.
+        case usedInGrace(host: DialledHost, age: Duration)
         /// The store was emptied.
         case reset
     }
@@ -45,12 +45,8 @@ public final class TrustServerStore: Sendable {
         case unusable
     }
 
-    /// Where the document is downloaded from.
-    public let url: URL
-    /// Whose document it is.
-    public let customer: String
-    /// How it is fetched, kept and believed.
-    public let settings: OnlinePinningSettings
+    /// How the store was set up.
+    public let configuration: TrustServerConfiguration
     /// What the time is, before what is known better; see ``trustedTime``.
     public let clock: any WallClock
 
@@ -60,51 +56,53 @@ public final class TrustServerStore: Sendable {
     /// The document that was last said in the log to be in its grace.
     private let loggedGrace = Lock<Date?>(nil)
 
-    /// Makes a store of its own; it reads and verifies what is stored before it returns.
+    /// Makes a store of a sound configuration; it reads and verifies what is stored before it returns, which
+    /// ``load(configuration:clock:logger:)`` does off the caller's thread.
     ///
-    /// Several stores of one server, customer and signer each download for themselves: ``shared(url:signer:customer:settings:clock:logger:)``
+    /// Several stores of one server, customer and signer each download for themselves: ``shared(configuration:clock:logger:)``
     /// makes one for all policies.
     /// - Parameters:
-    ///   - url: where the document is.
-    ///   - signer: whose signature counts.
-    ///   - customer: whose document it must be.
-    ///   - settings: how it is fetched, kept and believed.
+    ///   - configuration: what the store is to do.
     ///   - clock: what the time is.
     ///   - logger: told of updates that fail and of documents past their time; nil for one labelled `holdfast.store`.
-    /// - Throws: ``CertStoreError`` `invalidConfiguration`.
+    /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
-        url: URL, signer: TrustServerSigner, customer: String,
-        settings: OnlinePinningSettings = OnlinePinningSettings(),
-        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
-    ) throws(CertStoreError) {
-        if let error = settings.error { throw error }
-        guard (1...DocumentLimits.nameBytes).contains(customer.utf8.count) else {
-            throw CertStoreError(
-                .invalidConfiguration, expected: "the name of a customer, 1 to \(DocumentLimits.nameBytes) octets",
-                found: "\(customer.utf8.count) octets")
-        }
-        self.url = url
-        self.customer = customer
-        self.settings = settings
+        checking configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(),
+        logger: Logger? = nil
+    ) throws(StoreError) {
+        if let error = configuration.error { throw error }
+        self.configuration = configuration
         self.clock = clock
         let logger = logger ?? PolicyLog.shared.storeLogger
         self.logger = logger
         let observers = Subscribers<@Sendable (Event) -> Void>()
         self.observers = observers
         documents = DocumentStore(
-            format: TrustServerFormat(url: url, signer: signer, customer: customer, settings: settings), clock: clock,
-            crypto: SwiftCryptoProvider(), dataStore: settings.secureDataStore, provider: settings.remoteDataProvider,
+            format: TrustServerFormat(configuration: configuration), clock: clock, crypto: SwiftCryptoProvider(),
+            dataStore: configuration.settings.secureDataStore, provider: configuration.settings.remoteDataProvider,
             logger: logger,
             tell: { event in
                 if case .replaced(let content) = event, let end = content.signerExpired {
                     logger.warning(
                         "the trust server's certificate has ended; configure its successor",
-                        metadata: ["customer": "\(customer)", "end": "\(end.formatted(.iso8601))"])
+                        metadata: ["customer": "\(configuration.customer)", "end": "\(end.formatted(.iso8601))"])
                 }
                 for event in Self.events(event) {
                     for observer in observers.all { observer(event) }
                 }
             })
+    }
+
+    /// Makes a store of a sound configuration, reading and verifying what is stored off the caller's thread.
+    /// - Throws: ``StoreError`` `invalidConfiguration`.
+    public static func load(
+        configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+    ) async throws(StoreError) -> TrustServerStore {
+        // The queue knows nothing of this task.
+        let logger = logger ?? PolicyLog.shared.storeLogger
+        return try await DispatchQueue.global().run { () throws(StoreError) in
+            try TrustServerStore(checking: configuration, clock: clock, logger: logger)
+        }
     }
 
     // MARK: What the store knows
@@ -123,10 +121,10 @@ public final class TrustServerStore: Sendable {
     public var nextUpdate: Date { documents.nextUpdate }
 
     /// What came of the last update, silent ones too; nil before the first.
-    public var lastUpdate: CertStoreUpdateReport? { documents.lastUpdate }
+    public var lastUpdate: StoreUpdateReport? { documents.lastUpdate }
 
     /// What was wrong with the stored document when the store was made; nil when it, or its absence, was fine.
-    public var storageError: CertStoreError? { documents.storageError }
+    public var storageError: StoreError? { documents.storageError }
 
     func freshness(at now: Date) -> Freshness {
         let snapshot = documents.snapshot
@@ -141,9 +139,9 @@ public final class TrustServerStore: Sendable {
     /// Brings the store up to date, as ``CertStore/update(mode:)`` does: after the download when nothing usable is
     /// there or it is forced, at once and in the background when a renewal is due, otherwise not at all.
     /// - Returns: what came of it, or that it goes on.
-    /// - Throws: ``CertStoreError`` when there is no usable document afterwards, or a forced update failed.
+    /// - Throws: ``StoreError`` when there is no usable document afterwards, or a forced update failed.
     @discardableResult
-    public func update(mode: CertStore.UpdateMode = .default) async throws(CertStoreError) -> CertStoreUpdateReport {
+    public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
         try await documents.update(mode: mode)
     }
 
@@ -161,19 +159,14 @@ public final class TrustServerStore: Sendable {
 
     // MARK: Watching
 
-    /// What ends an observation.
-    public struct ObserverToken: Sendable, Hashable {
-        fileprivate let value: UInt64
-    }
-
     /// Tells an observer of everything that happens from now on, on the thread where it happens, with no lock held.
     @discardableResult
     public func addObserver(_ observer: @escaping @Sendable (Event) -> Void) -> ObserverToken {
-        ObserverToken(value: observers.add(observer))
+        observers.add(observer)
     }
 
     /// Ends an observation.
-    public func removeObserver(_ token: ObserverToken) { observers.remove(token.value) }
+    public func removeObserver(_ token: ObserverToken) { observers.remove(token) }
 
     /// Everything that happens from now on, for as many listeners as one likes, each with a stream of its own. Of what
     /// a listener does not listen to, the latest 256 events are kept.
@@ -181,7 +174,9 @@ public final class TrustServerStore: Sendable {
 
     /// Reports a decision on a document past its time: each to observers, one a document to the log.
     func reportGrace(_ content: TrustServerTable, for host: DialledHost, age: TimeInterval) {
-        for observer in observers.all { observer(.usedInGrace(host: host, age: age)) }
+        for observer in observers.all {
+            observer(.usedInGrace(host: host, age: Duration(exactSeconds: age) ?? .seconds(Int64.max)))
+        }
         let isFirst = loggedGrace.withLock { logged in
             defer { logged = content.timestamp }
             return logged != content.timestamp

@@ -21,7 +21,7 @@ public struct TrustAnchors: Sendable {
             }
             byFoldedSubject = folded
             var hash = SHA256()
-            let fingerprints = certificates.map { Array(SHA256.hash(data: $0.der)) }
+            let fingerprints = certificates.map { SHA256Digest.of($0.der) }
             for fingerprint in fingerprints.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
                 hash.update(data: fingerprint)
             }

@@ -25,7 +25,7 @@ extension PathValidator {
     /// - Returns: one outcome for each rule and certificate; empty where the leaf cannot be read or too much was presented.
     package func outcomes(of chain: PresentedChain, for purpose: ValidationPurpose, at time: Date) -> [RuleOutcome] {
         var trace: [PathSearch.TracedRule]? = []
-        let query = Query(chain: chain, purpose: purpose, time: Self.wholeSeconds(time))
+        let query = Query(chain: chain, purpose: purpose, time: time.wholeSeconds)
         _ = search(query, trace: &trace) { _ in true }
         return (trace ?? []).map { one in
             RuleOutcome(

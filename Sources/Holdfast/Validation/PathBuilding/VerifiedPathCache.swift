@@ -92,7 +92,7 @@ public final class VerifiedPathCache: Sendable {
     /// - Parameter start: from when on what else was checked holds, such as the lists of revoked certificates.
     func remember(_ path: ValidatedPath, for key: Key, since start: Int64 = .min) {
         let notBefore = path.certificates.map(\.layout.notBefore).max().map { max($0, start) } ?? .max
-        let last = PathValidator.wholeSeconds(path.holdsUntil) - 1
+        let last = path.holdsUntil.wholeSeconds - 1
         guard notBefore <= last else { return }
         let entry = Entry(path: path, validity: notBefore...last, made: now())
         state.withLock { state in

@@ -70,8 +70,8 @@ public struct Revocation: Sendable {
         var hash = SHA256()
         // With the numbers, so that no list stands for a certificate.
         hash.update(data: Array("\(leaf) \(issuer) \(lists.count) \(certificates.count)".utf8))
-        for list in lists { hash.update(data: Array(SHA256.hash(data: list.der))) }
-        for certificate in certificates { hash.update(data: Array(SHA256.hash(data: certificate.der))) }
+        for list in lists { hash.update(data: SHA256Digest.of(list.der)) }
+        for certificate in certificates { hash.update(data: SHA256Digest.of(certificate.der)) }
         digest = Array(hash.finalize())
     }
 

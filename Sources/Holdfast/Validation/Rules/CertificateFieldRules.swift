@@ -41,7 +41,7 @@ struct ValidityRule: PathRule {
     }
 
     private static func text(_ seconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+        Date(wholeSeconds: seconds).formatted(.iso8601)
     }
 }
 

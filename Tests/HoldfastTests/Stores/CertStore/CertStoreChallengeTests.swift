@@ -43,12 +43,12 @@ struct CertStoreChallengeTests {
         fixture.publishSigned(
             [("www.example.com", 1, 0), ("www.example.com", 2, 100)], issued: StoreFixture.start + lead)
         let store = fixture.store()
-        let ahead = Lock<TimeInterval?>(nil)
+        let ahead = Lock<Duration?>(nil)
         store.addObserver { event in
-            if case .issuedAheadOfClock(let seconds) = event { ahead.withLock { $0 = seconds } }
+            if case .issuedAheadOfClock(let lead) = event { ahead.withLock { $0 = lead } }
         }
         try await store.update()
-        #expect(ahead.withLock { $0 } == Double(lead))
+        #expect(ahead.withLock { $0 } == .seconds(lead))
         let counted = min(lead, StoreFixture.day)
         #expect(store.trustedTime == Date(timeIntervalSince1970: Double(StoreFixture.start + counted)))
         #expect(store.judge(1) == .untrusted && store.judge(2) == .trusted)

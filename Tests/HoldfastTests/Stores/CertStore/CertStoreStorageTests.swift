@@ -19,7 +19,7 @@ struct CertStoreStorageTests {
         #expect(try await again.update().kind == .noUpdate)
         fixture.configuration.identifier = "other"
         let other = fixture.store()
-        #expect(other.identifier == "other" && other.judge(1) == .empty)
+        #expect(other.judge(1) == .empty)
         try fixture.publish([("www.example.com", 2, 100)])
         try await other.update()
         #expect(fixture.store().judge(2) == .trusted && again.judge(2) == .untrusted)
@@ -130,7 +130,7 @@ struct CertStoreStorageTests {
         let stores = try stores(identifier: nil)
         let (first, _) = stores[0]
         #expect(Set(stores.map(\.1.documents.format.storageKey)).count == 3)
-        #expect(stores.allSatisfy { $0.1.identifier == "default" })
+        #expect(stores.allSatisfy { $0.1.configuration.instanceIdentifier == "default" })
         try first.publish([("www.example.com", 1, 100)])
         try await stores[0].1.update()
         for (fixture, store) in stores.dropFirst() {

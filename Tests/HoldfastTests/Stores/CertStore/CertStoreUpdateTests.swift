@@ -73,7 +73,7 @@ struct CertStoreUpdateTests {
         try fixture.publish([("www.example.com", 1, -1)])
         let store = fixture.store()
         let error = await store.updateError()
-        #expect(error?.code == .storeIsEmpty && error?.result == .storeIsEmpty)
+        #expect(error?.code == .storeIsEmpty && store.lastUpdate?.result == .storeIsEmpty)
         #expect(store.judge(1) == .empty)
     }
 
@@ -87,7 +87,7 @@ struct CertStoreUpdateTests {
         let signed = try foreign.list([foreign.entry("www.example.com", .fingerprint(2), StoreFixture.start + 1)])
         for (answer, code) in [
             (nil, .networkError), (Data("not JSON".utf8), .invalidData), (signed, .invalidSignature),
-        ] as [(Data?, CertStoreError.Code)] {
+        ] as [(Data?, StoreError.Code)] {
             if let answer {
                 fixture.provider.answer(answer)
             } else {
@@ -95,7 +95,7 @@ struct CertStoreUpdateTests {
             }
             let error = await store.updateError()
             #expect(error?.code == code && error?.underlying != nil)
-            #expect(error?.result.rawValue == code.rawValue && store.lastUpdate?.error?.code == code)
+            #expect(store.lastUpdate?.result.rawValue == code.rawValue && store.lastUpdate?.error?.code == code)
             #expect(store.judge(1) == .trusted && store.judge(2) == .untrusted)
         }
     }
@@ -144,7 +144,7 @@ struct CertStoreUpdateTests {
             #expect(failsMeanwhile || store.documents.wait(at: fixture.clock.now) == 0)
             fixture.clock.set(start.addingTimeInterval(8 * 86_400))
             #expect(store.documents.wait(at: fixture.clock.now) == 0)
-            var kind: CertStoreUpdateKind?
+            var kind: StoreUpdateKind?
             let report = try await store.finishedUpdate { kind = try await store.update().kind }
             #expect(kind == .silent)
             #expect(report?.error == nil && store.judge(2) == .trusted)
@@ -312,7 +312,7 @@ struct CertStoreUpdateTests {
         try fixture.publish([("www.example.com", 1, 100)])
         let store = fixture.store()
         let queue = DispatchQueue(label: "completions")
-        func update(_ mode: CertStore.UpdateMode) async -> (CertStore.UpdateResult, String?) {
+        func update(_ mode: StoreUpdateMode) async -> (CertStore.UpdateResult, String?) {
             await withCheckedContinuation { continuation in
                 store.update(mode: mode, completionQueue: queue) { result, error in
                     dispatchPrecondition(condition: .onQueue(queue))
@@ -442,5 +442,5 @@ struct CertStoreUpdateTests {
 
 extension CertStore {
     /// What a default update comes to; nil when it fails.
-    func updateKind() async -> CertStoreUpdateKind? { try? await update().kind }
+    func updateKind() async -> StoreUpdateKind? { try? await update().kind }
 }

@@ -127,15 +127,15 @@ struct CertStoreValidationTests {
             #expect(store.configurationError?.code == .invalidConfiguration)
             #expect(await store.updateError()?.code == .invalidConfiguration)
             #expect(store.judge(1) == .empty && fixture.provider.requests.isEmpty)
-            #expect(throws: CertStoreError.self) {
+            #expect(throws: StoreError.self) {
                 try CertStore(
                     checking: fixture.configuration, secureDataStore: fixture.storage, logger: fixture.log.logger)
             }
-            await #expect(throws: CertStoreError.self) {
+            await #expect(throws: StoreError.self) {
                 _ = try await CertStore.load(
                     configuration: fixture.configuration, secureDataStore: fixture.storage, logger: fixture.log.logger)
             }
-            await #expect(throws: CertStoreError.self) { try await store.run() }
+            await #expect(throws: StoreError.self) { try await store.run() }
         }
     }
 

@@ -189,4 +189,35 @@ struct StorePolicyTests {
             break
         }
     }
+
+    @Test("Of a decision that an adapter makes they learn once it stands: when the handshake has proved the peer's key")
+    func proof() async throws {
+        try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)])
+        let store = fixture.store()
+        try await store.update()
+        let told = Lock<[CertStore.ValidationResult]>([])
+        store.addObserver { event in
+            if case .validated(_, let result) = event { told.withLock { $0.append(result) } }
+        }
+        let policy = try store.trustPolicy(forHost: PolicyFixture.host)
+        let trust = try pki.trust()
+        let composite = try CompositePolicy(host: HostPattern(PolicyFixture.host), anyOf: [policy], clock: pki.clock)
+        for policy in [policy, composite] as [any TrustPolicy] {
+            let manager = TrustManager(policies: [policy], clock: pki.clock)
+            let judgment = manager.judgment(of: trust, at: pki.now)
+            #expect(judgment.isTrusted && told.withLock { $0 }.isEmpty)
+            manager.tell(judgment.provedByHandshake)
+            #expect(told.withLock { $0 } == [.trusted])
+            // Who asks the manager without an adapter learns at once, and once.
+            _ = manager.evaluate(trust)
+            _ = manager.policy(for: PolicyFixture.host)?.evaluate(trust, at: pki.now)
+            #expect(told.withLock { $0 }.count == 3)
+            // The policy alone, as `TrustSource.policy` asks it.
+            let alone = policy.unwrapped.evaluate(trust, at: pki.now)
+            #expect(told.withLock { $0 }.count == 3)
+            policy.tell(alone)
+            #expect(told.withLock { $0 }.count == 4)
+            told.withLock { $0 = [] }
+        }
+    }
 }

@@ -37,7 +37,7 @@ struct StoreServiceTests {
         var fixture = try StoreFixture()
         fixture.configuration.publicKey = "AAAA"
         let service: any Service = fixture.store()
-        let error = await #expect(throws: CertStoreError.self) { try await service.run() }
+        let error = await #expect(throws: StoreError.self) { try await service.run() }
         #expect(error?.code == .invalidConfiguration)
     }
 }

@@ -90,7 +90,7 @@ struct TrustServerPolicyTests {
         fixture.settings.preparationTimeout = .milliseconds(1)
         let gate = try fixture.answerBehindGate()
         let policy = try policy(fixture)
-        let error = await #expect(throws: CertStoreError.self) { try await policy.prepare() }
+        let error = await #expect(throws: StoreError.self) { try await policy.prepare() }
         #expect(error?.code == .networkError && policy.needsPreparation)
         gate.open()
         await policy.store.settle()
@@ -130,11 +130,11 @@ struct TrustServerPolicyTests {
         let fixture = try TrustServerStoreFixture()
         fixture.fail()
         let policy = try policy(fixture)
-        let error = await #expect(throws: CertStoreError.self) { try await policy.prepare() }
+        let error = await #expect(throws: StoreError.self) { try await policy.prepare() }
         #expect(error?.code == .networkError && !policy.needsPreparation)
         let failure = try #require(try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now).failure)
         #expect(failure.code == .noUsablePins && failure.found.contains("networkError, 503"))
-        await #expect(throws: CertStoreError.self) { try await policy.prepare() }
+        await #expect(throws: StoreError.self) { try await policy.prepare() }
         #expect(fixture.provider.requests.count == 1)
         fixture.clock.advance(by: 61)
         try fixture.publish()
@@ -175,7 +175,7 @@ struct TrustServerPolicyTests {
         try fixture.publish()
         let policy = try policy(fixture)
         try await policy.prepare()
-        let uses = Lock<[TimeInterval]>([])
+        let uses = Lock<[Duration]>([])
         policy.store.addObserver { event in
             if case .usedInGrace(let host, let age) = event, host.name == PolicyFixture.host {
                 uses.withLock { $0.append(age) }
@@ -195,7 +195,7 @@ struct TrustServerPolicyTests {
             #expect(fixture.provider.requests.count == requests)
             fixture.clock.advance(by: 61)
         }
-        #expect(uses.withLock { $0 } == [10_800, 10_861])
+        #expect(uses.withLock { $0 } == [.seconds(10_800), .seconds(10_861)])
         // The log is told of the document, not of each use.
         #expect(fixture.log.lines.count { $0.contains("is past its time and still counts") } == 1)
     }
@@ -233,7 +233,7 @@ struct TrustServerPolicyTests {
         let failure = try #require(try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now).failure)
         #expect(failure.code == .noUsablePins && failure.found.contains("25 h"))
         await policy.store.settle()
-        await #expect(throws: CertStoreError.self) { try await policy.prepare() }
+        await #expect(throws: StoreError.self) { try await policy.prepare() }
         // Nor does a time that is handed over make it younger.
         let early = fixture.clock.now.addingTimeInterval(-1)
         #expect(try policy.evaluate(fixture.pki.trust(), at: early).isTrusted)
@@ -337,7 +337,7 @@ struct TrustServerPolicyTests {
             manager.policy(for: PolicyFixture.host)
         }
         #expect(found()?.needsPreparation == true)
-        await #expect(throws: CertStoreError.self) { try await found()?.prepare() }
+        await #expect(throws: StoreError.self) { try await found()?.prepare() }
         fixture.clock.advance(by: 61)
         let any = try CompositePolicy(host: host, anyOf: [policy, StandardPolicy(host: host)])
         try await any.prepare()

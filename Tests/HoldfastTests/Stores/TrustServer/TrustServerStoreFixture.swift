@@ -26,10 +26,17 @@ struct TrustServerStoreFixture {
 
     var clock: ManualClock { pki.clock }
 
+    func configuration(
+        customer: String = "gcx", url: URL? = nil, signer: TestTrustServer? = nil
+    ) throws -> TrustServerConfiguration {
+        TrustServerConfiguration(
+            url: url ?? self.url, signer: try TrustServerSigner(certificate: (signer ?? server).certificate),
+            customer: customer, settings: settings)
+    }
+
     func store(customer: String = "gcx", url: URL? = nil, signer: TestTrustServer? = nil) throws -> TrustServerStore {
         try TrustServerStore(
-            url: url ?? self.url, signer: TrustServerSigner(certificate: (signer ?? server).certificate),
-            customer: customer, settings: settings, clock: clock, logger: log.logger)
+            checking: try configuration(customer: customer, url: url, signer: signer), clock: clock, logger: log.logger)
     }
 
     func document(
@@ -61,8 +68,8 @@ struct TrustServerStoreFixture {
 
 extension TrustServerStore {
     /// The code of the error that a forced update ends with; nil when it succeeds.
-    func updateError() async -> CertStoreError? {
-        do throws(CertStoreError) {
+    func updateError() async -> StoreError? {
+        do throws(StoreError) {
             try await update(mode: .forced)
             return nil
         } catch {
@@ -76,7 +83,7 @@ extension TrustServerStore {
     }
 }
 
-extension CertStoreError {
+extension StoreError {
     /// What was wrong with the document.
     var documentCode: DocumentError.Code? { (underlying as? DocumentError)?.code }
 }

@@ -65,12 +65,12 @@ struct TrustServerStoreTests {
         try fixture.publish(age: -lead)
         #expect(await store.updateError() == nil)
         store.reset()
-        var reported: TimeInterval?
+        var reported: Duration?
         for await event in events {
-            if case .issuedAheadOfClock(let seconds) = event { reported = seconds }
+            if case .issuedAheadOfClock(let lead) = event { reported = lead }
             if case .reset = event { break }
         }
-        #expect(reported == lead)
+        #expect(reported == .seconds(lead))
         #expect(await store.updateError() == nil)
         let counted = now.addingTimeInterval(min(lead, 86_400))
         for store in [store, try fixture.store()] {
@@ -214,8 +214,8 @@ struct TrustServerStoreTests {
     @Test("Ages are the settings'")
     func settings() async throws {
         var fixture = try TrustServerStoreFixture()
-        fixture.settings.maxAge = 1_000
-        fixture.settings.grace = 0
+        fixture.settings.maxAge = .seconds(1_000)
+        fixture.settings.grace = .zero
         try fixture.publish()
         let store = try fixture.store()
         try await store.update()
@@ -286,12 +286,13 @@ struct TrustServerStoreTests {
             var settings = fixture.settings
             change(&settings)
             return try .shared(
-                url: fixture.url, signer: signer, customer: customer, settings: settings, clock: fixture.clock)
+                configuration: .init(url: fixture.url, signer: signer, customer: customer, settings: settings),
+                clock: fixture.clock)
         }
         var first: TrustServerStore? = try shared()
         #expect(try shared() === first)
         #expect(try shared(customer: "other") !== first)
-        #expect(try shared { $0.maxAge = 60 } !== first)
+        #expect(try shared { $0.maxAge = .seconds(60) } !== first)
         #expect(try shared { $0.secureDataStore = InMemoryDataStore() } !== first)
         weak let released = first
         first = nil
@@ -314,9 +315,9 @@ struct TrustServerStoreTests {
             var settings = fixture.settings
             settings.remoteDataProvider = provider
             settings.secureDataStore = storage
+            let signer = try TrustServerSigner(certificate: fixture.server.certificate)
             return try .shared(
-                url: fixture.url, signer: TrustServerSigner(certificate: fixture.server.certificate), customer: "gcx",
-                settings: settings)
+                configuration: .init(url: fixture.url, signer: signer, customer: "gcx", settings: settings))
         }
         let first = try shared(URLSessionDataProvider(), FileDataStore(folder: folder))
         #expect(try shared(URLSessionDataProvider(), FileDataStore(folder: folder)) === first)

@@ -15,15 +15,26 @@ struct CommonNameRule: PathRule {
         // Octets: comparing text costs what whoever wrote it likes.
         guard let common = attribute.utf8, !common.isEmpty else { return nil }
         let looksLikeHost = Self.looksLikeAddress(common) || Self.isInternational(common)
-        var differs = looksLikeHost
-        for case .dNSName(let name) in names where DNSOctets.equal(name, common) {
-            if name.elementsEqual(common) { return nil }
-            differs = true
-        }
-        guard differs, !Self.isAddress(common, among: names) else { return nil }
+        var work = 0
+        guard let differsInCase = Self.differsInCase(common, from: names, work: &work), differsInCase || looksLikeHost,
+            !Self.isAddress(common, among: names)
+        else { return nil }
         return Violation(.profileViolation, certificate) {
             ("a common name that is one of the subjectAltName entries", String(decoding: common, as: UTF8.self).quoted)
         }
+    }
+
+    /// Whether entries are the name in other letters; nil when one is the name itself.
+    /// - Parameter work: grows by every octet that is looked at, and by every entry.
+    static func differsInCase(_ common: [UInt8], from names: [GeneralNameSlice], work: inout Int) -> Bool? {
+        var differs = false
+        for case .dNSName(let name) in names {
+            work += name.count == common.count ? name.count : 1
+            guard DNSOctets.equal(name, common) else { continue }
+            if name.elementsEqual(common) { return nil }
+            differs = true
+        }
+        return differs
     }
 
     /// Whether it is an address of the entries in its usual notation.

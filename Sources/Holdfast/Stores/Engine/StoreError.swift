@@ -1,11 +1,13 @@
 /// Why a store cannot be made, or an update did not bring usable pins.
-public struct CertStoreError: HoldfastError {
+public struct StoreError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// The configuration contradicts itself, or its key or fallback data cannot be read.
         case invalidConfiguration
         /// The document could not be downloaded.
         case networkError
+        /// Download and verification together took longer than an update may.
+        case timedOut
         /// The document is not what it should be, or may not replace the one that is stored.
         case invalidData
         /// A signature does not verify.
@@ -50,24 +52,14 @@ public struct CertStoreError: HoldfastError {
             found: known?.found ?? ForeignErrorText.found(error),
             remedy: known?.remedy, underlying: error)
     }
-
-    /// The published result for the error.
-    var result: CertStore.UpdateResult {
-        switch code {
-        case .networkError, .reset: .networkError
-        case .invalidSignature: .invalidSignature
-        case .storeIsEmpty: .storeIsEmpty
-        case .notStored: .ok
-        case .invalidData, .invalidConfiguration, .damagedStorage: .invalidData
-        }
-    }
 }
 
-extension CertStoreError.Code {
+extension StoreError.Code {
     fileprivate var usualRemedy: String {
         switch self {
         case .invalidConfiguration: "Mend the configuration; the store answers that it is empty until then."
         case .networkError: "Check the network and the URL, and try again."
+        case .timedOut: "Try again later; if it goes on, check the server and the size of the document."
         case .invalidData, .invalidSignature: "Have the document made anew; the store keeps the one that it has."
         case .storeIsEmpty: "Publish entries that have not expired."
         case .damagedStorage: "Update the store; if it happens again, check the storage."

@@ -1,0 +1,54 @@
+/// Waiting with an end.
+package enum TimeLimit {
+    /// A year: the clock traps on a time that it cannot represent.
+    private static let longest = Duration.seconds(366 * 86_400)
+
+    private final class FirstAnswer<Value: Sendable>: Sendable {
+        private struct State {
+            var continuation: CheckedContinuation<Value?, Never>?
+            var answer: Value??
+        }
+
+        private let state = Lock(State())
+
+        func wait() async -> Value? {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLock { state in
+                    if state.answer == nil { state.continuation = continuation }
+                    return state.answer
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        }
+
+        func settle(_ value: Value?) {
+            let continuation = state.withLock { state -> CheckedContinuation<Value?, Never>? in
+                guard state.answer == nil else { return nil }
+                state.answer = .some(value)
+                defer { state.continuation = nil }
+                return state.continuation
+            }
+            continuation?.resume(returning: value)
+        }
+    }
+
+    /// What a task that others may share comes to; nil when the time is up or the caller's task is cancelled. The task
+    /// itself goes on: a caller that has it alone cancels it.
+    /// - Parameter clock: measures the limit.
+    package static func value<Value: Sendable>(
+        of task: Task<Value, Never>, within limit: Duration, on clock: any Clock<Duration> = ContinuousClock()
+    ) async -> Value? {
+        let first = FirstAnswer<Value>()
+        Task { first.settle(await task.value) }
+        let timer = Task {
+            try? await clock.sleep(for: min(limit, longest))
+            first.settle(nil)
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await first.wait()
+        } onCancel: {
+            first.settle(nil)
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package import struct Foundation.Date
+
+extension Date {
+    /// The seconds since 1970, without their fraction: certificates, pins and documents state their times in whole seconds.
+    ///
+    /// A time that is not a number, or too far away to be one, is later than all others: nothing is valid then.
+    package var wholeSeconds: Int64 {
+        let seconds = timeIntervalSince1970.rounded(.down)
+        guard seconds.isFinite, abs(seconds) < 1e15 else { return .max }
+        return Int64(seconds)
+    }
+
+    /// An instant that was stated in whole seconds since 1970.
+    package init(wholeSeconds: Int64) { self.init(timeIntervalSince1970: Double(wholeSeconds)) }
+}

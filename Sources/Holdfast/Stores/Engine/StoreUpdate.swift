@@ -1,0 +1,33 @@
+public import struct Foundation.Date
+
+/// When a store makes an update.
+public enum StoreUpdateMode: String, Sendable, Hashable, CaseIterable {
+    /// When one is due.
+    case `default`
+    /// In any case.
+    case forced
+}
+
+/// How an update is made.
+public enum StoreUpdateKind: String, Sendable, Hashable, CaseIterable {
+    /// The caller waits for it: there is nothing usable, or it was forced.
+    case direct
+    /// In the background: the pins there are still count, and a renewal is due.
+    case silent
+    /// Not at all: no renewal is due.
+    case noUpdate
+}
+
+/// What came of an update.
+public struct StoreUpdateReport: Sendable {
+    /// How it was made.
+    public let kind: StoreUpdateKind
+    /// Why it failed, or what else is to be said; nil when all is well.
+    public let error: StoreError?
+    /// When it ended, by the store's clock.
+    public let time: Date
+    /// When the next update is due, or after a failure the next attempt.
+    public let nextUpdate: Date
+    /// What the server thinks of the application's version, where it said so.
+    public let versionCheck: ChallengeResponse.VersionCheck?
+}
