@@ -23,7 +23,7 @@ public struct PublishedDocument: Sendable {
     /// Whether clients with default settings use it, or would by now if it is of the future.
     public func counts(at time: Date) -> Bool {
         let settings = OnlinePinningSettings()
-        return time.timeIntervalSince(timestamp) <= settings.maxAge + settings.grace
+        return time.timeIntervalSince(timestamp) <= (settings.maxAge + settings.grace).inSeconds
     }
 
     private struct Content: Decodable {

@@ -113,7 +113,7 @@ struct PublishedPins: Sendable {
         var problem = problem
         if case .trustServer(let document) = content {
             let settings = OnlinePinningSettings()
-            let end = document.timestamp.addingTimeInterval(settings.maxAge + settings.grace)
+            let end = document.timestamp.addingTimeInterval((settings.maxAge + settings.grace).inSeconds)
             days = CertificateReport.days(until: end, from: decision.time)
             if end < decision.time { problem = problem ?? "\(name) is too old for clients" }
         }

@@ -101,7 +101,7 @@ struct PinTests {
     }
 
     @Test("A near miss says what to write instead")
-    func nearMisses() {
+    func nearMisses() throws {
         #expect(code("") == .empty)
         #expect(code(Self.base64) == .missingPrefix)
         #expect(error(Self.base64)?.remedy.contains("sha256/\(Self.base64)") == true)
