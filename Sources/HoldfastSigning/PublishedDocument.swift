@@ -10,7 +10,7 @@ public struct PublishedDocument: Sendable {
     private static let maximumBytes = 64 << 20
 
     /// Reads a document of this key, also one that the published script has made.
-    /// - Throws: ``DocumentError`` where it is none, or of another key or customer.
+    /// - Throws: `DocumentError` where it is none, or of another key or customer.
     public init(reading data: Data, by key: TrustServerKey, customer: String) throws(DocumentError) {
         let signer = try TrustServerSigner(certificate: key.certificate)
         let (document, content) = try TrustServerDocument.withContent(

@@ -26,6 +26,11 @@ enum ReadmeExamples {
         return decision
     }
 
+    static func pinFile(_ url: URL) throws -> TrustManager {
+        let shipped = try TrustManager(pinFile: url)
+        return shipped
+    }
+
     static func client(_ manager: TrustManager) async throws {
         let host = try DialledHost("api.example.com", port: 443)
         let validator = PathValidator(anchors: try await TrustAnchors.system(), cache: VerifiedPathCache())

@@ -110,8 +110,9 @@ public struct RevocationListWorkloads: Sendable {
     public func read() throws -> any Sendable { try CertificateRevocationList(der: der) }
 }
 
-private final class OpenSSLList: @unchecked Sendable {
-    let pointer: OpaquePointer?
+private final class OpenSSLList: Sendable {
+    // OpenSSL's list is only read once it is made.
+    nonisolated(unsafe) let pointer: OpaquePointer?
 
     init(_ der: [UInt8]) { pointer = openssl_revocation_list_new(der, der.count) }
 

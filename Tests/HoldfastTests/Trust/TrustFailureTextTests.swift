@@ -141,7 +141,8 @@ struct TrustFailureTextTests {
                   certificate: CN=www.example.com
                   presented chain:
                     \(try line(own))
-                  remedy: Have the server send its intermediates, or add its root to the anchors if you trust it.
+                  remedy: If you trust it, add it to the anchors or pin it; or have the server use a certificate of \
+                an authority.
                 """)
     }
 
