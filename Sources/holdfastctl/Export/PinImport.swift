@@ -145,6 +145,10 @@ struct PinImport {
 /// Reads property lists as far as pins are concerned.
 private enum PropertyListReading {
     static func dictionary(in data: Data) throws(CommandFailure) -> [String: Any] {
+        // Foundation copies what a binary list shares: forty objects make 2^40. In XML nothing is shared.
+        guard !data.starts(with: Array("bplist".utf8)) else {
+            throw PinImport.failure("is a binary property list; make XML of it with plutil -convert xml1 FILE")
+        }
         guard let list = unsafe try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
             let dictionary = list as? [String: Any]
         else { throw PinImport.failure("is no property list with a dictionary") }

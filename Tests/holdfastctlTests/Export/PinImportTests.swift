@@ -131,6 +131,28 @@ struct PinImportTests {
         #expect(result.notes.map(\.field).contains("expiration"))
     }
 
+    @Test("A binary property list is refused before Foundation copies what its objects share")
+    func binary() throws {
+        // Forty dictionaries in arrays of two, each the next one twice.
+        var list = Array("bplist00".utf8), offsets: [UInt8] = []
+        for next in 1...40 {
+            offsets += [UInt8(list.count >> 8), UInt8(list.count & 0xFF)]
+            list += [0xA2, UInt8(next), UInt8(next)]
+        }
+        offsets += [UInt8(list.count >> 8), UInt8(list.count & 0xFF)]
+        list.append(0x09)
+        let table = UInt8(list.count)
+        list += offsets + [0, 0, 0, 0, 0, 0, 2, 1]
+        for number in [41, 0, table] as [UInt8] { list += [0, 0, 0, 0, 0, 0, 0, number] }
+        for source in [PinImport.Source.trustkit, .ats] {
+            #expect {
+                _ = try PinImport(Data(list), from: source, role: .both)
+            } throws: {
+                "\($0)".contains("plutil -convert xml1")
+            }
+        }
+    }
+
     @Test("What is no configuration, or not one that can be meant, is an error that says where")
     func refused() throws {
         let bad: [(PinImport.Source, String)] = [
