@@ -36,6 +36,15 @@ public struct FingerprintEntry: Sendable, Hashable {
         self.depth = depth
     }
 
+    /// The texts that an entry for a host may bear: its name, then the wildcard above its first label. The first of them
+    /// that has usable entries decides.
+    package static func names(for host: DialledHost) -> [String] {
+        guard case .name(let name) = host.kind, let dot = name.firstIndex(of: "."),
+            name[dot...].dropFirst().contains(".")
+        else { return [host.name] }
+        return [name, "*" + name[dot...]]
+    }
+
     /// ``expires`` as a date.
     public var expiryDate: Date { Date(wholeSeconds: expires) }
 

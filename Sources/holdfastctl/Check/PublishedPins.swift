@@ -60,12 +60,10 @@ struct PublishedPins: Sendable {
             case .list(let entries): entries.map { ($0.name, nil) }
             case .trustServer(let document): document.entries.map { ($0.hostname, $0.port) }
             }
-        var hosts: [DialledHost] = []
-        for (name, port) in places {
-            guard let host = try? port.map({ try DialledHost(name, port: $0) }) ?? DialledHost(name) else { continue }
-            if !hosts.contains(host) { hosts.append(host) }
+        var seen: Set<DialledHost> = []
+        return places.compactMap { name, port in try? port.map { try DialledHost(name, port: $0) } ?? DialledHost(name)
         }
-        return hosts
+        .filter { seen.insert($0).inserted }
     }
 
     /// The pins of a host that count at a time, for a search among its paths.
@@ -124,16 +122,15 @@ struct PublishedPins: Sendable {
             documentDaysLeft: days)
     }
 
-    /// As a store finds them: the exact name, or else the wildcard one label up, as a literal.
+    /// As a store finds them: those of the first name of the host that has one which has not expired.
     private func listed(_ host: DialledHost, at time: Date) -> [FingerprintEntry] {
         guard case .list(let entries) = content else { return [] }
-        let second = Date(timeIntervalSince1970: time.timeIntervalSince1970.rounded(.down))
-        func named(_ name: String) -> [FingerprintEntry] {
-            entries.filter { ASCIIText.lowercased($0.name).elementsEqual(name.utf8) }
+        let usable = entries.filter { $0.expires >= time.wholeSeconds }
+        for name in FingerprintEntry.names(for: host) {
+            let named = usable.filter { ASCIIText.lowercased($0.name).elementsEqual(name.utf8) }
+            if !named.isEmpty { return named }
         }
-        let exact = named(host.name)
-        let wildcard = host.name.firstIndex(of: ".").map { named("*" + host.name[$0...]) } ?? []
-        return (exact.isEmpty ? wildcard : exact).filter { $0.expiryDate >= second }
+        return []
     }
 
     private func entries(of host: DialledHost) -> [TrustServerEntry] {

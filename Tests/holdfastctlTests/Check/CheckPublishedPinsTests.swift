@@ -60,6 +60,12 @@ struct CheckPublishedPinsTests {
                 let quiet = try await check([try Self.entry("www.example.com", leaf.der)], ["--quiet"])
                 #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
 
+                // Clients go by the wildcard when nothing of the name itself counts any more.
+                let renewed = try await check([
+                    try Self.entry("www.example.com", other.der, days: -1), try Self.entry("*.example.com", leaf.der),
+                ])
+                #expect(renewed.status == 0, "\(renewed.output)\(renewed.errors)")
+
                 for wrong in [
                     try Self.entry("www.example.com", other.der), try Self.entry("www.example.com", leaf.der, days: -1),
                     try Self.entry("www.example.com", leaf.der, depth: 1), try Self.entry("www.example.com", issuer),

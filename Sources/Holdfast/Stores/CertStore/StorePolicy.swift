@@ -101,7 +101,7 @@ public struct StorePolicy: TrustPolicy {
     private func commonName(_ trust: ServerTrust, unlessListed host: DialledHost, in snapshot: StoreSnapshot) -> String?
     {
         guard store.configuration.commonNameMatching == .whenHostIsUnlisted,
-            StoreSnapshot.names(of: host).allSatisfy({ snapshot.table.entries(named: $0).isEmpty }),
+            FingerprintEntry.names(for: host).allSatisfy({ snapshot.table.entries(named: $0).isEmpty }),
             let leaf = trust.chain.leaf
         else { return nil }
         return try? X509Certificate(der: leaf).subject.commonName

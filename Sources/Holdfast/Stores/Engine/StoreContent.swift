@@ -80,25 +80,17 @@ struct StoreSnapshot: Sendable {
 
     /// The usable entries of a dialled host: those of its name, else those of the wildcard above its first label.
     func entries(for host: DialledHost, at time: Int64) -> [PinTable.Entry] {
-        for name in Self.names(of: host) {
+        for name in FingerprintEntry.names(for: host) {
             let usable = table.entries(named: name).filter { $0.isUsable(at: time) }
             if !usable.isEmpty { return usable }
         }
         return []
     }
 
-    /// The texts that an entry for a host may bear.
-    static func names(of host: DialledHost) -> [String] {
-        guard case .name(let name) = host.kind, let dot = name.firstIndex(of: "."),
-            name[dot...].dropFirst().contains(".")
-        else { return [host.name] }
-        return [name, "*" + name[dot...]]
-    }
-
     /// Whether the signer says that a host needs no pins.
     func isExempt(_ host: DialledHost) -> Bool {
         guard let domains = content?.domains else { return false }
-        for name in Self.names(of: host) {
+        for name in FingerprintEntry.names(for: host) {
             if let isRequired = domains.isRequired(name) { return !isRequired }
         }
         return !domains.pinningRequiredForUnlisted && entriesEver(for: host).isEmpty
@@ -106,6 +98,6 @@ struct StoreSnapshot: Sendable {
 
     /// Entries of a host, expired ones too: a host that has any is listed.
     private func entriesEver(for host: DialledHost) -> [PinTable.Entry] {
-        Self.names(of: host).flatMap { table.entries(named: $0) }
+        FingerprintEntry.names(for: host).flatMap { table.entries(named: $0) }
     }
 }
