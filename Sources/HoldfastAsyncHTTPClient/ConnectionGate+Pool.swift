@@ -171,7 +171,7 @@ extension ConnectionGate {
 
     /// Gets what the server presents beside the leaf, and closes the connection unless that is trusted.
     private func collectEvidence(about leaf: [UInt8], of id: ObjectIdentifier, _ channel: any Channel) {
-        guard let collector else { return }
+        guard let collector else { return channel.closeBelowTLS() }
         collector.chain(with: leaf, on: channel.eventLoop).whenComplete { result in
             let verdict = (try? result.get()).map { self.verdict(on: $0, under: self.judge.look(at: self.origin.host)) }
             guard let verdict, verdict.decision.isTrusted else { return channel.closeBelowTLS() }

@@ -56,7 +56,7 @@ public struct PublishedDocument: Sendable {
     /// - Parameter time: when they are read; a document of the future does not date them later.
     public func hosts(at time: Date) -> [SeenHost] {
         guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
-        let validated = Int64(min(timestamp, time).timeIntervalSince1970.rounded(.down))
+        let validated = min(timestamp, time).wholeSeconds
         var hosts: [SeenHost] = []
         var places: [[String]: Int] = [:]
         for entry in hashes {
