@@ -29,6 +29,23 @@ struct ExtendedKeyUsage: Sendable, Equatable {
         self.identifiers = identifiers
     }
 
+    /// What a purpose is called in RFC 5280 4.2.1.12; its number where it is none of these.
+    static func name(of identifier: ArraySlice<UInt8>) -> String {
+        if identifier.elementsEqual(anyExtendedKeyUsage) { return "anyExtendedKeyUsage" }
+        guard identifier.count == 8, identifier.starts(with: keyPurposes) else {
+            return ObjectIdentifier.text(identifier)
+        }
+        switch identifier.last {
+        case 1: return "serverAuth"
+        case 2: return "clientAuth"
+        case 3: return "codeSigning"
+        case 4: return "emailProtection"
+        case 8: return "timeStamping"
+        case 9: return "OCSPSigning"
+        default: return ObjectIdentifier.text(identifier)
+        }
+    }
+
     /// 2.5.29.37.0
     private static let anyExtendedKeyUsage: [UInt8] = [0x55, 0x1D, 0x25, 0x00]
     /// 1.3.6.1.5.5.7.3

@@ -226,7 +226,7 @@ struct TrustFailureTextTests {
         let client = try leaf { $0.extendedKeyUsage = [.clientAuthentication] }
         #expect(
             try standard(client.chain) == """
-                wrongExtendedKeyUsage for www.example.com: expected serverAuth, found 1.3.6.1.5.5.7.3.2
+                wrongExtendedKeyUsage for www.example.com: expected serverAuth, found clientAuth
                   certificate: CN=www.example.com
                   presented chain:
                     \(try line(client))

@@ -40,12 +40,12 @@ struct ExtendedKeyUsageRule: PathRule {
                 }
             if usage.allowsAny || isAllowed { return nil }
             let expected =
-                context.purpose.map { ObjectIdentifier.text($0[...]) }
+                context.purpose.map { ExtendedKeyUsage.name(of: $0[...]) }
                 ?? (context.isServer ? "serverAuth" : "clientAuth")
             return Violation(.wrongExtendedKeyUsage, certificate) {
                 (
                     expected,
-                    usage.identifiers.prefix(Self.maximumShown).map { ObjectIdentifier.text(der[$0]) }
+                    usage.identifiers.prefix(Self.maximumShown).map { ExtendedKeyUsage.name(of: der[$0]) }
                         .joined(separator: ", ") + (usage.identifiers.count > Self.maximumShown ? ", …" : "")
                 )
             }
