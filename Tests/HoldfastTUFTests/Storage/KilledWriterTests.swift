@@ -37,7 +37,7 @@ struct KilledWriterTests {
                 try FolderSource.write(repository, to: served)
                 published.formUnion(repository.files.values)
                 let path: String = folder.path
-                let microseconds = UInt32(generator.below(40_000))
+                let microseconds = UInt32.random(in: 0..<40_000, using: &generator)
                 await #expect(processExitsWith: .signal(SIGKILL)) {
                     [path = path as String, microseconds = microseconds as UInt32] in
                     let folder = URL(filePath: path)

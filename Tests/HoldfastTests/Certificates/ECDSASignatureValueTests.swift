@@ -1,4 +1,5 @@
 import Crypto
+import HoldfastTesting
 import Testing
 
 @testable import Holdfast

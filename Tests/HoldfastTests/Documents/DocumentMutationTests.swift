@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HoldfastTesting
 import Testing
 
 @testable import Holdfast

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTesting
 import Testing
 
 @testable import Holdfast

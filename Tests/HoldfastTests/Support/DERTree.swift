@@ -1,3 +1,5 @@
+import HoldfastTesting
+
 @testable import Holdfast
 
 /// DER taken apart, so that a mutant keeps lengths that fit: it gets deeper into a reader than a changed octet does.

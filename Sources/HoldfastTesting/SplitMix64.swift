@@ -1,10 +1,10 @@
 /// Steele, Lea and Flood's generator: small, and the same sequence on every machine, so that a failure comes again.
-struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = Self.product(mixed ^ (mixed >> 30), 0xBF58_476D_1CE4_E5B9)
@@ -18,7 +18,7 @@ struct SplitMix64: RandomNumberGenerator {
     }
 
     /// Bytes changed in one to four places: flipped, removed, doubled, or with one of `tokens` put in.
-    mutating func mutated(_ original: [UInt8], tokens: [[UInt8]]) -> [UInt8] {
+    package mutating func mutated(_ original: [UInt8], tokens: [[UInt8]]) -> [UInt8] {
         var bytes = original
         for _ in 0..<Int.random(in: 1...4, using: &self) {
             let place = Int.random(in: 0...bytes.count, using: &self)
