@@ -16,6 +16,9 @@ func examineMessage(_ input: [UInt8]) {
     let limits = DocumentLimits(bytes: 65_536, entries: 100)
     if let content = try? TrustServerContent(input, limits: limits) {
         require(content.entries.count <= limits.entries, "entries are bounded")
-        require(content.timestamp >= 0, "a time is Unix seconds")
+    }
+    if let head = try? TrustServerContent.Head(input, limits: limits) {
+        require(head.timestamp >= 0, "a time is Unix seconds")
+        require(head.customer.utf8.count <= DocumentLimits.nameBytes, "a customer's name is short")
     }
 }

@@ -27,9 +27,11 @@ func examinePinFile(_ input: [UInt8]) {
     require(policies.count == file.hosts.count, "each host has a policy")
     let scene = ChainScene.shared
     guard let host = file.hosts.first?.pattern.base else { return }
+    let validator = PathValidator(anchors: scene.anchors)
     let trust = ServerTrust(
-        chain: PresentedChain(scene.chain), purpose: .server(identity: host),
-        validator: PathValidator(anchors: scene.anchors))
-    let decision = policies[0].evaluate(trust, at: scene.time)
-    require(!decision.isTrusted || host == scene.host, "the chain is for its own host alone")
+        chain: PresentedChain(scene.chain), purpose: .server(identity: host), validator: validator)
+    guard policies[0].evaluate(trust, at: scene.time).isTrusted else { return }
+    let standard = validator.validate(trust.chain, for: .server(identity: host), at: scene.time) { _ in true }
+    require(standard.path != nil, "no file makes a chain trusted that does not validate for the host")
+    require(!file.hosts[0].isRetired, "a retired host is never trusted")
 }
