@@ -9,6 +9,7 @@ enum ForeignPeer {
     /// The Python that `scripts/tuf-python` made, or the one that `HOLDFAST_TUF_PYTHON` names. An empty name says that
     /// there can be none on this machine.
     private static let pythonTUF: URL? = {
+        guard !isOutOfReach else { return nil }
         let given = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"].map { URL(filePath: $0) }
         let program = given ?? package.appending(path: ".build-tuf/bin/python")
         return FileManager.default.isExecutableFile(atPath: program.path) ? program : nil
