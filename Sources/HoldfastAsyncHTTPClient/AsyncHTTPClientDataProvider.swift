@@ -13,7 +13,7 @@ public import NIOPosix
 /// let provider = AsyncHTTPClientDataProvider(validator: PathValidator(anchors: anchors))
 /// let store = try await CertStore.load(configuration: configuration, remoteDataProvider: provider)
 /// ```
-/// It behaves as `URLSessionDataProvider` does, and its anchors can be chosen. A value; safe to use from any thread.
+/// It behaves as `URLSessionDataProvider` does, and its anchors can be chosen.
 public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource {
     /// The longest time until the answer begins, connecting included.
     public let answerLimit: Duration

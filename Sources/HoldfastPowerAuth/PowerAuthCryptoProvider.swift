@@ -5,8 +5,6 @@ import PowerAuthCore
 public import struct Foundation.Data
 
 /// The cryptography of PowerAuth, for a `CertStore` in an application that has it already.
-///
-/// A value; safe to use from any thread.
 public struct PowerAuthCryptoProvider: CryptoProvider {
     private final class Key: ECPublicKey {
         let key: SharedReference<PowerAuthCoreECPublicKey>

@@ -8,7 +8,7 @@ public import struct Foundation.Data
 /// Keeps a `CertStore`'s document in a keychain of PowerAuth.
 ///
 /// What WultraSSLPinning stored under the same identifier is of another format: it counts as damaged, and the first
-/// update replaces it. Safe to use from any thread.
+/// update replaces it.
 public struct PowerAuthSecureDataStore: ReportingDataStore {
     /// The identifier of the keychain that is used when nothing else is said.
     public static let defaultKeychainIdentifier = "com.wultra.WultraCertStore"

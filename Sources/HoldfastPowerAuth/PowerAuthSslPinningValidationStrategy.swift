@@ -12,8 +12,7 @@ public import FoundationNetworking
 /// ```swift
 /// client.sslValidationStrategy = certStore.powerAuthSslValidationStrategy()
 /// ```
-/// A server that the store trusts is left to the default handling, every other is cancelled. Safe to use from any
-/// thread.
+/// A server that the store trusts is left to the default handling, every other is cancelled.
 public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthClientSslValidationStrategy {
     /// The store that judges.
     public let certStore: CertStore

@@ -9,7 +9,7 @@ public import struct Foundation.Date
 /// let check = CertificateCheck(validator: PathValidator(anchors: anchors))
 /// let certificate = try check.verify(chain, for: "www.example.com", at: clock.now).certificate
 /// ```
-/// A value; safe to use from any thread. It performs no I/O.
+/// It performs no I/O.
 public struct CertificateCheck: Sendable {
     /// A certificate that may be signed for.
     public struct Passed: Sendable {

@@ -2,8 +2,6 @@ public import Foundation
 public import Holdfast
 
 /// Answers challenges as the Wultra mobile utility server does: a body, and a signature over challenge and body.
-///
-/// A value; safe to use from any thread.
 public struct ChallengeSigner: Sendable {
     /// What to send.
     public struct Answer: Sendable, Hashable {

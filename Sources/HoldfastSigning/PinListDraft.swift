@@ -4,7 +4,7 @@ public import Holdfast
 /// A fingerprint list in the making: entries are added, replaced and pruned, and all of it is signed at the end.
 ///
 /// No two entries are alike, and they are sorted by name, of one name the latest expiry first, so that the same entries
-/// are always the same list. A value; safe to use from any thread.
+/// are always the same list.
 public struct PinListDraft: Sendable, Hashable {
     /// The entries, sorted.
     public private(set) var entries: [FingerprintEntry]

@@ -8,7 +8,7 @@ import SwiftASN1
 /// let key = SigningKey()
 /// let file = try key.pem(password: password)
 /// ```
-/// A value; safe to use from any thread. It holds a secret: keep its texts in files of mode 0600.
+/// It holds a secret: keep its texts in files of mode 0600.
 public struct SigningKey: Sendable {
     private let key: P256.Signing.PrivateKey
 

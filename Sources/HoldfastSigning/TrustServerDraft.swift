@@ -2,8 +2,6 @@ public import Foundation
 public import Holdfast
 
 /// A trust-server document in the making: a customer, hosts, the time. Signing it is the end of it.
-///
-/// A value; safe to use from any thread.
 public struct TrustServerDraft: Sendable, Hashable {
     /// Whose hosts they are.
     public let customer: String

@@ -10,7 +10,7 @@ import SwiftASN1
 /// let key = try TrustServerKey(customer: "gcx", kind: .p256, at: now)
 /// let app = key.certificate.base64EncodedString()     // for the app: trustServerCertificate
 /// ```
-/// A value; safe to use from any thread. It holds a secret: keep ``privateKeyPEM`` in a file of mode 0600.
+/// It holds a secret: keep ``privateKeyPEM`` in a file of mode 0600.
 public struct TrustServerKey: Sendable {
     /// The kinds of key.
     public enum Kind: String, Sendable, CaseIterable {

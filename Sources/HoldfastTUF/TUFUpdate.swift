@@ -2,8 +2,6 @@ public import Foundation
 import Holdfast
 
 /// Metadata that is trusted, as of the time at which its update began: where targets are searched for and downloaded.
-///
-/// A value; safe to use from any thread.
 public struct TUFUpdate: Sendable {
     let context: UpdateContext
     let root: RootMetadata

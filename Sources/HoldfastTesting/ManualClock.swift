@@ -3,8 +3,7 @@ public import Holdfast
 
 /// A clock that stands still until the test moves it.
 ///
-/// Hand it to the authority and to what is under test, and certificates expire when the test says so. Safe to use from
-/// any thread.
+/// Hand it to the authority and to what is under test, and certificates expire when the test says so.
 public final class ManualClock: WallClock {
     private let time: Lock<Date>
 

@@ -1,7 +1,5 @@
 /// A certification request (PKCS #10, RFC 2986), read as far as the key that it asks a certificate for: the key of a
 /// backup pin often exists as a request long before there is a certificate.
-///
-/// A cheap value; safe to use from any thread.
 package struct CertificateRequest: Sendable {
     /// Whose certificate it is to be.
     package let subject: DistinguishedName

@@ -3,7 +3,7 @@ public import struct Foundation.Date
 /// A certificate (RFC 5280 4.1), read as far as its outer fields: what no rule asks for is not decoded.
 ///
 /// Reading checks the structure of the DER, that both signature algorithms agree and that no extension stands twice.
-/// It verifies nothing: for that there is ``PathValidator``. A cheap value; safe to use from any thread.
+/// It verifies nothing: for that there is ``PathValidator``.
 public struct X509Certificate: Sendable {
     /// Where everything stands in the DER; ranges, so that a certificate costs a handful of allocations.
     final class Layout: Sendable {

@@ -2,8 +2,6 @@ public import struct Foundation.Data
 public import struct Foundation.Date
 
 /// The answer of a pin server to a challenge: signed as a whole, and made for this challenge alone.
-///
-/// A value; safe to use from any thread.
 public struct ChallengeResponse: Sendable, Hashable {
     /// What the server thinks of the version of the application that asked.
     public struct VersionCheck: Sendable, Hashable {

@@ -1,6 +1,4 @@
 /// Why a signed document was not accepted.
-///
-/// A value; safe to use from any thread.
 public struct DocumentError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {

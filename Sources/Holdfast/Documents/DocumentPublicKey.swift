@@ -6,8 +6,6 @@ protocol SignatureVerifying: Sendable {
 }
 
 /// The public key that signs documents: a point of P-256.
-///
-/// A value; safe to use from any thread.
 public struct DocumentPublicKey: Sendable {
     private let key: P256.Signing.PublicKey
 

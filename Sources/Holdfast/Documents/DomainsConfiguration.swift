@@ -1,7 +1,7 @@
 /// What a document says about hosts that need no pins (`domainsConfig`).
 ///
 /// It is signed only in a ``ChallengeResponse``, and there it counts only if the store's configuration allows documents
-/// to switch pinning off; in a ``FingerprintList`` anybody could have added it. A value; safe to use from any thread.
+/// to switch pinning off; in a ``FingerprintList`` anybody could have added it.
 public struct DomainsConfiguration: Sendable, Hashable {
     /// Whether hosts that ``pinningRequired`` does not list need pins (`sslPinningRequiredForUnlisted`).
     public let pinningRequiredForUnlisted: Bool

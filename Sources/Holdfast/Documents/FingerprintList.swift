@@ -8,8 +8,7 @@ public import struct Foundation.Data
 /// let list = try FingerprintList(verifying: data, with: DocumentPublicKey(base64: key))
 /// ```
 /// Only entries are signed, and of an entry not its `depth`: whoever can change the file can leave entries out, put
-/// back older ones that have not expired, change depths, and write any `domainsConfig`. A value; safe to use from any
-/// thread.
+/// back older ones that have not expired, change depths, and write any `domainsConfig`.
 public struct FingerprintList: Sendable, Hashable {
     /// The entries in the order of the document.
     public let entries: [FingerprintEntry]

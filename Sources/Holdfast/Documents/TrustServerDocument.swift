@@ -72,8 +72,7 @@ extension TrustServerDocument {
 
 /// What a trust-server document says about one host: the certificates and the keys that may stand in its chain.
 ///
-/// By itself it proves nothing: that its signer vouched for it says the ``TrustServerDocument`` that it came in. A
-/// value; safe to use from any thread.
+/// By itself it proves nothing: that its signer vouched for it says the ``TrustServerDocument`` that it came in.
 public struct TrustServerEntry: Sendable, Hashable {
     /// The host as it was signed, without its port.
     public let hostname: String

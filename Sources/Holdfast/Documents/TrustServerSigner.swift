@@ -2,8 +2,6 @@ public import struct Foundation.Data
 public import struct Foundation.Date
 
 /// Whose signature under a ``TrustServerDocument`` counts.
-///
-/// A value; safe to use from any thread.
 public struct TrustServerSigner: Sendable {
     private enum Kind: Sendable {
         /// This one, trusted by its octets.

@@ -9,7 +9,7 @@ public import struct Foundation.Date
 /// Any-of takes only members that prove something by themselves: one that is disabled, that asks the application or that
 /// only reports would decide for all the others. A policy of the application's own says so with
 /// ``TrustPolicy/objection(asMemberOf:)``. A trust without a host is rejected, since the
-/// members may be for different ones. A value; safe to use from any thread.
+/// members may be for different ones.
 public struct CompositePolicy: TrustPolicy {
     /// How many members must trust.
     public enum Rule: String, Sendable, Hashable, CaseIterable {

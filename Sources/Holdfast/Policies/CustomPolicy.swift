@@ -3,7 +3,7 @@ public import struct Foundation.Date
 /// Leaves the decision to the application.
 ///
 /// Holdfast validates nothing for it: the closure gets the trust and answers. A trust for a host that the policy does
-/// not cover never reaches the closure; the absence of a trust does, as nil. A value; safe to use from any thread.
+/// not cover never reaches the closure; the absence of a trust does, as nil.
 public struct CustomPolicy: TrustPolicy {
     /// The application's answer about a trust, or about its absence; called on the thread that asks for the decision.
     public typealias Validation = @Sendable (ServerTrust?) -> Bool

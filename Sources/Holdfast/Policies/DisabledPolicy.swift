@@ -3,7 +3,7 @@ public import struct Foundation.Date
 /// Trusts every server of its host, whatever it presents. For development.
 ///
 /// Every decision says so in its ``TrustDecision/notices``, and a warning is logged once per host. Only a trust that is
-/// known to be for another host is rejected. A value; safe to use from any thread.
+/// known to be for another host is rejected.
 public struct DisabledPolicy: TrustPolicy {
     /// What the policy is for.
     public let scope: PolicyScope

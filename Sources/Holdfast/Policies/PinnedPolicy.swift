@@ -22,7 +22,6 @@ public import struct Foundation.Date
 /// certificate pin fixes it.
 ///
 /// With `validatesHostName` false a pin counts only for the server's own certificate, for the same reason.
-/// A value; safe to use from any thread.
 public struct PinnedPolicy: TrustPolicy {
     /// What the policy is for.
     public let scope: PolicyScope

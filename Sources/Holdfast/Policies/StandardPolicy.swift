@@ -6,7 +6,6 @@ public import struct Foundation.Date
 /// let policy = StandardPolicy(host: try HostPattern("www.example.com"))
 /// let decision = policy.evaluate(trust, at: clock.now)
 /// ```
-/// A value; safe to use from any thread.
 public struct StandardPolicy: TrustPolicy {
     /// What the policy is for.
     public let scope: PolicyScope

@@ -1,7 +1,6 @@
 /// That a manager's policy for a host or pattern was added, replaced or removed.
 ///
-/// What the policy decided before may no longer hold: whoever keeps connections open asks again or ends them. A value;
-/// safe to use from any thread.
+/// What the policy decided before may no longer hold: whoever keeps connections open asks again or ends them.
 public struct TrustPolicyChange: Sendable, Hashable {
     /// What happened.
     public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -3,7 +3,7 @@ import struct Foundation.Date
 /// The certificates that a peer presented in a handshake: DER, leaf first, otherwise in any order and of any content.
 ///
 /// Nothing here has been verified; nobody but the leaf's key holder has proved anything. What has been verified is a
-/// ``ValidatedPath``. A value; safe to use from any thread.
+/// ``ValidatedPath``.
 public struct PresentedChain: Sendable, Hashable {
     /// DER (X.690) of each certificate, leaf first, exactly as received.
     public let certificates: [[UInt8]]

@@ -2,7 +2,7 @@ public import struct Foundation.Date
 
 /// What a policy decided about one trust, and the evidence it decided on.
 ///
-/// A value; safe to use from any thread and to keep. It says nothing about any other connection or time.
+/// It says nothing about any other connection or time.
 public struct TrustDecision: Sendable {
     /// The answer.
     public enum Verdict: Sendable, Hashable {

@@ -2,7 +2,6 @@
 ///
 /// Its description is meant to be read: the reason, the chain as presented with the `sha256/…` of each key ready to
 /// paste, the pins configured, the valid paths that held none of them, and the remedy. Equality is on the code.
-/// A value; safe to use from any thread.
 public struct TrustFailure: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Sendable, Hashable, CaseIterable {

@@ -3,7 +3,7 @@ public import struct Foundation.Date
 /// Standard validation by Holdfast itself: path building and path validation (RFC 5280 section 6) against a set of
 /// anchors, server identity (RFC 9525).
 ///
-/// It performs no I/O, never blocks, and does no more work than its limits allow. A value; safe to use from any thread.
+/// It performs no I/O, never blocks, and does no more work than its limits allow.
 public struct PathValidator: ChainValidator {
     /// Where the anchors come from; each validation asks once.
     private let source: any AnchorSource

@@ -6,7 +6,7 @@ import Security
 
 /// What a handshake presented, for whom, and how to validate it: the value that a ``TrustPolicy`` judges.
 ///
-/// On platforms without Security.framework `SecTrust` is another name for it. A value; safe to use from any thread.
+/// On platforms without Security.framework `SecTrust` is another name for it.
 public struct ServerTrust: Sendable {
     private enum Presented: Sendable {
         case chain(PresentedChain)

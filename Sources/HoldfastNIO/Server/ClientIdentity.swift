@@ -3,7 +3,7 @@ public import Holdfast
 /// Who a client of a ``PinnedTLSServer`` is: what its handshake proved and its policy accepted.
 ///
 /// Made only for a client that is trusted. What the names in the certificate mean is the application's matter; that the
-/// certificate is the client's own is not in doubt. A value; safe to use from any thread and to keep.
+/// certificate is the client's own is not in doubt.
 public struct ClientIdentity: Sendable, Hashable {
     /// The client's certificate, whose key it holds.
     public let leaf: X509Certificate

@@ -1,7 +1,7 @@
 public import Foundation
 import Holdfast
 
-/// Keeps metadata as long as the process runs. Copies share what they keep; safe to use from any thread.
+/// Keeps metadata as long as the process runs. Copies share what they keep.
 public struct MetadataMemory: MetadataStore {
     private let files = Lock<[StoredMetadataName: Data]>([:])
 

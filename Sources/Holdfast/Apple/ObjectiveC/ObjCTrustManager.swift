@@ -1,7 +1,7 @@
 #if canImport(ObjectiveC) && canImport(Security)
 public import Foundation
 
-/// `GCXTrustManager`, a ``TrustManager`` as Objective-C has it. Safe to use from any thread.
+/// `GCXTrustManager`, a ``TrustManager`` as Objective-C has it.
 @objc(GCXTrustManager) public final class ObjCTrustManager: NSObject, Sendable {
     /// The same manager as Swift has it.
     public let manager: TrustManager

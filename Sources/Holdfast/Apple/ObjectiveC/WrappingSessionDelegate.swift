@@ -11,7 +11,7 @@ public import Foundation
 /// goes to the delegate that is wrapped.
 ///
 /// What the wrapped delegate does not implement, this one does not either, so that the session keeps its defaults. Its
-/// answers to challenges about a server's trust are never asked for. Safe to use from any thread.
+/// answers to challenges about a server's trust are never asked for.
 ///
 /// A session whose delegate has no method for its own challenges (servers, client certificates, NTLM, Negotiate) asks the
 /// task's method about them. So this delegate has the session's method only if the wrapped one has it, or if that has

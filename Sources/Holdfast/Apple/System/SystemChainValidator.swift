@@ -7,7 +7,7 @@ public import struct Foundation.Date
 ///
 /// The chain that the system evaluated is the one path it offers, so that pins are matched against that. It may block,
 /// on the trust daemon and on the network: on a connection's thread use an `async` call, for example
-/// ``TrustManager/decision(for:at:)``. A value; safe to use from any thread.
+/// ``TrustManager/decision(for:at:)``.
 public struct SystemChainValidator: ChainValidator {
     /// What is trusted to begin with; nil for what the system trusts, or what was set on the `SecTrust`.
     public let anchors: TrustAnchors?

@@ -4,7 +4,7 @@ public import Foundation
 /// Answers the challenges of a URLSession by the certificates that ``ISPCertificatePinning`` keeps: the server validates
 /// for its domain, and one of the certificates stored for exactly that domain is in the path.
 ///
-/// A class to inherit from in Swift, or to use as it is. Safe to use from any thread.
+/// A class to inherit from in Swift, or to use as it is.
 open class ISPPinnedNSURLSessionDelegate: PinnedSessionDelegate, @unchecked Sendable {  // as its parent; stores nothing
     /// Makes a delegate.
     /// - Parameters:

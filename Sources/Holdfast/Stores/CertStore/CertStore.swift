@@ -17,7 +17,7 @@ public import struct Foundation.Date
 ///
 /// A new document replaces the old one; a document that does not verify changes nothing. What is stored is what was
 /// signed, and is verified again when it is loaded. Validating reads a snapshot: it waits for no storage and no
-/// network. Safe to use from any thread.
+/// network.
 ///
 /// A static list is signed entry by entry. Whoever controls the server can serve entries that have been replaced since,
 /// as long as they have not expired; with a challenge he cannot.

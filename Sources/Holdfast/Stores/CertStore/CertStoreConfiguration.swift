@@ -6,7 +6,6 @@ public import Foundation
 /// let configuration = CertStoreConfiguration(
 ///     serviceURL: url, publicKey: "BMne…kdh2ak=", useChallenge: true)
 /// ```
-/// A value; safe to use from any thread.
 public struct CertStoreConfiguration: Sendable {
     /// Where the document is downloaded from.
     public var serviceURL: URL

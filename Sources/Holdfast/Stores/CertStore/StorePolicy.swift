@@ -3,7 +3,7 @@ public import struct Foundation.Date
 /// Trusts a server whose chain validates for the dialled host and holds a pin of a ``CertStore`` in a valid path.
 ///
 /// What counts is what the store knows at the moment of the decision. A host without usable pins is rejected with
-/// `noUsablePins`. A value; safe to use from any thread.
+/// `noUsablePins`.
 public struct StorePolicy: TrustPolicy {
     /// What the policy is for.
     public let scope: PolicyScope

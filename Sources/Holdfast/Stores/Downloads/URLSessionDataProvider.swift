@@ -9,8 +9,6 @@ import Security
 
 /// Downloads documents with URLSession: a session of its own a request, no cookies, no cache, no credentials, and no
 /// trust manager.
-///
-/// A value; safe to use from any thread.
 public struct URLSessionDataProvider: RemoteDataProvider {
     /// The longest time until the answer begins, connecting included.
     public let answerLimit: Duration

@@ -2,8 +2,6 @@ public import struct Foundation.Date
 
 /// How a trust server's document is fetched, kept and believed: what ``TrustServerStore`` and the online types of
 /// ``ComposePolicy`` and ``ValidationSettings`` have beyond server, signer and customer.
-///
-/// A value; safe to use from any thread.
 public struct OnlinePinningSettings: Sendable {
     /// How long a document is fresh, from its timestamp on; an hour by default.
     public var maxAge: Duration = .seconds(3_600)

@@ -6,7 +6,7 @@ public import struct Foundation.Date
 /// What counts is the document that the store has at the moment of the decision, the host that was dialled, and its
 /// port where that is known. Without a usable document it rejects with `noUsablePins`; it never waits for one, but
 /// leaves a wish with the store, and ``prepare()`` waits. Otherwise it decides as ``PinnedPolicy`` does: standard
-/// validation, and a pin of any certificate in a valid path. A value; safe to use from any thread.
+/// validation, and a pin of any certificate in a valid path.
 public struct TrustServerPolicy: TrustPolicy {
     /// What the policy is for.
     public let scope: PolicyScope

@@ -12,7 +12,7 @@ public import Logging
 /// A document is fresh for ``OnlinePinningSettings/maxAge`` after its timestamp; then it is renewed, and counts for
 /// ``OnlinePinningSettings/grace`` more, each use reported; then nobody is trusted by it. A download that does not
 /// verify, is older than ten minutes, or older than the newest document that was verified, changes nothing. Policies
-/// read a snapshot: they wait for no storage and no network. Safe to use from any thread.
+/// read a snapshot: they wait for no storage and no network.
 public final class TrustServerStore: Sendable {
     /// What happens in a store.
     public enum Event: Sendable {

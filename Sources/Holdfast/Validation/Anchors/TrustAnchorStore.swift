@@ -3,7 +3,7 @@ public import Logging
 /// Anchors that can be replaced while connections are made: reads a source, publishes what it read as one new set.
 ///
 /// A reader of ``current`` sees the old set or the new one, whole. A source that fails or yields nothing leaves the set
-/// as it was. Safe to use from any thread; no lock is held while the source is read.
+/// as it was. No lock is held while the source is read.
 public final class TrustAnchorStore: Sendable {
     private let source: @Sendable () async throws -> TrustAnchors
     private let logger: Logger

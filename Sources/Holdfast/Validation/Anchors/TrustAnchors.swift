@@ -3,7 +3,7 @@ import Crypto
 /// The certificates that are trusted to begin with (RFC 5280 6.1.1 (d)): a value, found by the subject they bear.
 ///
 /// Reading the system's is ``system(environment:)``; a set that can be replaced while connections are made is a
-/// ``TrustAnchorStore``. Cheap to copy; safe to use from any thread.
+/// ``TrustAnchorStore``. Cheap to copy.
 public struct TrustAnchors: Sendable {
     private final class Index: Sendable {
         let certificates: [X509Certificate]

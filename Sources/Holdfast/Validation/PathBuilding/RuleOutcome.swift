@@ -2,7 +2,7 @@ package import struct Foundation.Date
 
 /// How one rule came out for one certificate: for people who ask what was checked, such as the users of a command.
 ///
-/// Decisions are never made from it. A value; safe to use from any thread.
+/// Decisions are never made from it.
 package struct RuleOutcome: Sendable {
     /// The rule's name, for example `validity`.
     package let rule: String

@@ -3,7 +3,7 @@
 /// Only paths are kept: pins, expiry and policy are judged every time, failures are not kept. A path is found again
 /// only for the same presented certificates in the same order, the same anchors, revocation lists, certificate
 /// policies, purpose, profile, limits, public suffixes and checked identity, at a time within the validity of every
-/// certificate on it and of the revocation lists, at most ``lifetime`` after it was made. Safe to use from any thread.
+/// certificate on it and of the revocation lists, at most ``lifetime`` after it was made.
 public final class VerifiedPathCache: Sendable {
     /// How long a path is remembered, on a monotonic clock.
     public static let lifetime: Duration = .seconds(300)
