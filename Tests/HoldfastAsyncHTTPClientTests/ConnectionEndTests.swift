@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("A pooled connection", .timeLimit(.minutes(2)))
+@Suite("A pooled connection", .timeLimit(.minutes(15)))
 struct ConnectionEndTests {
     @Test("ends when its host's policy gets stricter, before any further request")
     func stricterPolicy() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("A request goes out", .timeLimit(.minutes(2)))
+@Suite("A request goes out", .timeLimit(.minutes(15)))
 struct DecisionTests {
     @Test(
         "to a server that standard validation trusts; the first sight of it costs a second connection, later ones none")

@@ -9,7 +9,7 @@ import Testing
 
 /// AsyncHTTPClient stops the process when something happens to a request that it takes for answered: nothing here may
 /// get that far. That the test goes on is what it tests.
-@Suite("A server that answers before it has the whole request", .timeLimit(.minutes(5)))
+@Suite("A server that answers before it has the whole request", .timeLimit(.minutes(15)))
 struct EarlyAnswerTests {
     /// What the server does with the stream, or the connection, once it has answered.
     enum Ending: String, CaseIterable, Sendable {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("Evidence about a leaf", .timeLimit(.minutes(2)))
+@Suite("Evidence about a leaf", .timeLimit(.minutes(15)))
 struct EvidenceTests {
     private static let closing: TestOrigin.Answer = { _ in .init(headers: ["connection": "close"]) }
 

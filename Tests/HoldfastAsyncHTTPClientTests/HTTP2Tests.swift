@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("Over HTTP/2", .timeLimit(.minutes(2)))
+@Suite("Over HTTP/2", .timeLimit(.minutes(15)))
 struct HTTP2Tests {
     private var options: TestOrigin.Options {
         var options = TestOrigin.Options()

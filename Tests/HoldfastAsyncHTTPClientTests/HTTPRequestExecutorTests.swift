@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("Something that executes requests", .timeLimit(.minutes(2)))
+@Suite("Something that executes requests", .timeLimit(.minutes(15)))
 struct HTTPRequestExecutorTests {
     /// A library of somebody else's: it has a transport of its own, made from whatever executes requests.
     private struct Library {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("A server that is refused on sight", .timeLimit(.minutes(2)))
+@Suite("A server that is refused on sight", .timeLimit(.minutes(15)))
 struct HostileServerTests {
     /// What follows the first SETTINGS in one write.
     private static let hostile = ["GOAWAY", "SETTINGS", "both", "many"]

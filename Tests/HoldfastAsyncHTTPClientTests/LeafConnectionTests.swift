@@ -6,7 +6,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("A connection that its leaf alone let in, once its policy wants to know more", .timeLimit(.minutes(2)))
+@Suite("A connection that its leaf alone let in, once its policy wants to know more", .timeLimit(.minutes(15)))
 struct LeafConnectionTests {
     private let setting: HTTPSetting
     private let leaf: TestCertificate

@@ -27,7 +27,7 @@ private final class PinProvider: RemoteDataProvider {
     }
 }
 
-@Suite("PinnedHTTPClient with pins from a trust server", .timeLimit(.minutes(2)))
+@Suite("PinnedHTTPClient with pins from a trust server", .timeLimit(.minutes(15)))
 struct OnlinePinningTests {
     private let setting: HTTPSetting
     private let server: TestTrustServer

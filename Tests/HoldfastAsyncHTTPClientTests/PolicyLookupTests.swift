@@ -6,7 +6,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("The policy of a host", .timeLimit(.minutes(2)))
+@Suite("The policy of a host", .timeLimit(.minutes(15)))
 struct PolicyLookupTests {
     @Test("is looked up once before a decision; after it a number tells that nothing has changed")
     func decision() throws {

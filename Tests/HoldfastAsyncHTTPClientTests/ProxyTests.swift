@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("Through an HTTP proxy", .timeLimit(.minutes(2)))
+@Suite("Through an HTTP proxy", .timeLimit(.minutes(15)))
 struct ProxyTests {
     @Test("the policy judges the origin, and evidence takes the same way", arguments: ["http/1.1", "h2"])
     func origin(protocol name: String) async throws {

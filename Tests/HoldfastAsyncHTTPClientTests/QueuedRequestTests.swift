@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("A request that waited for a connection", .timeLimit(.minutes(2)))
+@Suite("A request that waited for a connection", .timeLimit(.minutes(15)))
 struct QueuedRequestTests {
     private static let oneConnection: @Sendable (inout HTTPClient.Configuration) -> Void = {
         $0.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("A redirect", .timeLimit(.minutes(2)))
+@Suite("A redirect", .timeLimit(.minutes(15)))
 struct RedirectTests {
     /// Answers `/go` with a redirect to where a test says, once it knows where.
     private func answer(_ target: AnswerBox) -> TestOrigin.Answer {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("A request", .timeLimit(.minutes(2)))
+@Suite("A request", .timeLimit(.minutes(15)))
 struct RequestTests {
     @Test("streams its body to the server, and the response's to the caller", arguments: ["http/1.1", "h2"])
     func streaming(protocol name: String) async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("The first request to a server", .timeLimit(.minutes(2)))
+@Suite("The first request to a server", .timeLimit(.minutes(15)))
 struct RoundTripTests {
     private enum Pinning: String, CaseIterable {
         case standard, leafKey, issuerKey, pinOnlyIssuer

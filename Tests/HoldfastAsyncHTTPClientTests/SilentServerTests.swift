@@ -6,7 +6,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("A server that says nothing after the handshake", .timeLimit(.minutes(2)))
+@Suite("A server that says nothing after the handshake", .timeLimit(.minutes(15)))
 struct SilentServerTests {
     private static let silent = ScriptedOrigin.Script()
     private static let answering = ScriptedOrigin.Script(

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("A server that has proved nothing", .timeLimit(.minutes(2)))
+@Suite("A server that has proved nothing", .timeLimit(.minutes(15)))
 struct UnprovedServerTests {
     /// A client's certificate and key, and a server that demands one.
     private func withClientKey(
@@ -90,7 +90,7 @@ struct UnprovedServerTests {
     }
 }
 
-@Suite("A policy that the leaf alone may satisfy", .timeLimit(.minutes(2)))
+@Suite("A policy that the leaf alone may satisfy", .timeLimit(.minutes(15)))
 struct LeafAloneTests {
     @Test("is shown the whole chain before it refuses: its pins have expired and standard validation follows")
     func expiredPins() async throws {

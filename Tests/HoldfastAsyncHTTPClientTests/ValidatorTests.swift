@@ -37,7 +37,7 @@ enum ValidatorSetting: String, CaseIterable, Sendable {
     }
 }
 
-@Suite("A validator with anchors of a store", .timeLimit(.minutes(2)))
+@Suite("A validator with anchors of a store", .timeLimit(.minutes(15)))
 struct ValidatorTests {
     @Test("decides for a client by all that it was given", arguments: ValidatorSetting.allCases)
     func client(_ given: ValidatorSetting) async throws {

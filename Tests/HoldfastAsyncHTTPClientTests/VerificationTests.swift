@@ -4,7 +4,7 @@ import Testing
 @testable import Holdfast
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("What TLS verifies before the policy decides", .timeLimit(.minutes(2)))
+@Suite("What TLS verifies before the policy decides", .timeLimit(.minutes(15)))
 struct VerificationTests {
     private static let pin = "sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw="
 

@@ -81,7 +81,7 @@ enum ReadmeExamples {
     }
 }
 
-@Suite("The README", .timeLimit(.minutes(2)))
+@Suite("The README", .timeLimit(.minutes(15)))
 struct ReadmeTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 

@@ -1,4 +1,4 @@
-/// How a policy validates a server. The raw values are part of the API (GCXTrustPolicy's, see FORMATS.md 6).
+/// How a policy validates a server. The raw values are part of the API (GCXTrustPolicy's).
 public enum ValidationType: Int, Sendable, Hashable, CaseIterable {
     /// Accepts every server; the decision says so. For development.
     case disabled = 0

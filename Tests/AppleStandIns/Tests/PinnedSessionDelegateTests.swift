@@ -162,7 +162,7 @@ struct PinnedSessionDelegateTests {
 
     @Test(
         "A session that is invalid has lost its delegate: it is refreshed into one that trusts nobody",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(15)))
     func refreshedTooLate() async throws {
         let fixture = try AppleFixture()
         try fixture.pin([fixture.keyPin(fixture.leaf)])

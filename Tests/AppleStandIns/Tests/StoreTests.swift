@@ -67,7 +67,7 @@ struct StoreTests {
     @Test("PowerAuth's cryptography verifies a published signature, and no other")
     func cryptography() throws {
         let provider = PowerAuthCryptoProvider()
-        // FORMATS.md 1, vector 2.
+        // The second vector of the published format.
         let point = try #require(
             Data(
                 base64Encoded:

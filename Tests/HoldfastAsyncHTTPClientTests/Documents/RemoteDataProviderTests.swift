@@ -33,7 +33,7 @@ enum ProviderKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
 }
 
 /// What every provider has to do, against real servers on loopback.
-@Suite("Downloads of documents", .timeLimit(.minutes(10)))
+@Suite("Downloads of documents", .timeLimit(.minutes(15)))
 struct RemoteDataProviderTests {
     private func answer(_ status: String, _ headers: [String] = [], _ body: String) -> String {
         (["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)", "Connection: close"] + headers)

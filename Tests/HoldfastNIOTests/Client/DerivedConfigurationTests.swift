@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("The configuration that Holdfast connects with", .timeLimit(.minutes(2)))
+@Suite("The configuration that Holdfast connects with", .timeLimit(.minutes(15)))
 struct DerivedConfigurationTests {
     @Test("verifies nothing by itself, never renegotiates, and is TLS 1.2 or newer")
     func replaced() throws {

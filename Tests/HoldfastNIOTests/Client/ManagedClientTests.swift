@@ -4,7 +4,7 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@Suite("A client that asks a trust manager", .timeLimit(.minutes(2)))
+@Suite("A client that asks a trust manager", .timeLimit(.minutes(15)))
 struct ManagedClientTests {
     private let setting: ClientSetting
     private let leaf: TestCertificate

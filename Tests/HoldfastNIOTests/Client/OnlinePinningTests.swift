@@ -44,7 +44,7 @@ private final class HeldProvider: RemoteDataProvider {
     }
 }
 
-@Suite("A client with pins from a trust server", .timeLimit(.minutes(2)))
+@Suite("A client with pins from a trust server", .timeLimit(.minutes(15)))
 struct OnlinePinningTests {
     private typealias Host = TestTrustServer.Host
 

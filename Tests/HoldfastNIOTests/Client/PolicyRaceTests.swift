@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@Suite("Connections while policies change", .timeLimit(.minutes(2)))
+@Suite("Connections while policies change", .timeLimit(.minutes(15)))
 struct PolicyRaceTests {
     /// A connection, and which policies were gone when it was begun.
     private struct Seen: Sendable {

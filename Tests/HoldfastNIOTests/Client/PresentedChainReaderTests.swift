@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("A chain that is only read", .timeLimit(.minutes(2)))
+@Suite("A chain that is only read", .timeLimit(.minutes(15)))
 struct PresentedChainReaderTests {
     private static let versions = [TLSVersion.tlsv12, .tlsv13]
     private let setting: ClientSetting

@@ -7,7 +7,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-@Suite("Before the handshake has proved the peer's key", .timeLimit(.minutes(2)))
+@Suite("Before the handshake has proved the peer's key", .timeLimit(.minutes(15)))
 struct ProofOfPossessionTests {
     private static let versions = [TLSVersion.tlsv12, .tlsv13]
 

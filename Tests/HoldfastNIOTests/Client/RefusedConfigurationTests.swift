@@ -5,7 +5,7 @@ import NIOCore
 import NIOSSL
 import Testing
 
-@Suite("A TLS configuration", .timeLimit(.minutes(2)))
+@Suite("A TLS configuration", .timeLimit(.minutes(15)))
 struct RefusedConfigurationTests {
     typealias Code = TLSAdapterConfigurationError.Code
 

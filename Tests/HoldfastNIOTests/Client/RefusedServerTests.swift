@@ -6,7 +6,7 @@ import NIOCore
 import NIOSSL
 import Testing
 
-@Suite("A server that is refused", .timeLimit(.minutes(2)))
+@Suite("A server that is refused", .timeLimit(.minutes(15)))
 struct RefusedServerTests {
     @Test(
         "as a machine in the middle with a certificate of the same authority, under pinning and only then",

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("The gate behind TLS", .timeLimit(.minutes(2)))
+@Suite("The gate behind TLS", .timeLimit(.minutes(15)))
 struct TrustGateTests {
     private let setting: ClientSetting
     private let leaf: TestCertificate

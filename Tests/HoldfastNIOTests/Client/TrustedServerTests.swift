@@ -7,7 +7,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-@Suite("A server that is trusted", .timeLimit(.minutes(2)))
+@Suite("A server that is trusted", .timeLimit(.minutes(15)))
 struct TrustedServerTests {
     enum Chain: CaseIterable {
         case p256, p384, rsa, rsaPSS, ed25519

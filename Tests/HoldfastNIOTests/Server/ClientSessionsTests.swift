@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("The memory of a server's sessions", .timeLimit(.minutes(2)))
+@Suite("The memory of a server's sessions", .timeLimit(.minutes(15)))
 struct ClientSessionsTests {
     private let setting: MutualSetting
 

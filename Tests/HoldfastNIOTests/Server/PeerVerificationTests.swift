@@ -7,7 +7,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-@Suite("A callback for servers and clients that make their pipelines themselves", .timeLimit(.minutes(2)))
+@Suite("A callback for servers and clients that make their pipelines themselves", .timeLimit(.minutes(15)))
 struct PeerVerificationTests {
     enum Shape: CaseIterable {
         case plain, metadata, async

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("A client that a server refuses", .timeLimit(.minutes(2)))
+@Suite("A client that a server refuses", .timeLimit(.minutes(15)))
 struct RefusedClientTests {
     private let setting: MutualSetting
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("The TLS configuration of a server", .timeLimit(.minutes(2)))
+@Suite("The TLS configuration of a server", .timeLimit(.minutes(15)))
 struct ServerConfigurationTests {
     typealias Code = TLSAdapterConfigurationError.Code
 

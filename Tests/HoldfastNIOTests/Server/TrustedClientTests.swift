@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("A client of a server that pins its clients", .timeLimit(.minutes(2)))
+@Suite("A client of a server that pins its clients", .timeLimit(.minutes(15)))
 struct TrustedClientTests {
     static let versions: [TLSVersion] = [.tlsv12, .tlsv13]
 

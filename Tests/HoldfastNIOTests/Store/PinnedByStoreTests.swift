@@ -9,7 +9,7 @@ import NIOSSL
 import Testing
 
 /// From the signer to the socket: a list that HoldfastSigning signs, downloaded over HTTP, enforced on TLS connections.
-@Suite("A client whose pins come from a store", .timeLimit(.minutes(2)))
+@Suite("A client whose pins come from a store", .timeLimit(.minutes(15)))
 struct PinnedByStoreTests {
     private final class Published: Sendable {
         private let document = Lock("")

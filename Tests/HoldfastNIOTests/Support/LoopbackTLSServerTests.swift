@@ -26,7 +26,7 @@ struct ChainKind: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("The loopback server", .timeLimit(.minutes(2)))
+@Suite("The loopback server", .timeLimit(.minutes(15)))
 struct LoopbackTLSServerTests {
     @Test(
         "A plain client shakes hands with every kind of chain, and every byte is counted",

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "The foreign server", .enabled(if: OpenSSLServer.isAvailable, "needs OpenSSL 3 as openssl on the search path"),
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(15)))
 struct OpenSSLServerTests {
     @Test(
         "A plain client shakes hands with openssl for every kind of chain",

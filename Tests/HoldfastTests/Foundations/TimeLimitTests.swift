@@ -2,7 +2,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Waiting with an end", .timeLimit(.minutes(2)))
+@Suite("Waiting with an end", .timeLimit(.minutes(15)))
 struct TimeLimitTests {
     @Test("Whoever does not answer in time is given up, and goes on")
     func limit() async {

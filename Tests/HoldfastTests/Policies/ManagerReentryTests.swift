@@ -6,7 +6,7 @@ import Testing
 
 /// The application's code may call the manager from wherever it is called: a lock that is held meanwhile would end the
 /// process or wait for ever.
-@Suite("An application's code that calls the manager", .timeLimit(.minutes(1)))
+@Suite("An application's code that calls the manager", .timeLimit(.minutes(15)))
 struct ManagerReentryTests {
     /// Calls the manager when nobody holds it any more.
     private final class Farewell: Sendable {

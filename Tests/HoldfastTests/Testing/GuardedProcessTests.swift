@@ -3,7 +3,7 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@Suite("A guarded process", .timeLimit(.minutes(2)))
+@Suite("A guarded process", .timeLimit(.minutes(15)))
 struct GuardedProcessTests {
     private let shell = URL(filePath: "/bin/sh")
 

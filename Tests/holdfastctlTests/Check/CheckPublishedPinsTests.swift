@@ -7,7 +7,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("holdfastctl check --pins and --chain", .timeLimit(.minutes(5)))
+@Suite("holdfastctl check --pins and --chain", .timeLimit(.minutes(15)))
 struct CheckPublishedPinsTests {
     private struct Line: Decodable {
         struct Published: Decodable {

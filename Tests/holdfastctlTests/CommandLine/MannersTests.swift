@@ -7,7 +7,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("Manners of holdfastctl", .timeLimit(.minutes(5)))
+@Suite("Manners of holdfastctl", .timeLimit(.minutes(15)))
 struct MannersTests {
     // MARK: Standard input and output
 

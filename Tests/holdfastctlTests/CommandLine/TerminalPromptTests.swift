@@ -4,7 +4,7 @@ import Testing
 
 @Suite(
     "The password prompt on a terminal", .enabled(if: ForeignPeers.runsPython, "needs python3 for its terminals"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(15)))
 struct TerminalPromptTests {
     /// Runs the command in a session of its own on a new terminal, as a shell does, with the program as the job in the
     /// foreground. Says in one line each what it saw.

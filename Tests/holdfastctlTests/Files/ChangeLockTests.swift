@@ -14,7 +14,7 @@ struct ChangeLockTests {
         return try await body()
     }
 
-    @Test("A lock on the folder or on the list, which every user can take, stops no signing", .timeLimit(.minutes(3)))
+    @Test("A lock on the folder or on the list, which every user can take, stops no signing", .timeLimit(.minutes(15)))
     func locksOfOthers() async throws {
         try await SigningSite.with { site in
             try site.leaf("leaf.pem")

@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@Suite("Files of other kinds", .timeLimit(.minutes(5)))
+@Suite("Files of other kinds", .timeLimit(.minutes(15)))
 struct ForeignFileTests {
     @Test(
         "Each is named, and the command that is told makes a file of it that can be read",

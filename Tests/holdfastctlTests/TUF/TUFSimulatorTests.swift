@@ -6,13 +6,13 @@ import Testing
 @Suite(
     "holdfastctl tuf beside python-tuf", .enabled(if: PythonTUF.runs, "no Python with python-tuf: scripts/tuf-python"))
 struct TUFSimulatorTests {
-    @Test("It makes of every repository what the specification says, with the same requests", .timeLimit(.minutes(10)))
+    @Test("It makes of every repository what the specification says, with the same requests", .timeLimit(.minutes(15)))
     func holdfast() async throws {
         let program = try #require(CommandRun.program)
         try await simulate([program.path, "tuf"])
     }
 
-    @Test("python-tuf makes the same of them, so the simulator asks for nothing of its own", .timeLimit(.minutes(10)))
+    @Test("python-tuf makes the same of them, so the simulator asks for nothing of its own", .timeLimit(.minutes(15)))
     func python() async throws {
         let python = try #require(PythonTUF.program)
         try await simulate([python.path, PythonTUF.folder.appending(path: "python_client.py").path])

@@ -46,7 +46,7 @@ private struct Fleet {
     }
 }
 
-@Suite("A trust server and hosts with several addresses", .timeLimit(.minutes(5)))
+@Suite("A trust server and hosts with several addresses", .timeLimit(.minutes(15)))
 struct TrustServerFleetTests {
     private static func survey(_ site: TrustServerSite, _ addresses: [String], tries: Int = 2) throws
         -> TrustServerSurvey

@@ -7,7 +7,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("A trust server in trouble", .timeLimit(.minutes(5)))
+@Suite("A trust server in trouble", .timeLimit(.minutes(15)))
 struct TrustServerTroubleTests {
     @Test("A host that was never published and cannot be reached is left out, and stops nobody")
     func neverPublished() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Holdfast
 
 /// Whatever the application gave and a lock let go ends when the lock is free again: its `deinit` may come back.
-@Suite("What stores let go", .timeLimit(.minutes(1)))
+@Suite("What stores let go", .timeLimit(.minutes(15)))
 struct ReleasedUnlockedTests {
     private final class Farewells: Sendable {
         let count = Lock(0)

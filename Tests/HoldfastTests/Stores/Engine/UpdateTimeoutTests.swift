@@ -51,7 +51,7 @@ private struct StoppingKey: SignatureVerifying {
     }
 }
 
-@Suite("The time that an update has", .timeLimit(.minutes(5)))
+@Suite("The time that an update has", .timeLimit(.minutes(15)))
 struct UpdateTimeoutTests {
     @Test("Verification that outlasts it is stopped, replaces nothing, and the next update is made as always")
     func slowVerification() async throws {

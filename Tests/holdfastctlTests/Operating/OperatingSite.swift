@@ -1,0 +1,140 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+/// An operator's folder, his authority, and the apps that are installed out there.
+///
+/// The manual's blocks run in the folder, in a shell whose `holdfastctl` finds www.example.com on loopback and trusts the
+/// authority; the words of the commands are the manual's.
+struct OperatingSite {
+    static let name = "www.example.com"
+
+    let folder: URL
+    let root: TestAuthority
+    let issuing: TestAuthority
+
+    static func with(_ body: (OperatingSite) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let root = try TestAuthority.root()
+            let site = OperatingSite(folder: folder, root: root, issuing: try root.intermediate())
+            try site.write("root.pem", root.certificate.pem)
+            let tools = folder.appending(path: "tools")
+            try FileManager.default.createDirectory(at: tools, withIntermediateDirectories: false)
+            let command = tools.appending(path: "holdfastctl")
+            try Data(Self.command.utf8).write(to: command)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: command.path)
+            try await body(site)
+        }
+    }
+
+    /// Adds where the name is found and who issues for it, to the commands that connect or validate.
+    private static let command = #"""
+        #!/bin/bash
+        place=(--ca "$SITE/root.pem" --connect-to "127.0.0.1:$SITE_PORT" --timeout 60)
+        case "$1 $2" in
+            "check --chain") exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
+            "sign "*.pem) exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
+            "check "* | "pin "* | "sign "* | "rollover "* | "trust-server publish") exec "$HOLDFASTCTL" "$@" "${place[@]}" ;;
+            *) exec "$HOLDFASTCTL" "$@" ;;
+        esac
+        """#
+
+    func write(_ file: String, _ text: String) throws { try Data(text.utf8).write(to: folder.appending(path: file)) }
+
+    func leaf(_ key: TestKey.Choice = .p256) throws -> TestCertificate {
+        try issuing.leaf(names: [.dns(Self.name)], key: key)
+    }
+
+    /// Runs a script of the manual while the name serves a certificate.
+    @discardableResult
+    func run(
+        _ block: String, serving leaf: TestCertificate, expecting status: Int32 = 0,
+        _ adapt: (String) -> String = { $0 }, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> CommandRun {
+        let script = adapt(try OperatingManual.block(block))
+        return try await withLoopbackTLSServer(serving: leaf) { server in
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+            let run = try await CommandRun.run(
+                URL(filePath: "/bin/bash"), ["-euo", "pipefail", "-c", script],
+                environment: [
+                    "HOLDFASTCTL": try #require(CommandRun.program).path, "SITE": folder.path,
+                    "SITE_PORT": "\(server.port)", "PATH": "\(folder.path)/tools:\(path)",
+                ], in: folder)
+            #expect(
+                run.status == status, "\(block): \(run.output) \(run.errors)", sourceLocation: sourceLocation)
+            return run
+        }
+    }
+
+    var validator: PathValidator { get throws { PathValidator(anchors: try TrustAnchors(der: [root.root])) } }
+
+    /// How many of the apps refuse a server with this certificate.
+    func lockedOut(_ apps: [InstalledApp], by leaf: TestCertificate) throws -> Int {
+        let host = try DialledHost(Self.name)
+        let trust = ServerTrust(
+            chain: PresentedChain(leaf.chain), purpose: .server(identity: host), validator: try validator)
+        return apps.filter { !$0.policy.evaluate(trust, at: SystemWallClock().now).isTrusted }.count
+    }
+}
+
+/// An app that was installed some time ago, with the pins that it has had since or has fetched last.
+struct InstalledApp {
+    let policy: any TrustPolicy
+    private let fetch: @Sendable () async throws -> Void
+
+    /// Looks for newer pins, as its schedule has it do.
+    func update() async throws { try await fetch() }
+
+    /// With the pin file that it came with, for as long as it is installed.
+    static func shipping(_ file: String, of site: OperatingSite) throws -> InstalledApp {
+        let manager = try TrustManager(pinFile: site.folder.appending(path: file))
+        return InstalledApp(policy: try #require(manager.policy(for: OperatingSite.name))) {}
+    }
+
+    /// With a store of the signed list; it has fetched it once.
+    static func fetchingList(_ file: String, of site: OperatingSite) async throws -> InstalledApp {
+        let key = try String(contentsOf: site.folder.appending(path: "signer.pub"), encoding: .utf8)
+        let store = try CertStore(
+            checking: CertStoreConfiguration(
+                serviceURL: try #require(URL(string: "https://pins.example.net/pins.json")),
+                publicKey: key.trimmingCharacters(in: .whitespacesAndNewlines)),
+            secureDataStore: InMemoryDataStore(),
+            remoteDataProvider: PublishedFile(url: site.folder.appending(path: file)), logger: RecordingLog().logger)
+        let app = InstalledApp(policy: try store.trustPolicy(forHost: OperatingSite.name)) {
+            _ = try await store.update(mode: .forced)
+        }
+        try await app.update()
+        return app
+    }
+
+    /// With a store of the trust server's document; it has fetched it once.
+    static func fetchingDocument(of site: OperatingSite) async throws -> InstalledApp {
+        var settings = OnlinePinningSettings()
+        settings.secureDataStore = InMemoryDataStore()
+        settings.remoteDataProvider = PublishedFile(url: site.folder.appending(path: "output/acme.json.signed"))
+        let certificate = try Data(contentsOf: site.folder.appending(path: "output/acme.crt"))
+        let store = try TrustServerStore(
+            checking: TrustServerConfiguration(
+                url: try #require(URL(string: "https://pins.example.net/acme.json.signed")),
+                signer: try TrustServerSigner(certificate: certificate), customer: "acme", settings: settings),
+            logger: RecordingLog().logger)
+        let app = InstalledApp(policy: try store.trustPolicy(forHost: OperatingSite.name, pinning: .certificate)) {
+            _ = try await store.update(mode: .forced)
+        }
+        try await app.update()
+        return app
+    }
+}
+
+/// What a web server would hand out.
+private struct PublishedFile: RemoteDataProvider {
+    let url: URL
+
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        RemoteDataResponse(.body(try Data(contentsOf: url)))
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+/// The procedures of docs/operating.md, in their order, with apps of every age: those that were installed before the
+/// first step, and one more after each.
+@Suite("The operator's manual", .timeLimit(.minutes(15)))
+struct OperatingTests {
+    @Test("A signed list is made and rolled over without a client that is locked out")
+    func signedList() async throws {
+        try await OperatingSite.with { site in
+            let (present, next) = (try site.leaf(), try site.leaf())
+            try await site.run("list-first", serving: present)
+            var apps = [try await InstalledApp.fetchingList("pins.json", of: site)]
+            #expect(try site.lockedOut(apps, by: next) == 1, "else it would prove nothing")
+            try site.write("next-fullchain.pem", next.chainPEM)
+            try await site.run("list-next", serving: present)
+            apps.append(try await InstalledApp.fetchingList("pins.json", of: site))
+            #expect(try site.lockedOut(apps, by: present) == 0)
+            // Seven days later everybody has looked.
+            for app in apps { try await app.update() }
+            #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
+            try await site.run("list-deployed", serving: next)
+            try await site.run("list-prune", serving: next)
+            apps.append(try await InstalledApp.fetchingList("pins.json", of: site))
+            #expect(try site.lockedOut(apps, by: next) == 0)
+        }
+    }
+
+    @Test("A server that gets its new certificate before the list has it is found out by the check")
+    func tooEarly() async throws {
+        try await OperatingSite.with { site in
+            let (present, next) = (try site.leaf(), try site.leaf())
+            try await site.run("list-first", serving: present)
+            let run = try await site.run("list-deployed", serving: next, expecting: 1)
+            #expect(run.output.contains("locked out"), "\(run.output)")
+        }
+    }
+
+    @Test("A trust server's document follows a rollover without a client that is locked out")
+    func trustServer() async throws {
+        try await OperatingSite.with { site in
+            let (present, next) = (try site.leaf(), try site.leaf())
+            try await site.run("trust-first", serving: present)
+            var apps = [try await InstalledApp.fetchingDocument(of: site)]
+            #expect(try site.lockedOut(apps, by: next) == 1, "else it would prove nothing")
+            try site.write("next-fullchain.pem", next.chainPEM)
+            try await site.run("trust-next", serving: present)
+            apps.append(try await InstalledApp.fetchingDocument(of: site))
+            #expect(try site.lockedOut(apps, by: present) == 0)
+            // Twenty-five hours later no document of before counts.
+            for app in apps { try await app.update() }
+            #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
+            try await site.run("trust-deployed", serving: next)
+            apps.append(try await InstalledApp.fetchingDocument(of: site))
+            #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
+        }
+    }
+
+    @Test("The certificate of a stolen key is withdrawn from a list and from a document")
+    func stolenKey() async throws {
+        try await OperatingSite.with { site in
+            let (stolen, next) = (try site.leaf(), try site.leaf())
+            try site.write("stolen.pem", stolen.pem)
+            try site.write("next-fullchain.pem", next.chainPEM)
+            for block in ["list-first", "list-next"] { try await site.run(block, serving: stolen) }
+            try await site.run("trust-first", serving: stolen)
+            let apps = [
+                try await InstalledApp.fetchingList("pins.json", of: site),
+                try await InstalledApp.fetchingDocument(of: site),
+            ]
+            for block in ["stolen-list", "stolen-trust"] { try await site.run(block, serving: next) }
+            for app in apps { try await app.update() }
+            #expect(try site.lockedOut(apps, by: next) == 0)
+            #expect(try site.lockedOut(apps, by: stolen) == 2)
+        }
+    }
+
+    @Test("A list with a wrong pin lets everybody in again once the present certificate is signed")
+    func wrongPin() async throws {
+        try await OperatingSite.with { site in
+            let (wrong, present) = (try site.leaf(), try site.leaf())
+            try await site.run("list-first", serving: wrong)
+            let app = try await InstalledApp.fetchingList("pins.json", of: site)
+            #expect(try site.lockedOut([app], by: present) == 1)
+            try await site.run("wrong-pin", serving: present)
+            try await app.update()
+            #expect(try site.lockedOut([app], by: present) == 0)
+        }
+    }
+}
