@@ -254,7 +254,7 @@ package struct StrictJSONReader {
     }
 
     /// Any value, checked as strictly as those that are read.
-    mutating func skipValue() throws(DocumentError) {
+    package mutating func skipValue() throws(DocumentError) {
         skipWhitespace()
         switch peek {
         case UInt8(ascii: "{"):

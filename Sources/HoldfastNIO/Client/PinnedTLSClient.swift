@@ -43,13 +43,34 @@ public final class PinnedTLSClient: Sendable {
     ///   - handshakeTimeout: how long a handshake may take; nil for any time.
     ///   - clock: tells the time of each decision.
     /// - Throws: ``TLSAdapterConfigurationError``.
-    public init(
+    public convenience init(
         trust: TrustSource, host: DialledHost, configuration: TLSConfiguration = .makeClientConfiguration(),
         validator: any ChainValidator, oldestTLSVersion: TLSVersion = .tlsv12,
         handshakeTimeout: Duration? = PinnedTLSClient.defaultHandshakeTimeout,
         clock: any WallClock = SystemWallClock()
     ) throws(TLSAdapterConfigurationError) {
-        let derived = try ClientTLSConfiguration.derived(from: configuration, oldestTLSVersion: oldestTLSVersion)
+        try self.init(
+            trust: trust, host: host, configuration: configuration, validator: validator,
+            oldestTLSVersion: oldestTLSVersion, handshakeTimeout: handshakeTimeout, clock: clock,
+            noticingCertificateRequest: nil)
+    }
+
+    /// The same, for whoever wants to know that a server asked for the client's certificate.
+    /// - Parameter notice: called on the event loop, before the handshake of a server that is trusted is complete. Of a
+    ///   server that is not trusted nothing is known.
+    package init(
+        trust: TrustSource, host: DialledHost, configuration: TLSConfiguration, validator: any ChainValidator,
+        oldestTLSVersion: TLSVersion = .tlsv12, handshakeTimeout: Duration?, clock: any WallClock = SystemWallClock(),
+        noticingCertificateRequest notice: (@Sendable () -> Void)?
+    ) throws(TLSAdapterConfigurationError) {
+        var derived = try ClientTLSConfiguration.derived(from: configuration, oldestTLSVersion: oldestTLSVersion)
+        if let notice {
+            // BoringSSL asks a client for its certificate only when the server has asked for one.
+            derived.sslContextCallback = { _, promise in
+                notice()
+                promise.succeed(.noChanges)
+            }
+        }
         context = try DerivedTLSConfiguration.context(derived)
         verification = PeerVerification(trust: trust, host: host, validator: validator, clock: clock)
         self.host = host

@@ -21,11 +21,13 @@ struct CheckCommand: AsyncParsableCommand {
             Lists of --crl have to be current and signed by the issuer that they are of: where a list speaks of an \
             issuer's certificates and none counts, they are refused. Nothing is downloaded.
 
-            With --all-addresses every address of the name is asked, and each for an ECDSA and for an RSA key: each \
-            certificate is a result of its own.
+            A server is asked for an ECDSA and for an RSA key, since some clients see the one and some the other: each \
+            certificate is a result of its own. With --all-addresses every address of the name is asked.
 
-            With --pins the servers are checked against the pins that clients have: a signed list (--key), or a \
-            trust server's document (--signer and --customer). Without a host all of the document's hosts are checked.
+            With --pins the command says whether clients that have these pins get in: those of a pin file, which decides \
+            as in the app, of a signed list (--key), or of a trust server's document (--signer). Without a host all of \
+            its hosts are checked that can be dialled; of **.DOMAIN that is the domain itself, of *.DOMAIN none, and \
+            retired hosts are left out. --watch counts the ends of entries and of a pin file too.
 
             With --chain a chain in a file is checked before any server has it, for --host and, if not for now, \
             for --at.
@@ -41,6 +43,8 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check www.example.com --json | jq .failure.code
               holdfastctl check example.com api.example.com [2001:db8::1]:8443 --watch 21
               holdfastctl check www.example.com --all-addresses --quiet --watch 21
+              holdfastctl check --pins bank.pins.json --quiet --watch 21
+              holdfastctl check --pins https://www.example.com/bank.pins.json --brief
               holdfastctl check --pins pins.json --key signer.pub --brief
               holdfastctl check --chain fullchain.pem --host www.example.com
               holdfastctl check intranet.example --client-cert me.pem --client-key key.pem
@@ -56,12 +60,13 @@ struct CheckCommand: AsyncParsableCommand {
             Of several hosts: 0 all are trusted, 1 one or more are not, 3 none is known to be untrusted but of one or \
             more the command could not find out.
 
-            With --json one object in a line is printed for each host, in the order of the arguments, whatever \
-            happens after the arguments were read. Its fields, absent where they do not apply: outcome \
-            (trusted, untrusted, unknown), host, port, address, proxy, tls, time, chain, anchor, rules (rule, \
+            With --json one object in a line is printed for each host, in the order of the arguments, or for each of its \
+            certificates, whatever happens after the arguments were read. Its fields, absent where they do not apply: \
+            outcome (trusted, untrusted, unknown), host, port, address, proxy, tls, asksForClientCertificate, time, \
+            chain, anchor, rules (rule, \
             reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
             subject, inValidPath), expiring (position, subject, notAfter, daysLeft, certificatePin, inValidPath, \
-            hasConfiguredPin), published (isLockedOut, text, entryDaysLeft, documentDaysLeft), remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
+            hasConfiguredPin), published (isLockedOut, text, entryDaysLeft, documentDaysLeft, expiresSoon), remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
             have position, inValidPath, subject, issuer, serial, isNotYetValid, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
             certificatePin, unreadable.
             """)
@@ -83,7 +88,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("all-addresses"),
-        help: "Ask every address of each name, for a key of each kind (ECDSA, RSA).")
+        help: "Ask every address of each name.")
     var allAddresses = false
 
     @Option(help: ArgumentHelp("Fail if a certificate ends in less than so many days.", valueName: "days"))
@@ -143,23 +148,32 @@ struct CheckCommand: AsyncParsableCommand {
         let now = SystemWallClock().now
         let watch = watch.map(ExpiryWatch.init)
         guard file.isEmpty else {
-            let pins = try published.read(at: file.time ?? now)
+            let time = file.time ?? now
+            let pins = try await readPins(at: time)
             let report = try await file.report(
                 validator: PathValidator(
                     anchors: try await connection.anchors(), revocation: try RevocationFile.revocation(from: crl)),
-                at: file.time ?? now, watch: watch, pins: pins
-            ) { try policy(pins: pins?.pins(of: $0, at: file.time ?? now) ?? pin, for: $0) }
+                at: time, watch: watch, pins: pins
+            ) { try policy(published: pins, for: $0, at: time) }
             try finish([report], to: output)
             return
         }
-        let published = try published.read(at: now)
+        let published = try await readPins(at: now)
         let hosts = self.hosts.isEmpty ? published?.hosts ?? [] : self.hosts
-        guard !hosts.isEmpty else { throw CommandFailure(.invalidList, "the published pins are for no host") }
+        if self.hosts.isEmpty, let names = published?.namesThatCannotBeDialled, !names.isEmpty, !quiet {
+            output.complain(
+                "not checked, since they name no host that can be dialled: "
+                    + names.map { SafeText.escapedLine($0) }.joined(separator: ", "))
+        }
+        guard !hosts.isEmpty else {
+            throw CommandFailure(
+                .invalidList, "the published pins are for no host that can be dialled; name the hosts to check")
+        }
         let examinations = try hosts.map { host in
             let host = try connection.dialled(host)
             let pins = published?.pins(of: host, at: now) ?? pin
-            return Examination(
-                policy: try policy(pins: pins, for: host), host: host,
+            return HostExamination(
+                policy: try policy(published: published, for: host, at: now), host: host,
                 report: CheckReport(host: host, time: now, pins: pins), watch: watch, pins: published)
         }
         let probe: ServerProbe
@@ -174,7 +188,7 @@ struct CheckCommand: AsyncParsableCommand {
         let isThorough = allAddresses
         let limit = Duration.seconds(connection.timeout)
         let reports = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
-            isThorough ? await examination.runEverywhere(probe, within: limit) : [await examination.run(probe)]
+            isThorough ? await examination.runEverywhere(probe, within: limit) : await examination.run(probe)
         }
         try finish(reports.flatMap(\.self), to: output)
     }
@@ -199,54 +213,6 @@ struct CheckCommand: AsyncParsableCommand {
         return reports.contains { $0.outcome == .unknown } ? .couldNotFindOut : nil
     }
 
-    private struct Examination: Sendable {
-        let policy: any TrustPolicy
-        let host: DialledHost
-        let report: CheckReport
-        let watch: ExpiryWatch?
-        let pins: PublishedPins?
-
-        func run(_ probe: ServerProbe) async -> CheckReport {
-            do throws(CommandFailure) {
-                return try await ask(probe)
-            } catch {
-                return report.failing(error)
-            }
-        }
-
-        private func ask(_ probe: ServerProbe) async throws(CommandFailure) -> CheckReport {
-            var report = report
-            let answer = try await probe.ask(policy, about: host)
-            report.take(answer, validator: probe.validator, watch: watch, pins: pins)
-            return report
-        }
-
-        /// A report for each address, and two where a server has keys of two kinds.
-        func runEverywhere(_ probe: ServerProbe, within limit: Duration) async -> [CheckReport] {
-            let places: [DialledHost?]
-            do throws(CommandFailure) {
-                places = try await ServerPlaces(probe: probe, resolver: .system(limit: limit)).places(of: host)
-            } catch {
-                return [report.failing(error)]
-            }
-            var reports: [CheckReport] = []
-            for place in places {
-                let first = await run(probe.connecting(to: place, offering: nil))
-                reports.append(first)
-                guard let leaf = first.leaf else { continue }
-                // A server that has one kind of key alone refuses this handshake, as it should.
-                let other = probe.connecting(to: place, offering: ServerPlaces.algorithmsOfOtherKind(than: leaf))
-                if let second = try? await ask(other), second.leaf?.der != leaf.der { reports.append(second) }
-            }
-            guard reports.count > 1 else { return reports }
-            return reports.map { report in
-                var report = report
-                report.isOneOfMany = true
-                return report
-            }
-        }
-    }
-
     private func print(_ reports: [CheckReport], to output: Output) throws {
         switch reports.count {
         case _ where json: for report in reports { try output.jsonLine(report) }
@@ -255,6 +221,18 @@ struct CheckCommand: AsyncParsableCommand {
         case 1: reports[0].print(to: output)
         default: CheckTable(reports: reports).print(to: output)
         }
+    }
+
+    private func readPins(at time: Date) async throws -> PublishedPins? {
+        try await published.read(at: time, timeout: connection.timeout) { () async throws(CommandFailure) in
+            try await connection.anchors()
+        }
+    }
+
+    /// The one that clients have, or that of the pins which were given.
+    private func policy(published: PublishedPins?, for host: DialledHost, at time: Date) throws -> any TrustPolicy {
+        if let policy = published?.policy(of: host) { return policy }
+        return try policy(pins: published?.pins(of: host, at: time) ?? pin, for: host)
     }
 
     private func policy(pins: [Pin], for host: DialledHost) throws -> any TrustPolicy {

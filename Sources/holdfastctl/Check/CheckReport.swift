@@ -55,6 +55,8 @@ struct CheckReport: Encodable {
     /// The address of the proxy in between.
     var proxy: String?
     var tls: String?
+    /// Whether a server that is trusted asked for the client's certificate; absent where that is not known.
+    var asksForClientCertificate: Bool?
     /// The time for which was decided, ISO 8601.
     var time: String
     var chain: [CertificateReport]?
@@ -73,16 +75,15 @@ struct CheckReport: Encodable {
     var failure: Failure?
     var error: Failing?
 
-    /// The server's own certificate, as it was presented.
-    private(set) var leaf: X509Certificate?
     /// Whether other addresses or keys of the same host are examined as well.
     var isOneOfMany = false
 
-    var expiresSoon: Bool { !(expiring ?? []).isEmpty }
+    var expiresSoon: Bool { !(expiring ?? []).isEmpty || published?.expiresSoon == true }
 
     private enum CodingKeys: CodingKey {
-        case outcome, host, port, address, proxy, tls, time, chain, anchor, rules, configuredPins, matchedPins
-        case suggestedPins, expiring, published, remarks, failure, error
+        case outcome, host, port, address, proxy, tls, asksForClientCertificate, time, chain, anchor, rules,
+            configuredPins
+        case matchedPins, suggestedPins, expiring, published, remarks, failure, error
     }
 
     /// Nothing is known yet.
@@ -106,6 +107,7 @@ struct CheckReport: Encodable {
         address = answer.address
         proxy = answer.proxy
         tls = answer.version
+        asksForClientCertificate = answer.asksForClientCertificate
         take(answer.decision, validator: validator, watch: watch, pins: pins)
     }
 
@@ -117,9 +119,8 @@ struct CheckReport: Encodable {
         let path = decision.path ?? decision.failure?.paths.first
         outcome = decision.isTrusted ? .trusted : .untrusted
         time = decision.time.formatted(.iso8601)
-        leaf = presented.leaf.flatMap { try? X509Certificate(der: $0) }
         failure = decision.failure.map(Failure.init)
-        published = pins?.judge(decision)
+        published = pins?.judge(decision, watch: watch)
         if published?.isLockedOut == true { outcome = .untrusted }
         matchedPins = decision.matchedPins.map(\.description)
         expiring = watch?.expiring(in: decision)
@@ -154,6 +155,9 @@ extension CheckReport {
             .joined(separator: ", ")
         output.line(.init(server, .heading), .init(details.isEmpty ? "" : " \(details)"))
         printVerdict(to: output)
+        if asksForClientCertificate == true {
+            output.line("The server asks for the client's certificate: --client-cert")
+        }
         output.line()
         output.heading("Chain as presented")
         for certificate in chain ?? [] { certificate.print(to: output) }
@@ -194,10 +198,14 @@ extension CheckReport {
         if let published, failure != nil || !published.isLockedOut {
             output.line("  \(SafeText.escapedLine(published.text))")
         }
-        guard let expiring, expiresSoon else { return }
+        if let remaining = published?.remaining { output.line("  \(remaining)") }
+        guard expiresSoon else { return }
         output.line()
         output.line("Expires too soon", .bad)
-        for certificate in expiring { output.line("  \(SafeText.escapedLine(certificate.text))") }
+        if let published, published.expiresSoon, let remaining = published.remaining {
+            output.line("  the published pins: \(remaining)")
+        }
+        for certificate in expiring ?? [] { output.line("  \(SafeText.escapedLine(certificate.text))") }
     }
 
     private var reason: String {

@@ -71,7 +71,10 @@ extension CheckReport {
             let rest = (expiring?.count ?? 1) - 1
             return SafeText.escapedLine(first.text + (rest > 0 ? " and \(rest) more" : ""))
         }
-        if let published { return SafeText.escapedLine(published.text) }
+        if let published {
+            let remaining = published.remaining.map { " (\($0))" } ?? ""
+            return SafeText.escapedLine(published.text + remaining)
+        }
         guard let matchedPins, !matchedPins.isEmpty else { return "the chain is valid" }
         return "the chain is valid and holds \(matchedPins.joined(separator: ", "))"
     }

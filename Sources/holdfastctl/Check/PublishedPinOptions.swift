@@ -6,8 +6,9 @@ import Holdfast
 struct PublishedPinOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Check against the pins that clients have: a signed list, or a trust server's document.",
-            valueName: "file"),
+            "Check against the pins that clients have: a pin file, a signed list (--key), or a trust server's document "
+                + "(--signer); a file, an https URL, or - for standard input.",
+            valueName: "file | url"),
         completion: .file())
     var pins: String?
 
@@ -22,31 +23,40 @@ struct PublishedPinOptions: ParsableArguments {
         completion: .file())
     var signer: String?
 
-    @Option(help: ArgumentHelp("Of a trust server: whose document it is.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Of a trust server: the customer that clients are configured with, if another document's customer is an "
+                + "error.", valueName: "name"))
     var customer: String?
 
     var isEmpty: Bool { pins == nil }
 
     func validate() throws {
         try key?.validate("--key")
-        guard pins != nil else {
+        guard let pins else {
             guard key == nil, signer == nil, customer == nil else {
                 throw ValidationError("--key, --signer and --customer go with --pins.")
             }
             return
         }
-        guard (key == nil) != (signer == nil) else {
-            throw ValidationError("--pins goes with --key for a list, or with --signer for a trust server's document.")
+        try InputDocument.validate(pins, "--pins")
+        guard key == nil || signer == nil else {
+            throw ValidationError("Give --key for a list or --signer for a trust server's document, not both.")
         }
-        guard (signer == nil) == (customer == nil) else {
-            throw ValidationError("--signer and --customer go together.")
-        }
+        guard customer == nil || signer != nil else { throw ValidationError("--customer goes with --signer.") }
     }
 
     /// - Returns: nil where nobody asked.
-    func read(at time: Date) throws -> PublishedPins? {
+    func read(
+        at time: Date, timeout: Int, anchors: () async throws(CommandFailure) -> TrustAnchors
+    ) async throws(CommandFailure) -> PublishedPins? {
         guard let pins else { return nil }
-        if let key { return try PublishedPins(list: pins, key: try key.get()) }
-        return try PublishedPins(document: pins, signer: signer ?? "", customer: customer ?? "", at: time)
+        let source = try InputDocument(pins)
+        let data = try await source.content(
+            maximumBytes: DocumentLimits().bytes + 1, timeout: timeout, anchors: anchors)
+        if let key { return try PublishedPins(list: data, named: source.name, key: try key.get()) }
+        guard let signer else { return try PublishedPins(pinFile: data, named: source.name) }
+        return try PublishedPins(
+            document: data, named: source.name, signer: signer, customer: customer, at: time)
     }
 }

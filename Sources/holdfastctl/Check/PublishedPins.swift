@@ -14,9 +14,25 @@ struct PublishedPins: Sendable {
         var entryDaysLeft: Int?
         /// Whole days until clients stop using the document, in those that age.
         var documentDaysLeft: Int?
+        /// Whether an entry or a file that is made by hand ends within the days that were asked for.
+        var expiresSoon = false
+
+        /// What is left, in words.
+        var remaining: String? {
+            let parts = [
+                entryDaysLeft.map { "entry: \(CertificateReport.remaining($0))" },
+                documentDaysLeft.map { "document: \(CertificateReport.remaining($0))" },
+            ].compactMap(\.self)
+            return parts.isEmpty ? nil : parts.joined(separator: ", ")
+        }
+
+        private enum CodingKeys: CodingKey {
+            case isLockedOut, text, entryDaysLeft, documentDaysLeft, expiresSoon
+        }
     }
 
     private enum Content: Sendable {
+        case pinFile(PinFilePins)
         case list([FingerprintEntry])
         case trustServer(TrustServerDocument)
     }
@@ -24,102 +40,165 @@ struct PublishedPins: Sendable {
     private let name: String
     private let content: Content
 
+    /// A pin file, which nobody signs.
+    init(pinFile data: Data, named name: String) throws(CommandFailure) {
+        self.name = name
+        do throws(PinFileError) {
+            content = .pinFile(PinFilePins(try PinFile(json: data)))
+        } catch {
+            let remedy =
+                switch DocumentKind(data) {
+                case .signedList: "It is a signed list: give the signer's public key with --key."
+                case .trustServerDocument:
+                    "It is a trust server's document: give its signer's certificate with --signer."
+                case let kind where kind != .pinFile: "It looks like \(kind.description)."
+                default: "\(error)"
+                }
+            throw CommandFailure(.invalidList, "\(name) is no pin file: \(remedy)")
+        }
+    }
+
     /// A list that is signed with a key.
-    init(list path: String, key: DocumentPublicKey) throws(CommandFailure) {
-        name = path
-        let data = try Self.data(path)
+    init(list data: Data, named name: String, key: DocumentPublicKey) throws(CommandFailure) {
+        self.name = name
         do throws(DocumentError) {
             content = .list(try FingerprintList(verifying: data, with: key).entries)
         } catch {
-            throw CommandFailure(.invalidList, "\(path) does not verify: \(error)")
+            throw CommandFailure(.invalidList, "\(name) does not verify: \(error)")
         }
     }
 
     /// A document of a trust server, with the certificate that clients are configured with.
-    init(document path: String, signer: String, customer: String, at time: Date) throws(CommandFailure) {
-        name = path
-        let data = try Self.data(path)
+    /// - Parameter customer: nil for whoever the document is for.
+    init(
+        document data: Data, named name: String, signer: String, customer: String?, at time: Date
+    ) throws(CommandFailure) {
+        self.name = name
         let certificate = try KeyFile.content(of: signer)
         do throws(DocumentError) {
+            let signer = try TrustServerSigner(certificate: certificate)
+            let named: String
+            if let customer { named = customer } else { named = try UnverifiedTrustServerDocument(data).customer }
             content = .trustServer(
-                try TrustServerDocument(
-                    verifying: data, by: try TrustServerSigner(certificate: certificate), customer: customer, at: time))
+                try TrustServerDocument(verifying: data, by: signer, customer: named, at: time))
         } catch {
-            throw CommandFailure(.invalidList, "\(path) does not verify: \(error)")
+            throw CommandFailure(.invalidList, "\(name) does not verify: \(error)")
         }
     }
 
-    private static func data(_ path: String) throws(CommandFailure) -> Data {
-        try InputFile.content(of: path, maximumBytes: DocumentLimits().bytes + 1)
-    }
-
-    /// Every host that can be dialled, each once; what is a wildcard names none.
+    /// Every host that can be dialled, each once.
     var hosts: [DialledHost] {
-        let places: [(String, Int?)] =
-            switch content {
-            case .list(let entries): entries.map { ($0.name, nil) }
-            case .trustServer(let document): document.entries.map { ($0.hostname, $0.port) }
-            }
         var seen: Set<DialledHost> = []
-        return places.compactMap { name, port in try? port.map { try DialledHost(name, port: $0) } ?? DialledHost(name)
+        return places.compactMap(Self.host).filter { seen.insert($0).inserted }
+    }
+
+    /// What names no host that could be dialled: patterns, and common names that are none.
+    var namesThatCannotBeDialled: [String] {
+        places.filter { Self.host($0) == nil }.map(\.name)
+    }
+
+    private struct Place {
+        let name: String
+        let port: Int?
+    }
+
+    private static func host(_ place: Place) -> DialledHost? {
+        try? place.port.map { try DialledHost(place.name, port: $0) } ?? DialledHost(place.name)
+    }
+
+    private var places: [Place] {
+        switch content {
+        case .pinFile(let pins): pins.places.map { Place(name: $0.name, port: $0.port) }
+        case .list(let entries): entries.map { Place(name: $0.name, port: nil) }
+        case .trustServer(let document): document.entries.map { Place(name: $0.hostname, port: $0.port) }
         }
-        .filter { seen.insert($0).inserted }
     }
 
     /// The pins of a host that count at a time, for a search among its paths.
     func pins(of host: DialledHost, at time: Date) -> [Pin] {
         switch content {
+        case .pinFile(let pins): pins.pins(of: host)
         case .list: listed(host, at: time).map(\.pin)
         case .trustServer: entries(of: host).flatMap { $0.certificatePins + $0.publicKeyPins }
         }
     }
 
+    /// The policy itself that clients have for a host, where the document says all of it; nil where it names pins alone.
+    func policy(of host: DialledHost) -> (any TrustPolicy)? {
+        guard case .pinFile(let pins) = content else { return nil }
+        return pins.policy(of: host) ?? StandardPolicy(host: HostPattern(host))
+    }
+
     // MARK: Verdict
 
-    func judge(_ decision: TrustDecision) -> Verdict? {
+    /// - Parameter watch: asked whether something ends too soon.
+    func judge(_ decision: TrustDecision, watch: ExpiryWatch?) -> Verdict? {
         guard let host = decision.host else { return nil }
-        guard decision.isTrusted, let path = decision.path?.certificates else {
-            let hasNone = pins(of: host, at: decision.time).isEmpty
-            return verdict(hasNone ? "\(name) has no pin of \(host.name) that counts" : nil, decision)
-        }
         switch content {
+        case .pinFile(let pins):
+            let end = pins.documentEnd.map { CertificateReport.days(until: $0, from: decision.time) }
+            if let problem = pins.problem(of: host, decision) {
+                return verdict(on: decision, "\(name) \(problem)", documentDays: end, watch: watch)
+            }
+            let entry = pins.entryEnd(of: host, decision).map {
+                CertificateReport.days(until: $0, from: decision.time)
+            }
+            return verdict(
+                on: decision, nil, remark: pins.remark(on: decision), entryDays: entry, documentDays: end, watch: watch)
         case .list:
+            guard decision.isTrusted, let path = decision.path?.certificates else { return refused(host, decision) }
             let ends = listed(host, at: decision.time).filter { entry in
                 entry.depth < path.count && path[entry.depth].certificatePin == entry.pin
             }.map(\.expiryDate)
             guard let end = ends.max() else {
-                return verdict("no certificate stands where \(name) has its pin", decision)
+                return verdict(on: decision, "no certificate stands where \(name) has its pin")
             }
             let days = CertificateReport.days(until: end, from: decision.time)
-            return Verdict(
-                isLockedOut: false, text: "\(name) lets clients in; its entry: \(CertificateReport.remaining(days))",
-                entryDaysLeft: days)
-        case .trustServer:
+            return verdict(on: decision, nil, entryDays: days, watch: watch)
+        case .trustServer(let document):
+            let end = Self.end(of: document)
+            let days = CertificateReport.days(until: end, from: decision.time)
+            guard decision.isTrusted, let path = decision.path?.certificates else {
+                return refused(host, decision, documentDays: days)
+            }
             // Clients look at one of the two kinds, as they are configured.
             let entries = entries(of: host)
             for (kind, pins) in [
                 ("certificate", entries.flatMap(\.certificatePins)), ("key", entries.flatMap(\.publicKeyPins)),
             ] where !path.contains(where: { pins.contains($0.certificatePin) || pins.contains($0.publicKeyPin) }) {
-                return verdict("no \(kind) of its path is among those of \(name)", decision)
+                return verdict(on: decision, "no \(kind) of its path is among those of \(name)", documentDays: days)
             }
-            return verdict(nil, decision)
+            return verdict(
+                on: decision, end < decision.time ? "\(name) is too old for clients" : nil, documentDays: days)
         }
     }
 
-    private func verdict(_ problem: String?, _ decision: TrustDecision) -> Verdict {
-        var days: Int?
-        var problem = problem
-        if case .trustServer(let document) = content {
-            let settings = OnlinePinningSettings()
-            let end = document.timestamp.addingTimeInterval((settings.maxAge + settings.grace).inSeconds)
-            days = CertificateReport.days(until: end, from: decision.time)
-            if end < decision.time { problem = problem ?? "\(name) is too old for clients" }
-        }
+    /// Trust servers sign every few minutes, so that nobody is warned of the end of a document.
+    private static func end(of document: TrustServerDocument) -> Date {
+        let settings = OnlinePinningSettings()
+        return document.timestamp.addingTimeInterval((settings.maxAge + settings.grace).inSeconds)
+    }
+
+    private func refused(_ host: DialledHost, _ decision: TrustDecision, documentDays: Int? = nil) -> Verdict {
+        let hasNone = pins(of: host, at: decision.time).isEmpty
+        return verdict(
+            on: decision, hasNone ? "\(name) has no pin of \(host.name) that counts" : nil, documentDays: documentDays)
+    }
+
+    private func verdict(
+        on decision: TrustDecision, _ problem: String?, remark: String? = nil, entryDays: Int? = nil,
+        documentDays: Int? = nil, watch: ExpiryWatch? = nil
+    ) -> Verdict {
         let isLockedOut = problem != nil || !decision.isTrusted
+        let ends = [entryDays, documentDays].compactMap(\.self)
         return Verdict(
             isLockedOut: isLockedOut,
-            text: problem ?? (isLockedOut ? "clients with \(name) are locked out" : "\(name) lets clients in"),
-            documentDaysLeft: days)
+            text: problem
+                ?? (isLockedOut
+                    ? "clients with \(name) are locked out"
+                    : "\(name) lets clients in" + (remark.map { ", \($0)" } ?? "")),
+            entryDaysLeft: entryDays, documentDaysLeft: documentDays,
+            expiresSoon: watch.map { watch in ends.contains { $0 < watch.days } } ?? false)
     }
 
     /// As a store finds them: those of the first name of the host that has one which has not expired.

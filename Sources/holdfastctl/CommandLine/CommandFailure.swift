@@ -11,7 +11,7 @@ struct CommandFailure: Error {
     enum Code: String {
         case notTrusted, wrongUsage, resolveFailed, connectFailed, timedOut, handshakeFailed, noAnchors, unreadableFile
         case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS
-        case notSigned, invalidList, unwritableFile
+        case notSigned, invalidList, unwritableFile, downloadFailed
     }
 
     let code: Code
@@ -30,7 +30,7 @@ struct CommandFailure: Error {
         case .notTrusted, .notSigned, .invalidList: .negativeAnswer
         case .wrongUsage: .wrongUsage
         case .resolveFailed, .connectFailed, .timedOut, .handshakeFailed, .noAnchors, .unreadableFile,
-            .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS, .unwritableFile:
+            .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS, .unwritableFile, .downloadFailed:
             .couldNotFindOut
         }
     }

@@ -93,7 +93,10 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     /// What is trusted to begin with.
-    func anchors() async throws(CommandFailure) -> TrustAnchors {
+    func anchors() async throws(CommandFailure) -> TrustAnchors { try await Self.anchors(ca: ca) }
+
+    /// - Parameter ca: a file with what is trusted; nil for the system's.
+    static func anchors(ca: String?) async throws(CommandFailure) -> TrustAnchors {
         guard let ca else {
             do throws(TrustAnchorError) {
                 return try await TrustAnchors.system()

@@ -15,6 +15,12 @@ struct ServerProbe: Sendable {
         let proxy: String?
         /// For people, for example `TLS 1.3`; nil where the handshake ended before it was known.
         let version: String?
+        /// Whether a server that is trusted asked for the client's certificate; nil for one that is not, since what it
+        /// asks for comes after its own certificate.
+        let asksForClientCertificate: Bool?
+
+        /// The server's own certificate, as it was presented.
+        var leaf: X509Certificate? { decision.chain?.leaf.flatMap { try? X509Certificate(der: $0) } }
     }
 
     /// Where to connect instead of to the host.
@@ -63,6 +69,27 @@ struct ServerProbe: Sendable {
     /// Who passes on a connection to a host.
     func proxy(for host: DialledHost) -> ProxyServer? { proxy ?? environment?.proxy(for: connectTo ?? host) }
 
+    /// Judges a host for each kind of key that its server has: a server may have a certificate with an ECDSA key and one
+    /// with an RSA key, and clients see the one or the other.
+    /// - Returns: one answer, or two of the same address.
+    func askForEachKey(
+        _ policy: any TrustPolicy, about host: DialledHost
+    ) async throws(CommandFailure) -> [Answer] {
+        let first = try await ask(policy, about: host)
+        guard let leaf = first.leaf else { return [first] }
+        // The name may have other addresses, and this is about one server.
+        let place = first.address.flatMap { try? ServerAddress.host($0) }
+        let other = connecting(to: place, offering: ServerPlaces.algorithmsOfOtherKind(than: leaf))
+        do throws(CommandFailure) {
+            let second = try await other.ask(policy, about: host)
+            // A server of TLS 1.2 may show what it has although nobody can use it.
+            return second.leaf.map { $0.der == leaf.der } ?? true ? [first] : [first, second]
+        } catch  where error.code == .handshakeFailed {
+            // One that has no such key refuses, as it should.
+            return [first]
+        }
+    }
+
     /// Judges a host, which has its port. Throws for everything that leaves the question of trust open.
     func ask(_ policy: any TrustPolicy, about host: DialledHost) async throws(CommandFailure) -> Answer {
         let port = connectTo?.port ?? host.port ?? ServerAddress.defaultPort
@@ -72,12 +99,14 @@ struct ServerProbe: Sendable {
         let peerPort = proxy?.host.port ?? port
         let dialogues = dialogues(target: server, proxy)
         let version = Lock<String?>(nil)
+        let asksForCertificate = Lock(false)
         let channel: any Channel
         let decision: EventLoopFuture<TrustDecision>
         do {
             let client = try PinnedTLSClient(
                 trust: .policy(policy), host: host, configuration: configuration, validator: validator,
-                handshakeTimeout: .nanoseconds(timeout.nanoseconds))
+                handshakeTimeout: .nanoseconds(timeout.nanoseconds)
+            ) { asksForCertificate.withLock { $0 = true } }
             (channel, decision) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connectTimeout(timeout)
                 .connect(host: peer.name, port: peerPort) { channel in
@@ -99,7 +128,8 @@ struct ServerProbe: Sendable {
             channel.close(promise: nil)
             return Answer(
                 decision: answer, address: proxy == nil ? address : nil, proxy: proxy == nil ? nil : address,
-                version: version.withLock { $0 })
+                version: version.withLock { $0 },
+                asksForClientCertificate: answer.isTrusted ? asksForCertificate.withLock { $0 } : nil)
         } catch {
             channel.close(promise: nil)
             throw Self.failure(ofHandshake: error, with: server)

@@ -31,16 +31,8 @@ struct PinListReport: Encodable {
             depth = entry.depth == 0 ? nil : entry.depth
         }
 
-        /// When it expires, in words.
-        var remaining: String {
-            switch daysLeft {
-            case ..<(-1): "expired \(-daysLeft) days ago"
-            case -1: "expired within the last day"
-            case 0: "expires within a day"
-            case 1: "expires in 1 day"
-            default: "expires in \(daysLeft) days"
-            }
-        }
+        /// When it expires, in the words that certificates have.
+        var remaining: String { CertificateReport.remaining(daysLeft) }
     }
 
     let file: String

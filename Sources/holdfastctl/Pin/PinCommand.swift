@@ -16,7 +16,8 @@ struct PinCommand: AsyncParsableCommand {
 
             \(PinSource.explanation) Several may be named, hosts and files together.
 
-            A host's pins are printed only if its chain is valid; otherwise the command says why not and exits with \
+            A host with a certificate for an ECDSA key and one for an RSA key has both pinned, since some clients see the \
+            one and some the other. A host's pins are printed only if its chain is valid; otherwise the command says why not and exits with \
             1. With --insecure they are printed all the same, marked as not validated.
 
             The formats for configurations have the pin of a host's own key only, from a host as from files, unless \
@@ -199,12 +200,14 @@ struct PinCommand: AsyncParsableCommand {
     private static func report(
         of host: DialledHost, _ probe: ServerProbe, isForced: Bool
     ) async throws(CommandFailure) -> PinReport {
-        let decision = try await probe.ask(StandardPolicy(host: HostPattern(host)), about: host).decision
-        var report = PinReport(host: host, decision: decision)
-        if let failure = decision.failure {
+        let decisions = try await probe.askForEachKey(StandardPolicy(host: HostPattern(host)), about: host)
+            .map(\.decision)
+        var report = PinReport(host: host, decisions: decisions)
+        if let failure = decisions.lazy.compactMap(\.failure).first {
             // Not the whole of it, which has the pins.
+            let chain = decisions.count > 1 ? "a chain of \(host), which has two," : "the chain of \(host)"
             let reason =
-                "the chain of \(host) is not valid: \(failure.code.rawValue), expected \(failure.expected), "
+                "\(chain) is not valid: \(failure.code.rawValue), expected \(failure.expected), "
                 + "found \(failure.found). \(failure.remedy)"
             guard isForced else {
                 throw CommandFailure(

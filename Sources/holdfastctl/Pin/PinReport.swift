@@ -18,21 +18,30 @@ struct PinReport: Encodable {
 
     init() {}
 
-    /// The chain as the server presented it, and the anchor above it; each certificate with its place.
-    init(host: DialledHost, decision: TrustDecision) {
+    /// The chains as the server presented them, and the anchors above them; each certificate once, with its place.
+    /// - Parameter decisions: one for each kind of key that the server has, at least one.
+    init(host: DialledHost, decisions: [TrustDecision]) {
         self.host = host.name
         dialled = host
-        validated = decision.isTrusted
-        failure = decision.failure.map(CheckReport.Failure.init)
+        validated = decisions.allSatisfy(\.isTrusted)
+        failure = decisions.lazy.compactMap(\.failure).first.map(CheckReport.Failure.init)
+        var seen: Set<String> = []
+        for decision in decisions {
+            pins += Self.entries(of: decision).filter { seen.insert($0.certificatePin ?? $0.keyPin).inserted }
+        }
+    }
+
+    private static func entries(of decision: TrustDecision) -> [PinEntry] {
         let path = decision.path?.certificates ?? []
         let presented = (decision.chain?.certificates ?? []).compactMap { try? X509Certificate(der: $0) }
-        pins = presented.enumerated().map { position, certificate in
+        var entries = presented.enumerated().map { position, certificate in
             PinEntry(
                 certificate, place: position == 0 ? "leaf" : "issuer \(position)", isIssuer: position > 0,
                 inValidPath: path.contains(certificate))
         }
         if let anchor = path.last, !presented.contains(anchor) {
-            pins.append(PinEntry(anchor, place: "anchor, not sent", isIssuer: true, inValidPath: true))
+            entries.append(PinEntry(anchor, place: "anchor, not sent", isIssuer: true, inValidPath: true))
         }
+        return entries
     }
 }

@@ -149,6 +149,17 @@ struct CheckTests {
         #expect(broken == ["validity", "extendedKeyUsage", "server identity"])
     }
 
+    @Test("A self-signed certificate is not told to send intermediates")
+    func selfSigned() async throws {
+        let site = try TestSite()
+        let leaf = try TestAuthority.selfSigned(names: [.dns(TestSite.name)])
+        let (run, _) = try await site.run("check", ["--json"], serving: [leaf.der], key: leaf.key)
+        let report = try run.json(Report.self)
+        #expect(run.status == 1 && report.failure?.code == "unknownIssuer")
+        #expect(report.failure?.text.contains("intermediates") == false)
+        #expect(report.failure?.text.contains("add it to the anchors or pin it") == true)
+    }
+
     @Test("A revoked chain is refused, and the rule that refuses it is shown among those that are kept")
     func revoked() async throws {
         let site = try TestSite()

@@ -17,6 +17,7 @@ struct MannersTests {
             "pin - < leaf.pem", "pin leaf.pem - < key.pem", "export --key - < key.pem",
             "sign leaf.pem --key key.pem --ca - < root.pem", "sign - --key key.pem --ca root.pem < leaf.pem",
             "verify - --key signer.pub < pins.json", "verify pins.json --key - < signer.pub", "list show - < pins.json",
+            "export - --format android < bank.pins.json", "import - --from android --role leaf < android.xml",
             "export --key locked.pem --password-file - < pw", "keygen -o new.pem --password-file - < pw",
         ])
     func standardInput(line: String) async throws {
@@ -26,6 +27,9 @@ struct MannersTests {
             try site.write("signer.pub", site.publicKey)
             try site.write("pw", "secret\n", mode: 0o600)
             try site.write("locked.pem", try site.key.pem(password: Array("secret".utf8), rounds: 100), mode: 0o600)
+            let file = try PinExportTests.plain()
+            try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
+            try site.write("android.xml", try PinExport(file, as: .android).text(isFragment: false))
             let run = try await CommandRun.shell("\"$HOLDFASTCTL\" \(line)", in: site.folder)
             #expect(run.status == 0 && !run.output.isEmpty, "\(run.errors)")
         }

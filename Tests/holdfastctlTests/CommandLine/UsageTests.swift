@@ -44,8 +44,9 @@ struct UsageTests {
             (["check", "--chain", "chain.pem"], "--host"),
             (["check", "www.example.com", "--at", "2027-01-01"], "--chain"),
             (["check", "--chain", "chain.pem", "--host", "a.example", "b.example"], "without hosts"),
-            (["check", "--pins", "pins.json"], "--key"),
-            (["check", "--pins", "a.json", "--signer", "a.crt"], "--customer"),
+            (["check", "--pins", "a.json", "--signer", "a.crt", "--key", publicKey], "not both"),
+            (["check", "--pins", "a.json", "--customer", "acme"], "--signer"),
+            (["check", "--pins", "https://"], "https URL"),
             (["check", "www.example.com", "--key", publicKey], "--pins"),
             (["pin", "--authority", "x"], "three characters"),
             (["list", "remove", "pins.json", "--key", publicKey], "Missing expected argument"),
@@ -124,7 +125,7 @@ struct UsageTests {
         "Help is on standard output, with examples",
         arguments: [
             "demo", "check", "pin", "keygen", "sign", "verify", "export", "export-private", "list", "list show",
-            "list prune",
+            "list prune", "list remove", "import", "tuf",
         ])
     func help(verb: String) async throws {
         let words = verb.split(separator: " ").map(String.init)

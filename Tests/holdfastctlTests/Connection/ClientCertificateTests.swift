@@ -30,7 +30,8 @@ struct ClientCertificateTests {
                 options: .init(newestTLSVersion: version, clientRoots: [client.authority.certificate.der]))
             #expect(run.status == 0, "\(run.errors)")
             #expect(server.handshakesCompleted == 1)
-            #expect(server.handshakesFailed == 0)
+            // The question for a key of another kind, which the server has not.
+            #expect(server.handshakesFailed == 1)
         }
     }
 
@@ -45,6 +46,35 @@ struct ClientCertificateTests {
                 options: .init(clientRoots: [client.authority.certificate.der]))
             #expect(run.status == 0, "\(run.errors)")
             #expect(server.handshakesCompleted == 1)
+        }
+    }
+
+    private struct Line: Decodable {
+        let asksForClientCertificate: Bool?
+    }
+
+    @Test("Whether a server that is accepted asks for a certificate is said", arguments: [TLSVersion.tlsv12, .tlsv13])
+    func asks(version: TLSVersion) async throws {
+        let (site, client) = (try TestSite(), try Client())
+        try await withTemporaryFolder { folder in
+            let file = folder.appending(path: "me.pem")
+            try Data((client.certificate.key.privateKeyPEM + client.certificate.chainPEM).utf8).write(to: file)
+            let asking = LoopbackTLSServer.Options(
+                newestTLSVersion: version, clientRoots: [client.authority.certificate.der])
+            func asks(
+                _ arguments: [String], trustingRoot: Bool = true, _ options: LoopbackTLSServer.Options
+            ) async throws -> Bool? {
+                let (run, _) = try await site.run(
+                    "check", ["--json"] + arguments, trustingRoot: trustingRoot, options: options)
+                return try run.json(Line.self).asksForClientCertificate
+            }
+            #expect(try await asks(["--client-cert", file.path], asking) == true)
+            #expect(try await asks([], .init(newestTLSVersion: version)) == false)
+            #expect(try await asks(["--client-cert", file.path], trustingRoot: false, asking) == nil)
+            let (run, _) = try await site.run("check", ["--client-cert", file.path], options: asking)
+            #expect(run.output.contains("The server asks for the client's certificate"))
+            // With TLS 1.3 the server refuses it only after the handshake.
+            if version == .tlsv13 { #expect(try await asks([], asking) == true) }
         }
     }
 

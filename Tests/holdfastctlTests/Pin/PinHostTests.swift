@@ -51,6 +51,42 @@ struct PinHostTests {
         #expect(report.pins[2].remark == "NOT in a valid path")
     }
 
+    @Test(
+        "A server with an ECDSA and an RSA certificate has the keys of both pinned, and clients with either get in",
+        .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"))
+    func bothKinds() async throws {
+        try await TrustServerSite.with { site in
+            let names: [TestGeneralName] = [.address([127, 0, 0, 1])]
+            let rsa = try site.root.leaf(names: names, key: .sharedRSA(bits: 2048, index: 0))
+            let ecdsa = try site.root.leaf(names: names)
+            try site.write("rsa.pem", TestCertificate.pem(rsa.der))
+            try site.write("rsa.key", rsa.key.privateKeyPEM)
+            let server = try await OpenSSLServer.start(
+                serving: ecdsa,
+                arguments: ["-dcert", site.file("rsa.pem").path, "-dkey", site.file("rsa.key").path])
+            func run(_ arguments: [String]) async throws -> CommandRun {
+                try await CommandRun.holdfastctl(
+                    arguments + ["127.0.0.1:\(server.port)", "--ca", "root.pem", "--timeout", "60"], in: site.folder)
+            }
+            let pins = try [ecdsa, rsa].map { try Pin.publicKey(of: $0.der).description }
+            let plain = try await run(["pin"])
+            #expect(plain.status == 0 && plain.lines.filter { $0.hasPrefix("# leaf") }.count == 2, "\(plain.errors)")
+            #expect(plain.lines.filter { $0.hasPrefix("# anchor") }.count == 1)
+            #expect(pins.allSatisfy(plain.output.contains))
+            let okhttp = try await run(["pin", "--format", "okhttp"])
+            #expect(pins.allSatisfy(okhttp.output.contains) && okhttp.errors.contains("no backup pin"))
+            let file = try await run(["pin", "--format", "pinfile"])
+            try site.write("both.json", file.output)
+            let both = try await run(["check", "--pins", "both.json", "--brief"])
+            #expect(both.status == 0 && both.lines.count == 2, "\(both.output)\(both.errors)")
+            try site.write(
+                "one.json", file.output.replacing(pins[1], with: try Pin.publicKey(of: site.leaf.der).description))
+            let one = try await run(["check", "--pins", "one.json", "--brief"])
+            #expect(one.status == 1 && one.lines.filter { $0.contains("not trusted") }.count == 1, "\(one.output)")
+            await server.stop()
+        }
+    }
+
     @Test("The pins of a chain that is not valid are not printed unless that is asked for")
     func notValid() async throws {
         let site = try TestSite()

@@ -1,0 +1,50 @@
+import Holdfast
+
+/// One host that is checked: what is to be found there, and everything that was.
+struct HostExamination: Sendable {
+    let policy: any TrustPolicy
+    /// With its port.
+    let host: DialledHost
+    /// What is known before anybody is asked.
+    let report: CheckReport
+    let watch: ExpiryWatch?
+    let pins: PublishedPins?
+
+    /// A report for each kind of key that the server has, at the first address that answers.
+    func run(_ probe: ServerProbe) async -> [CheckReport] { Self.related(await reports(probe)) }
+
+    /// The same for every address of the name.
+    func runEverywhere(_ probe: ServerProbe, within limit: Duration) async -> [CheckReport] {
+        let places: [DialledHost?]
+        do throws(CommandFailure) {
+            places = try await ServerPlaces(probe: probe, resolver: .system(limit: limit)).places(of: host)
+        } catch {
+            return [report.failing(error)]
+        }
+        var reports: [CheckReport] = []
+        for place in places { reports += await self.reports(probe.connecting(to: place, offering: nil)) }
+        return Self.related(reports)
+    }
+
+    private func reports(_ probe: ServerProbe) async -> [CheckReport] {
+        do throws(CommandFailure) {
+            return try await probe.askForEachKey(policy, about: host).map { answer in
+                var report = report
+                report.take(answer, validator: probe.validator, watch: watch, pins: pins)
+                return report
+            }
+        } catch {
+            return [report.failing(error)]
+        }
+    }
+
+    /// Where there are several, each says which it is.
+    private static func related(_ reports: [CheckReport]) -> [CheckReport] {
+        guard reports.count > 1 else { return reports }
+        return reports.map { report in
+            var report = report
+            report.isOneOfMany = true
+            return report
+        }
+    }
+}

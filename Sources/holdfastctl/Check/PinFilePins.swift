@@ -1,0 +1,80 @@
+import Foundation
+import Holdfast
+
+/// A pin file as the clients have it that ship it: the same policies decide.
+struct PinFilePins: Sendable {
+    /// Where a host of the file is dialled: its name, or the pattern that is none.
+    struct Place {
+        let name: String
+        let port: Int?
+    }
+
+    private let file: PinFile
+    private let manager: TrustManager
+
+    init(_ file: PinFile) {
+        self.file = file
+        manager = TrustManager(policies: file.policies())
+    }
+
+    /// All that is in use, on each of its ports. A domain stands for itself among its subdomains.
+    var places: [Place] {
+        file.hosts.filter { !$0.isRetired }.flatMap { host in
+            let name = host.pattern.scope == .oneLabel ? host.pattern.description : host.pattern.base.name
+            return host.ports.isEmpty ? [Place(name: name, port: nil)] : host.ports.map { Place(name: name, port: $0) }
+        }
+    }
+
+    func policy(of host: DialledHost) -> (any TrustPolicy)? { manager.policy(for: host) }
+
+    func pins(of host: DialledHost) -> [Pin] {
+        var seen: Set<Pin> = []
+        return (entry(of: host)?.pins ?? []).filter { $0.state != .candidate }.map(\.pin)
+            .filter { seen.insert($0).inserted }
+    }
+
+    /// The first instant at which clients stop enforcing the file.
+    var documentEnd: Date? { file.end }
+
+    /// Why clients refuse a host, where the decision itself does not say it.
+    func problem(of host: DialledHost, _ decision: TrustDecision) -> String? {
+        entry(of: host) == nil
+            ? "has no entry for \(host.name), and clients refuse hosts that nothing is said of" : nil
+    }
+
+    /// What else there is to know about clients that get in.
+    func remark(on decision: TrustDecision) -> String? {
+        for notice in decision.notices {
+            switch notice.code {
+            case .pinMismatch: return "although no pin matches: mismatches are only reported (mode report)"
+            case .pinsExpired: return "although its pins have run out: the system's trust alone decides"
+            case .candidatePinMismatch: return "and no candidate matches"
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    /// The first instant at which nothing that was matched counts any more; nil where nothing ends.
+    func entryEnd(of host: DialledHost, _ decision: TrustDecision) -> Date? {
+        guard let entry = entry(of: host), let path = decision.path?.certificates, let leaf = path.first else {
+            return nil
+        }
+        let issuers = Set(path.dropFirst().map(\.publicKeyPin))
+        let matched = entry.pins.filter { pin in
+            guard pin.state != .candidate, pin.end.map({ decision.time < $0 }) ?? true else { return false }
+            return pin.role == .leaf ? pin.pin == leaf.publicKeyPin : issuers.contains(pin.pin)
+        }
+        let ends = PinFile.KeyPin.Role.allCases.compactMap { role in
+            matched.filter { $0.role == role }.map { $0.end ?? .distantFuture }.max()
+        }
+        // Of two roles that are both required the first to end decides, of others the last.
+        let end = entry.requirement == .leafAndIssuer ? ends.min() : ends.max()
+        return end == .distantFuture ? nil : end
+    }
+
+    private func entry(of host: DialledHost) -> PinFile.Host? {
+        guard let policy = manager.policy(for: host) else { return nil }
+        return file.hosts.first { $0.pattern.description.utf8.elementsEqual(policy.hostName.utf8) }
+    }
+}

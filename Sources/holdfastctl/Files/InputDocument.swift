@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastAsyncHTTPClient
+
+/// A document that an argument names: a file, a URL, or standard input as `-`.
+struct InputDocument: Sendable {
+    /// As it is called in messages: the argument without what may be a secret.
+    let name: String
+    private let url: URL?
+
+    init(_ text: String) throws(CommandFailure) {
+        guard text.contains("://") else {
+            name = text
+            url = nil
+            return
+        }
+        guard let url = URL(string: text), let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            parts.user == nil, parts.password == nil, (try? DialledHost(url: url)) != nil
+        else {
+            throw CommandFailure(
+                .wrongUsage, "expected a file, - or an https URL of a document without user name and password")
+        }
+        // What follows the question mark may be a token.
+        name = String(text.prefix { $0 != "?" && $0 != "#" })
+        self.url = url
+    }
+
+    /// - Parameter argument: as messages call it.
+    static func validate(_ text: String, _ argument: String) throws(ValidationError) {
+        do throws(CommandFailure) {
+            _ = try InputDocument(text)
+        } catch {
+            throw ValidationError("\(argument): \(error.message)")
+        }
+    }
+
+    /// Reads the file, or downloads what the URL names from a server that has to be trusted.
+    /// - Parameters:
+    ///   - maximumBytes: more of them is an error.
+    ///   - timeout: seconds for a download.
+    ///   - anchors: what servers are trusted by; asked for where one is.
+    func content(
+        maximumBytes: Int, timeout: Int, anchors: () async throws(CommandFailure) -> TrustAnchors
+    ) async throws(CommandFailure) -> Data {
+        guard let url else { return try InputFile.content(of: name, maximumBytes: maximumBytes) }
+        let limit = Duration.seconds(timeout)
+        let provider = AsyncHTTPClientDataProvider(
+            validator: PathValidator(anchors: try await anchors()), answerLimit: limit, wholeLimit: limit)
+        do {
+            let answer = try await provider.data(for: RemoteDataRequest(url: url, maximumBytes: maximumBytes))
+            guard case .body(let data) = answer.content else {
+                throw RemoteDataError(.unexpectedStatus, expected: "a document", found: "none")
+            }
+            return data
+        } catch let error as RemoteDataError {
+            throw CommandFailure(.downloadFailed, "\(name) cannot be downloaded: \(error)")
+        } catch {
+            throw CommandFailure(.downloadFailed, "\(name) cannot be downloaded")
+        }
+    }
+}

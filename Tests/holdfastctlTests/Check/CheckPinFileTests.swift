@@ -1,0 +1,229 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("holdfastctl check --pins with a pin file", .timeLimit(.minutes(5)))
+struct CheckPinFileTests {
+    private struct Line: Decodable {
+        struct Published: Decodable {
+            let isLockedOut: Bool
+            let text: String
+            let entryDaysLeft: Int?
+            let documentDaysLeft: Int?
+            let expiresSoon: Bool
+        }
+        struct Failing: Decodable {
+            let code: String
+        }
+        let outcome: String
+        let host: String
+        let published: Published?
+        let failure: Failing?
+        let error: Failing?
+    }
+
+    private static let host = "www.example.com"
+
+    private static func lines(_ run: CommandRun) throws -> [Line] {
+        try run.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+    }
+
+    private static func pin(
+        _ certificate: [UInt8], _ role: PinFile.KeyPin.Role = .leaf, _ state: PinFile.KeyPin.State = .active,
+        days: Double? = nil
+    ) throws -> PinFile.KeyPin {
+        try PinFile.KeyPin(
+            Pin.publicKey(of: certificate), role: role, state: state, notAfter: days.map { date(days: $0) })
+    }
+
+    private static func date(days: Double) -> Date { SystemWallClock().now.addingTimeInterval(days * 86_400) }
+
+    /// Checks one host against its entry, at a server with the site's certificate.
+    private static func check(
+        _ site: SigningSite, _ server: LoopbackTLSServer, _ hosts: [PinFile.Host], notAfter days: Double? = nil,
+        _ arguments: [String] = ["--json"]
+    ) async throws -> CommandRun {
+        let file = try PinFile(notAfter: days.map { date(days: $0) }, hosts: hosts)
+        try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
+        return try await site.run(
+            [
+                "check", "--pins", "bank.pins.json", "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)",
+                "--timeout", "60",
+            ] + arguments)
+    }
+
+    @Test("All hosts of a file that can be dialled are checked, and the days left are those of entry and document")
+    func allHosts() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem", ["www", "api", "example"].map { .dns("\($0).example.com") })
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let pins = [
+                    try Self.pin(leaf.der, days: 20.5), try Self.pin(site.root.certificate.der, .issuer, days: 9),
+                ]
+                let backup = try PinFile.KeyPin(
+                    Pin.publicKey(of: site.leaf("backup.pem").der), state: .backup)
+                let hosts = [
+                    try PinFile.Host(HostPattern(Self.host), pins: pins + [backup]),
+                    try PinFile.Host(HostPattern("**.example.example.com"), pins: pins + [backup]),
+                    try PinFile.Host(HostPattern("*.api.example.com"), pins: pins + [backup]),
+                    try .retired(HostPattern("old.example.com")),
+                ]
+                let run = try await Self.check(site, server, hosts, notAfter: 40.5)
+                #expect(run.status == 0, "\(run.output)\(run.errors)")
+                let lines = try Self.lines(run)
+                #expect(lines.map(\.host) == [Self.host, "example.example.com"])
+                #expect(lines.map { $0.published?.entryDaysLeft } == [20, 20])
+                #expect(lines.map { $0.published?.documentDaysLeft } == [40, 40])
+                #expect(run.errors.contains("not checked") && run.errors.contains("*.api.example.com"))
+                let quiet = try await Self.check(site, server, hosts, ["--quiet"])
+                #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
+                let watched = try await Self.check(site, server, hosts, ["--quiet", "--watch", "21"])
+                #expect(watched.status == 1 && watched.lines.count == 2, "\(watched.output)")
+                #expect(watched.output.contains("expires soon") && watched.output.contains("entry: 20 days left"))
+            }
+        }
+    }
+
+    @Test("The verdict is that of an installed client: roles, states, modes and ends count as there")
+    func verdicts() async throws {
+        try await SigningSite.with { site in
+            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
+            let issuer = site.issuing.certificate.der
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                func verdict(_ host: PinFile.Host, notAfter days: Double? = nil) async throws -> (Int32, Line) {
+                    let run = try await Self.check(site, server, [host], notAfter: days)
+                    return (run.status, try #require(try Self.lines(run).first, "\(run.errors)"))
+                }
+                let pattern = try HostPattern(Self.host)
+                for host in [
+                    try PinFile.Host(pattern, pins: [Self.pin(leaf.der)]),
+                    try PinFile.Host(pattern, pins: [Self.pin(other.der), Self.pin(issuer, .issuer)]),
+                    try PinFile.Host(
+                        pattern, requirement: .leafAndIssuer, pins: [Self.pin(leaf.der), Self.pin(issuer, .issuer)]),
+                    try PinFile.Host(pattern, mode: .report, pins: [Self.pin(other.der)]),
+                    try PinFile.Host(pattern, onExpiry: .systemTrust, pins: [Self.pin(leaf.der, days: -1)]),
+                ] {
+                    let (status, line) = try await verdict(host)
+                    #expect(status == 0 && line.published?.isLockedOut == false, "\(line)")
+                }
+                for (host, code) in [
+                    (try PinFile.Host(pattern, pins: [Self.pin(other.der)]), "pinMismatch"),
+                    (try PinFile.Host(pattern, pins: [Self.pin(leaf.der, .issuer)]), "pinMismatch"),
+                    (try PinFile.Host(pattern, pins: [Self.pin(issuer)]), "pinMismatch"),
+                    (
+                        try PinFile.Host(pattern, pins: [Self.pin(other.der), Self.pin(leaf.der, .leaf, .candidate)]),
+                        "pinMismatch"
+                    ),
+                    (
+                        try PinFile.Host(
+                            pattern, requirement: .leafAndIssuer,
+                            pins: [Self.pin(leaf.der), Self.pin(other.der, .issuer)]),
+                        "pinMismatch"
+                    ),
+                    (try PinFile.Host(pattern, pins: [Self.pin(leaf.der, days: -1)]), "pinsExpired"),
+                ] {
+                    let (status, line) = try await verdict(host)
+                    #expect(status == 1 && line.published?.isLockedOut == true && line.failure?.code == code, "\(line)")
+                }
+                let (status, line) = try await verdict(
+                    try PinFile.Host(pattern, pins: [Self.pin(leaf.der)]), notAfter: -1)
+                #expect(status == 1 && line.published?.documentDaysLeft == -1, "\(line)")
+                let reported = try await verdict(try PinFile.Host(pattern, mode: .report, pins: [Self.pin(other.der)]))
+                #expect(reported.1.published?.text.contains("mode report") == true)
+                let hosts = [try PinFile.Host(pattern, pins: [Self.pin(leaf.der)])]
+                let stranger = try await Self.check(site, server, hosts, ["--json", "api.example.com"])
+                #expect(stranger.status == 1 && stranger.output.contains("no entry for api.example.com"))
+            }
+        }
+    }
+
+    @Test("A retired host that is named is locked out, and a file of nothing to dial says so")
+    func nothingToDial() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem")
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let hosts = [try PinFile.Host.retired(HostPattern(Self.host))]
+                let named = try await Self.check(site, server, hosts, ["--json", Self.host])
+                #expect(try named.status == 1 && Self.lines(named).first?.failure?.code == "hostRetired")
+                let none = try await Self.check(site, server, hosts, [])
+                #expect(none.status == 1 && none.errors.contains("name the hosts"))
+            }
+        }
+    }
+
+    @Test("A client that is locked out weighs more than a host that nothing is known of")
+    func oneWins() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem", [.address([127, 0, 0, 1])])
+            let other = try site.leaf("other.pem")
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                func run(_ certificate: TestCertificate) async throws -> CommandRun {
+                    let host = try PinFile.Host(
+                        HostPattern("127.0.0.1"), ports: [1, server.port], pins: [Self.pin(certificate.der)])
+                    try site.write("a.json", String(decoding: try PinFile(hosts: [host]).json, as: UTF8.self))
+                    return try await site.run(["check", "--pins", "a.json", "--ca", "root.pem", "--json"])
+                }
+                let good = try await run(leaf)
+                #expect(good.status == 3, "\(good.output)\(good.errors)")
+                #expect(try Self.lines(good).map(\.outcome) == ["unknown", "trusted"])
+                let bad = try await run(other)
+                #expect(bad.status == 1)
+                #expect(try Self.lines(bad).map(\.outcome) == ["unknown", "untrusted"])
+            }
+        }
+    }
+
+    @Test("Pins come from a URL whose server is trusted, and from standard input")
+    func sources() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem", [.dns(Self.host), .address([127, 0, 0, 1])])
+            let file = try PinFile(hosts: [PinFile.Host(HostPattern(Self.host), pins: [Self.pin(leaf.der)])])
+            let json = String(decoding: file.json, as: UTF8.self)
+            try site.write("bank.pins.json", json)
+            try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .http(body: json))) { server in
+                let connection = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60", "--brief"]
+                let url = "https://127.0.0.1:\(server.port)/bank.pins.json?token=secret"
+                let good = try await site.run(["check", "--pins", url, "--ca", "root.pem"] + connection)
+                #expect(good.status == 0 && good.lines.count == 1, "\(good.output)\(good.errors)")
+                #expect(good.output.contains("/bank.pins.json lets clients in") && !good.output.contains("secret"))
+                try site.write("wrong.pem", try TestAuthority.root(name: "Another").certificate.pem)
+                let untrusted = try await site.run(["check", "--pins", url, "--ca", "wrong.pem"] + connection)
+                #expect(untrusted.status == 3 && untrusted.output.isEmpty)
+                #expect(untrusted.errors.contains("cannot be downloaded") && !untrusted.errors.contains("secret"))
+                let input = try await CommandRun.shell(
+                    "\"$HOLDFASTCTL\" check --pins - --ca root.pem \(connection.joined(separator: " ")) "
+                        + "< bank.pins.json", in: site.folder)
+                #expect(input.status == 0 && input.lines.count == 1, "\(input.output)\(input.errors)")
+                let plain = try await site.run(["check", "--pins", "http://127.0.0.1/a", "--ca", "root.pem"])
+                #expect(plain.status == 3 && plain.errors.contains("https"))
+                let password = try await site.run(["check", "--pins", "https://me:secret@www.example.com/a"])
+                #expect(password.status == 2 && !password.errors.contains("secret"), "\(password.errors)")
+            }
+        }
+    }
+
+    @Test("A document of another kind is named, with the option that it takes")
+    func otherKinds() async throws {
+        try await TrustServerSite.with { site in
+            func errors(_ arguments: [String]) async throws -> String {
+                let run = try await CommandRun.holdfastctl(["check", "--ca", "root.pem"] + arguments, in: site.folder)
+                #expect(run.status == 1 && run.output.isEmpty)
+                return run.errors
+            }
+            let key = SigningKey()
+            let entry = try FingerprintEntry(
+                name: "www.example.com", pin: .certificate(site.leaf.der), expires: site.second + 86_400)
+            try site.write("list.json", String(decoding: try PinListDraft([entry]).signed(by: key), as: UTF8.self))
+            #expect(try await errors(["--pins", "list.json"]).contains("--key"))
+            try site.emptyDocument(at: site.second).write(to: site.file("acme.json.signed"))
+            #expect(try await errors(["--pins", "acme.json.signed"]).contains("--signer"))
+            try site.write("broken.json", "{\"schema\":1,\"hosts\":[{\"host\":\"www.example.com\"}]}")
+            #expect(try await errors(["--pins", "broken.json"]).contains("hosts[0]"))
+        }
+    }
+}
