@@ -21,6 +21,8 @@ struct Holdfastctl: AsyncParsableCommand {
               holdfastctl keygen -o signer.pem
               holdfastctl sign www.example.com --key signer.pem --list pins.json
               holdfastctl verify pins.json --key signer.pub
+              holdfastctl check --pins bank.pins.json --quiet --watch 21
+              holdfastctl show bank.pins.json
 
             Completion for your shell:
               holdfastctl --generate-completion-script bash > holdfastctl.bash
@@ -28,7 +30,8 @@ struct Holdfastctl: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, CheckCommand.self, PinCommand.self, KeygenCommand.self, SignCommand.self,
-            VerifyCommand.self, ListCommand.self, ExportCommand.self, ImportCommand.self, ExportPrivateCommand.self,
+            VerifyCommand.self, ShowCommand.self, ListCommand.self, ExportCommand.self, ImportCommand.self,
+            ExportPrivateCommand.self,
             TrustServerCommand.self, TUFCommand.self,
         ])
 

@@ -72,7 +72,7 @@ struct PublicKeyFile {
     }
 
     /// DER does not say what it is: each kind is tried, and no two can be mistaken for one another.
-    private func entry(ofDER der: [UInt8]) throws(CommandFailure) -> PinEntry {
+    func entry(ofDER der: [UInt8]) throws(CommandFailure) -> PinEntry {
         if let entry = try? certificate(der, place: path) { return entry }
         if let entry = try? request(der, place: path) { return entry }
         if let entry = try? publicKey(der, place: path) { return entry }

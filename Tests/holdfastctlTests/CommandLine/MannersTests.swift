@@ -18,6 +18,7 @@ struct MannersTests {
             "sign leaf.pem --key key.pem --ca - < root.pem", "sign - --key key.pem --ca root.pem < leaf.pem",
             "verify - --key signer.pub < pins.json", "verify pins.json --key - < signer.pub", "list show - < pins.json",
             "export - --format android < bank.pins.json", "import - --from android --role leaf < android.xml",
+            "show - < leaf.pem", "show - < bank.pins.json", "show pins.json --key - < signer.pub",
             "export --key locked.pem --password-file - < pw", "keygen -o new.pem --password-file - < pw",
         ])
     func standardInput(line: String) async throws {

@@ -22,6 +22,7 @@ struct SecretLeakTests {
         ["verify", "--key", "signer.pub"], ["verify", "pins.json", "--key"], ["list", "show"],
         ["list", "show", "--json"], ["list", "show", "pins.json", "--key"], ["list", "prune", "--key", "signer.pub"],
         ["list", "prune", "pins.json", "--key"],
+        ["show"], ["show", "--json"], ["show", "leaf.pem", "--signer"], ["show", "pins.json", "--key"],
         ["check", "127.0.0.1:1", "--ca", "root.pem", "--pins"],
         publish + ["--certificate", "acme.crt", "--domains", "domains", "--key"],
         publish + ["--key", "acme.key", "--domains", "domains", "--certificate"],

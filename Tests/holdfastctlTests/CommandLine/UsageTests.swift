@@ -95,6 +95,10 @@ struct UsageTests {
             (["verify", "pins.json"], "--key"),
             (["verify", "pins.json", "--key", "AAAA"], "invalidPublicKey"),
             (["verify", "pins.json", "--key", publicKey, "--watch", "0"], "watch"),
+            (["show"], "Missing expected argument"),
+            (["show", "answer.json", "--challenge", "AAAA"], "go together"),
+            (["show", "a.pem", "--timeout", "0"], "timeout"),
+            (["show", "https://me:secret@www.example.com/a"], "https URL"),
             (["list"], "show, prune or remove"),
             (["list", "prune", "pins.json"], "--key"),
         ] as [([String], String)])
@@ -125,7 +129,7 @@ struct UsageTests {
         "Help is on standard output, with examples",
         arguments: [
             "demo", "check", "pin", "keygen", "sign", "verify", "export", "export-private", "list", "list show",
-            "list prune", "list remove", "import", "tuf",
+            "list prune", "list remove", "show", "import", "tuf",
         ])
     func help(verb: String) async throws {
         let words = verb.split(separator: " ").map(String.init)

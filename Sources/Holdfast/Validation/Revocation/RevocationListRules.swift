@@ -101,3 +101,9 @@ enum ListSignatureRule {
             list.der[list.signature], over: list.der[list.toBeSigned], with: list.signatureAlgorithm, by: signer)
     }
 }
+
+extension CertificateRevocationList {
+    /// Whether the key of a certificate verifies the signature of the list. Nothing else is looked at, so it says who
+    /// signed and not whether the list counts.
+    package func isSigned(by signer: X509Certificate) -> Bool { ListSignatureRule.verifies(self, by: signer) }
+}

@@ -64,3 +64,11 @@ enum SignatureRule {
         (try? issuer.publicKey)?.verifies(signature, over: message, with: algorithm) ?? false
     }
 }
+
+extension X509Certificate {
+    /// Whether the key of a certificate verifies the signature of this one. Nothing else is looked at, so it says who
+    /// signed and not whether anybody may believe it.
+    package func isSigned(by issuer: X509Certificate) -> Bool {
+        SignatureRule.violation(of: self, by: issuer) == nil
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+
+/// `holdfastctl show`
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Say what a document, key, request, chain or revocation list is and says.",
+        usage: "holdfastctl show <file | url> [<options>]",
+        discussion: """
+            Recognizes pin files, signed lists, answers to a challenge, trust servers' documents, metadata of The \
+            Update Framework, and in PEM or DER certificates, requests, public and private keys and revocation lists. \
+            Of a private key it shows what it is and its pin, and nothing of the secret.
+
+            What is signed is verified where its key is there: that of a list and of an answer with --key, that of a \
+            trust server's document and of revocation lists with --signer, those of certificates in the file itself or \
+            with --signer. A signature that was not looked at proves nothing, and says so. Whether a client would \
+            accept the document is for check and verify to say.
+
+            EXAMPLES
+              holdfastctl show bank.pins.json
+              holdfastctl show https://www.example.com/pins.json --key signer.pub
+              holdfastctl show acme.json.signed --signer acme.crt
+              holdfastctl show fullchain.pem
+              openssl req -in new.csr | holdfastctl show -
+
+            Exit codes: 0 shown, 1 a signature does not verify or the document is none that is known, 2 wrong usage, \
+            3 it could not be read.
+
+            With --json one object is printed: file, items (kind, signature (state: verified, invalid, unverified, \
+            unsigned; text), facts (name, value), certificate (as check has them), entries (as verify has them)), \
+            absent where they do not apply.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("A file, an https URL, or - for standard input.", valueName: "file | url"),
+        completion: .file())
+    var source: String
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Of a list or an answer: " + PublicKeyArgument.help, valueName: "public"),
+        completion: .file(), transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
+    var key: CheckedArgument<DocumentPublicKey>?
+
+    @Option(
+        help: ArgumentHelp("Certificates of whoever signed the document, PEM or DER.", valueName: "file"),
+        completion: .file(extensions: ["pem", "crt", "cer", "der"]))
+    var signer: String?
+
+    @Option(help: ArgumentHelp("Of an answer: the challenge as it was sent.", valueName: "base64"))
+    var challenge: String?
+
+    @Option(help: ArgumentHelp("Of an answer: its header X-Cert-Pinning-Signature.", valueName: "base64"))
+    var signature: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Trust the server of a URL by the certificates in this file instead of the system's.", valueName: "file"),
+        completion: .file(extensions: ["pem", "crt", "cer", "der"]))
+    var ca: String?
+
+    @Option(help: ArgumentHelp("Give up a download after so many seconds.", valueName: "seconds"))
+    var timeout = 10
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    private struct Report: Encodable {
+        let file: String
+        let items: [ShownItem]
+    }
+
+    func validate() throws {
+        try key?.validate("--key")
+        try InputDocument.validate(source, "FILE")
+        guard (challenge == nil) == (signature == nil), challenge == nil || key != nil else {
+            throw ValidationError("--challenge, --signature and --key go together.")
+        }
+        guard (1...3_600).contains(timeout) else {
+            throw ValidationError("The timeout must be between 1 and 3600 seconds, not \(timeout).")
+        }
+    }
+
+    func run() async throws {
+        let input = try InputDocument(source)
+        let data = try await input.content(
+            maximumBytes: CertificateRevocationList.maximumBytes, timeout: timeout
+        ) { () async throws(CommandFailure) in try await ConnectionOptions.anchors(ca: ca) }
+        let evidence = ShowEvidence(
+            key: try key.map { key throws(CommandFailure) in try key.get() },
+            signerCertificates: try signer.map { path throws(CommandFailure) in
+                try InputFile.certificates(of: path)
+            } ?? [],
+            challenge: challenge, signature: signature)
+        let items = try ShownDocument(data, name: input.name, evidence: evidence, now: SystemWallClock().now).items()
+        let output = Output.standard
+        if json {
+            try output.json(Report(file: input.name, items: items))
+        } else {
+            for (index, item) in items.enumerated() {
+                if index > 0 { output.line() }
+                item.print(to: output)
+            }
+        }
+        if items.contains(where: { $0.signature?.state == .invalid }) { throw NegativeAnswer() }
+    }
+}
+
+/// What signatures are verified with.
+struct ShowEvidence {
+    var key: DocumentPublicKey?
+    var signerCertificates: [X509Certificate] = []
+    var challenge: String?
+    var signature: String?
+}

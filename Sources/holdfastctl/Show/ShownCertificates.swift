@@ -1,0 +1,142 @@
+import Foundation
+import Holdfast
+
+/// What stands in PEM or DER: certificates, requests, keys and revocation lists.
+struct ShownCertificates {
+    private let data: Data
+    private let name: String
+    private let now: Date
+    /// Who may have signed something, the given ones first.
+    private var issuers: [X509Certificate]
+    private let blocks: [PEMBlocks.Block]?
+
+    init(_ data: Data, name: String, evidence: ShowEvidence, now: Date) {
+        self.data = data
+        self.name = name
+        self.now = now
+        let isPEM = data.first != 0x30
+        blocks = isPEM ? PEMBlocks.read(data) : nil
+        issuers = evidence.signerCertificates
+        for case .success(let der) in (blocks ?? []).filter({ $0.kind == .certificate }).map(\.content) {
+            if let certificate = try? X509Certificate(der: der) { issuers.append(certificate) }
+        }
+    }
+
+    func items() throws(CommandFailure) -> [ShownItem] {
+        try ForeignFile(data, path: name).refuse(wanting: .certificate)
+        guard let blocks else { return [try item(ofDER: [UInt8](data))] }
+        // Legacy encryption of OpenSSL, by headers inside the block (RFC 1421 4.6.1.1).
+        let isEncrypted = data.range(of: Data("Proc-Type: 4,ENCRYPTED".utf8)) != nil
+        var items: [ShownItem] = []
+        var position = 0
+        for block in blocks {
+            if block.kind == .encryptedPrivateKey || block.kind == .privateKey && isEncrypted {
+                items.append(encryptedKey)
+                continue
+            }
+            let der: [UInt8]
+            switch block.content {
+            case .success(let content): der = content
+            case .failure(let problem):
+                throw CommandFailure(.invalidList, "\(name) cannot be read as PEM: \(problem.text)")
+            }
+            switch block.kind {
+            case .certificate:
+                items.append(certificate(der, position: position))
+                position += 1
+            case .other where block.label == "X509 CRL": items.append(try revocationList(der))
+            case .certificateRequest, .publicKey, .privateKey: items.append(try key(der))
+            case .encryptedPrivateKey, .other:
+                var item = ShownItem("a block of \(block.name)")
+                item.add("line", "\(block.line), which Holdfast does not read")
+                items.append(item)
+            }
+        }
+        return items
+    }
+
+    /// DER does not say what it is: each kind is tried, and no two can be mistaken for one another.
+    private func item(ofDER der: [UInt8]) throws(CommandFailure) -> ShownItem {
+        if (try? X509Certificate(der: der)) != nil { return certificate(der, position: 0) }
+        if let list = try? revocationList(der) { return list }
+        if PrivateKeyReader.isEncrypted(der) { return encryptedKey }
+        return try key(der)
+    }
+
+    private func certificate(_ der: [UInt8], position: Int) -> ShownItem {
+        var item = ShownItem("certificate")
+        item.certificate = CertificateReport(der: der, position: position, now: now)
+        guard let certificate = try? X509Certificate(der: der) else { return item }
+        item.signature = signature(
+            issuer: certificate.issuer, isOwn: certificate.isSelfIssued ? certificate : nil
+        ) { certificate.isSigned(by: $0) }
+        return item
+    }
+
+    private func revocationList(_ der: [UInt8]) throws(CommandFailure) -> ShownItem {
+        let list: CertificateRevocationList
+        do throws(CertificateError) {
+            list = try CertificateRevocationList(der: der)
+        } catch {
+            throw CommandFailure(.invalidList, "\(name) has a revocation list that cannot be read: \(error)")
+        }
+        var item = ShownItem(
+            "revocation list", signature: signature(issuer: list.issuer, isOwn: nil) { list.isSigned(by: $0) })
+        item.add("issuer", list.issuer.description)
+        item.add("issued", list.thisUpdate.formatted(.iso8601))
+        item.add(
+            "until",
+            list.nextUpdate.map {
+                "\($0.formatted(.iso8601)), "
+                    + CertificateReport.remaining(CertificateReport.days(until: $0, from: now))
+            } ?? "it does not say")
+        item.add("revokes", list.count == 1 ? "1 certificate" : "\(list.count) certificates")
+        item.add("remark", list.unsupported.map { "it vouches for no certificate: it is \($0)" })
+        return item
+    }
+
+    /// - Parameter isOwn: the thing itself where it says that it is its own issuer.
+    private func signature(
+        issuer: DistinguishedName, isOwn: X509Certificate?, _ verifies: (X509Certificate) -> Bool
+    ) -> ShownItem.Signature {
+        if let isOwn, verifies(isOwn) { return .init(state: .verified, text: "by itself") }
+        let named = issuers.filter { $0.subject == issuer && $0 != isOwn }
+        if named.contains(where: verifies) { return .init(state: .verified, text: "by \(issuer)") }
+        guard named.isEmpty, isOwn == nil else {
+            return .init(state: .invalid, text: "it does not verify under the key of \(issuer)")
+        }
+        return .init(state: .unverified, text: "\(issuer) is not here; give its certificate with --signer")
+    }
+
+    private func key(_ der: [UInt8]) throws(CommandFailure) -> ShownItem {
+        let entry = try PublicKeyFile(name).entry(ofDER: der)
+        let kind =
+            switch entry.kind {
+            case .certificate: "certificate"
+            case .privateKey: "private key"
+            case .publicKey: "public key"
+            case .certificateRequest: "certificate request"
+            }
+        var item = ShownItem(kind)
+        if entry.kind == .certificateRequest { item.signature = Self.signature(ofRequest: der) }
+        item.add("subject", entry.subject)
+        item.add("key", entry.key)
+        item.add("key pin", entry.keyPin)
+        return item
+    }
+
+    private static func signature(ofRequest der: [UInt8]) -> ShownItem.Signature {
+        switch (try? CertificateRequest(der: der))?.isSignedWithItsKey {
+        case true?: .init(state: .verified, text: "with the key that it is for")
+        case false?: .init(state: .invalid, text: "it does not verify under the key that it is for")
+        default: .init(state: .unverified, text: "its algorithm is none that is verified")
+        }
+    }
+
+    private var encryptedKey: ShownItem {
+        var item = ShownItem("encrypted private key")
+        let file = ForeignFile.quoted(name)
+        item.add("key pin", "openssl pkey -in \(file) -pubout | holdfastctl pin -")
+        return item
+    }
+}

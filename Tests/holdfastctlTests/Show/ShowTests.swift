@@ -1,0 +1,214 @@
+import Crypto
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("holdfastctl show", .timeLimit(.minutes(5)))
+struct ShowTests {
+    struct Report: Decodable {
+        struct Item: Decodable {
+            struct Signature: Decodable {
+                let state: String
+                let text: String
+            }
+            struct Fact: Decodable {
+                let name: String
+                let value: String
+            }
+            struct Certificate: Decodable {
+                let subject: String?
+                let keyPin: String?
+            }
+            struct Entry: Decodable {
+                let name: String
+                let daysLeft: Int
+            }
+            let kind: String
+            let signature: Signature?
+            let facts: [Fact]
+            let certificate: Certificate?
+            let entries: [Entry]?
+
+            func values(_ name: String) -> [String] { facts.filter { $0.name == name }.map(\.value) }
+        }
+        let file: String
+        let items: [Item]
+    }
+
+    private static func items(
+        _ site: SigningSite, _ arguments: [String], status: Int32 = 0
+    ) async throws -> [Report.Item] {
+        let text = try await site.run(["show"] + arguments)
+        #expect(text.status == status && text.errors.isEmpty && !text.actsOnTerminal, "\(text.errors)")
+        let run = try await site.run(["show", "--json"] + arguments)
+        #expect(run.status == status, "\(run.errors)")
+        return try run.json(Report.self).items
+    }
+
+    @Test("A pin file says hosts, pins and ends, and that nobody signs it")
+    func pinFile() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem")
+            let pin = try Pin.publicKey(of: leaf.der)
+            let end = SystemWallClock().now.addingTimeInterval(30.5 * 86_400)
+            let file = try PinFile(
+                app: "com.example.bank", notAfter: end,
+                hosts: [
+                    PinFile.Host(HostPattern("www.example.com"), ports: [443], pins: [.init(pin)]),
+                    .retired(HostPattern("old.example.com")),
+                ])
+            try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
+            let items = try await Self.items(site, ["bank.pins.json"])
+            #expect(items.map(\.kind) == ["pin file"] && items[0].signature?.state == "unsigned")
+            #expect(items[0].values("until").first?.hasSuffix(", 30 days left") == true)
+            #expect(items[0].values("host").count == 2 && items[0].values("host")[1].contains("retired"))
+            #expect(items[0].values("host")[0].contains("NO BACKUP"))
+            #expect(items[0].values("pin") == ["\(pin), leaf, active"])
+            let wrong = try await site.run(["show", "bank.pins.json", "--key", site.publicKey])
+            #expect(wrong.status == 2 && wrong.errors.contains("--key is of no use"))
+            try site.write("broken.json", "{\"schema\":1,\"hosts\":[{\"host\":\"a b\"}]}")
+            let broken = try await site.run(["show", "broken.json"])
+            #expect(broken.status == 1 && broken.errors.contains("hosts[0]"), "\(broken.errors)")
+        }
+    }
+
+    @Test("A list, an entry of it and an answer to a challenge are verified with the key, and unverified without")
+    func lists() async throws {
+        try await SigningSite.with { site in
+            try site.list([("www.example.com", "a", 30.5), ("api.example.com", "b", -1.5)])
+            let key = ["--key", site.publicKey]
+            let other = ["--key", try SigningKey().publicKey.base64]
+            let unverified = try await Self.items(site, ["pins.json"])
+            #expect(unverified[0].signature?.state == "unverified" && unverified[0].kind == "signed list")
+            #expect(unverified[0].entries?.map(\.daysLeft) == [-2, 30])
+            #expect(try await Self.items(site, ["pins.json"] + key)[0].signature?.state == "verified")
+            let invalid = try await Self.items(site, ["pins.json"] + other, status: 1)
+            #expect(invalid[0].signature?.state == "invalid" && invalid[0].entries?.count == 2)
+
+            let object = try JSONSerialization.jsonObject(with: Data(try site.text("pins.json").utf8))
+            let entry = try #require(((object as? [String: Any])?["fingerprints"] as? [Any])?.first)
+            try site.write(
+                "entry.json", String(decoding: try JSONSerialization.data(withJSONObject: entry), as: UTF8.self))
+            let one = try await Self.items(site, ["entry.json"] + key)
+            #expect(one[0].kind == "entry of a list" && one[0].signature?.state == "verified")
+
+            let challenge = Data(repeating: 7, count: 16).base64EncodedString()
+            let answer = try ChallengeSigner(key: site.key).answer(
+                to: challenge, entries: try site.entries(), at: SystemWallClock().now)
+            try site.write("answer.json", String(decoding: answer.body, as: UTF8.self))
+            let asked = ["--challenge", challenge, "--signature", answer.signature]
+            #expect(try await Self.items(site, ["answer.json"] + key)[0].signature?.state == "unverified")
+            let signed = try await Self.items(site, ["answer.json"] + key + asked)
+            #expect(signed[0].signature?.state == "verified" && signed[0].values("made").count == 1)
+            let forged = try await Self.items(site, ["answer.json"] + other + asked, status: 1)
+            #expect(forged[0].signature?.state == "invalid")
+        }
+    }
+
+    @Test("A trust server's document is verified with the certificate that clients have")
+    func trustServer() async throws {
+        try await TrustServerSite.with { site in
+            try site.emptyDocument(at: site.second).write(to: site.file("acme.json.signed"))
+            try site.write("other.crt", TestCertificate.pem(site.leaf.der))
+            func item(_ arguments: [String], status: Int32) async throws -> Report.Item {
+                let run = try await CommandRun.holdfastctl(
+                    ["show", "acme.json.signed", "--json"] + arguments, in: site.folder)
+                #expect(run.status == status, "\(run.errors)")
+                return try #require(try run.json(Report.self).items.first)
+            }
+            let unverified = try await item([], status: 0)
+            #expect(unverified.kind == "trust-server document" && unverified.signature?.state == "unverified")
+            #expect(unverified.values("customer") == ["acme"])
+            try site.certificate.write(to: site.file("signer.crt"))
+            #expect(try await item(["--signer", "signer.crt"], status: 0).signature?.state == "verified")
+            #expect(try await item(["--signer", "other.crt"], status: 1).signature?.state == "invalid")
+        }
+    }
+
+    @Test("Certificates, requests, keys and revocation lists are shown with who signed them, in PEM and DER")
+    func certificates() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem")
+            let chain = try await Self.items(site, ["leaf.pem"])
+            #expect(chain.map { $0.signature?.state } == ["verified", "unverified"])
+            #expect(chain.first?.certificate?.keyPin == (try Pin.publicKey(of: leaf.der)).description)
+            let rooted = try await Self.items(site, ["leaf.pem", "--signer", "root.pem"])
+            #expect(rooted.map { $0.signature?.state } == ["verified", "verified"])
+            #expect(try await Self.items(site, ["root.pem"]).map { $0.signature?.text } == ["by itself"])
+            let twin = try TestAuthority.root()
+            try site.write("twin.pem", twin.certificate.pem)
+            let forged = try await Self.items(site, ["leaf.pem", "--signer", "twin.pem"], status: 1)
+            #expect(forged.last?.signature?.state == "invalid")
+            try Data(leaf.der).write(to: site.folder.appending(path: "leaf.der"))
+            #expect(try await Self.items(site, ["leaf.der"]).first?.signature?.state == "unverified")
+
+            let list = try site.issuing.revocationList { $0.serialNumbers = [[1, 2, 3]] }
+            try Data(list).write(to: site.folder.appending(path: "issuing.crl"))
+            let shown = try await Self.items(site, ["issuing.crl", "--signer", "leaf.pem"])
+            #expect(shown[0].kind == "revocation list" && shown[0].values("revokes") == ["1 certificate"])
+            #expect(shown[0].signature?.state == "verified")
+
+            let pin = try SubjectPublicKeyInfo(
+                der: [UInt8](P256.Signing.PublicKey(x963Representation: site.key.publicKey.x963).derRepresentation)
+            ).sha256Pin.description
+            let key = try await Self.items(site, ["key.pem"])
+            #expect(key.map(\.kind) == ["private key"] && key[0].values("key pin") == [pin])
+            try site.write("signer.pub", site.publicKey)
+            let text = try await Self.items(site, ["signer.pub"])
+            #expect(text.map(\.kind) == ["public key of a signer of lists"] && text[0].values("key pin") == [pin])
+            try site.write("locked.pem", try site.key.pem(password: Array("secret".utf8), rounds: 100), mode: 0o600)
+            let locked = try await Self.items(site, ["locked.pem"])
+            #expect(locked.map(\.kind) == ["encrypted private key"])
+        }
+    }
+
+    @Test("A request is verified with its own key", .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"))
+    func request() async throws {
+        try await SigningSite.with { site in
+            let made = try await CommandRun.shell(
+                "openssl req -new -key key.pem -subj /CN=www.example.com -out new.csr 2>/dev/null", in: site.folder)
+            #expect(made.status == 0)
+            let items = try await Self.items(site, ["new.csr"])
+            #expect(items.map(\.kind) == ["certificate request"] && items[0].signature?.state == "verified")
+            #expect(items[0].values("subject") == ["CN=www.example.com"])
+        }
+    }
+
+    @Test("What is none of these is an error, and what other programs write is told how to be converted")
+    func unknown() async throws {
+        try await SigningSite.with { site in
+            for (content, hint) in [
+                ("hello there", "none of Holdfast's documents"), ("", "is empty"), ("{", "pin file"),
+                ("ssh-ed25519 AAAA me@example", "ssh-keygen"),
+            ] {
+                try site.write("it", content)
+                let run = try await site.run(["show", "it"])
+                #expect(
+                    [1, 3].contains(run.status) && run.output.isEmpty && run.errors.contains(hint), "\(run.errors)")
+            }
+            let missing = try await site.run(["show", "missing.pem"])
+            #expect(missing.status == 3 && missing.errors.contains("missing.pem"))
+        }
+    }
+
+    @Test("A document comes from a URL as from a file")
+    func url() async throws {
+        try await SigningSite.with { site in
+            try site.list([("www.example.com", "a", 30.5)])
+            let leaf = try site.leaf("leaf.pem", [.address([127, 0, 0, 1])])
+            let body = try site.text("pins.json")
+            try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .http(body: body))) { server in
+                let run = try await site.run([
+                    "show", "https://127.0.0.1:\(server.port)/pins.json", "--ca", "root.pem", "--key", site.publicKey,
+                    "--timeout", "60",
+                ])
+                #expect(run.status == 0 && run.output.contains("verified"), "\(run.errors)")
+            }
+        }
+    }
+}
