@@ -74,7 +74,7 @@ public struct DocumentError: HoldfastError {
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
 
-    init(
+    package init(
         _ code: Code, entry: Int? = nil, field: String? = nil, expected: String, found: String, remedy: String? = nil
     ) {
         self.code = code

@@ -62,7 +62,7 @@ package struct StrictJSONReader {
     /// The key of the next member; nil after the last, which ends the object. Its value must be read or skipped.
     ///
     /// A key that is not ASCII comes out empty: no field is called that, and the caller compares it with names of fields.
-    mutating func nextKey() throws(DocumentError) -> String? {
+    package mutating func nextKey() throws(DocumentError) -> String? {
         guard try next(closing: "}") else { return nil }
         guard peek == UInt8(ascii: "\"") else { throw error(.notJSON, "a key", here) }
         let octets = try octets(atMost: DocumentLimits.keyBytes, of: "a key")

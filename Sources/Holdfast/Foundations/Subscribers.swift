@@ -12,16 +12,18 @@ public struct ObserverToken: Sendable, Hashable {
 }
 
 /// Who wants to be told, by token. Telling happens outside the lock, so a subscriber may do as it likes.
-final class Subscribers<Subscriber: Sendable>: Sendable {
+package final class Subscribers<Subscriber: Sendable>: Sendable {
     private let subscribers = Lock<[(token: ObserverToken, subscriber: Subscriber)]>([])
 
-    func add(_ subscriber: Subscriber) -> ObserverToken {
+    package init() {}
+
+    package func add(_ subscriber: Subscriber) -> ObserverToken {
         let token = ObserverToken()
         subscribers.withLock { $0.append((token, subscriber)) }
         return token
     }
 
-    func remove(_ token: ObserverToken) {
+    package func remove(_ token: ObserverToken) {
         // What the subscriber holds may be the application's, and its `deinit` may come back here: it ends unlocked.
         _ = subscribers.withLock { subscribers in
             subscribers.firstIndex { $0.token == token }.map { subscribers.remove(at: $0) }
@@ -29,13 +31,13 @@ final class Subscribers<Subscriber: Sendable>: Sendable {
     }
 
     /// In the order in which they came.
-    var all: [Subscriber] { subscribers.withLock { $0.map(\.subscriber) } }
+    package var all: [Subscriber] { subscribers.withLock { $0.map(\.subscriber) } }
 }
 
 extension Subscribers {
     /// Everything that is told from now on, in a stream of its own. Of what its reader does not read, the latest 256
     /// events are kept.
-    func stream<Event: Sendable>() -> AsyncStream<Event> where Subscriber == @Sendable (Event) -> Void {
+    package func stream<Event: Sendable>() -> AsyncStream<Event> where Subscriber == @Sendable (Event) -> Void {
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(256))
         let token = add { continuation.yield($0) }
         continuation.onTermination = { [weak self] _ in self?.remove(token) }

@@ -53,7 +53,7 @@ extension PolicyConfigurationError {
         "\(code.rawValue) for \(hostName.quotedAddress): expected \(expected), found \(found). \(remedy)"
     }
 
-    init(_ error: HostPatternError, hostName: String) {
+    package init(_ error: HostPatternError, hostName: String) {
         self.init(
             .invalidHostName, hostName: hostName, expected: error.expected, found: error.found, remedy: error.remedy)
     }

@@ -16,7 +16,7 @@ package final class PolicyLog: Sendable {
 
     let logger: Logger
     /// Where stores write that were given no logger.
-    let storeLogger: Logger
+    package let storeLogger: Logger
     private let state = Lock(State())
 
     package init(_ logger: Logger, stores storeLogger: Logger? = nil) {

@@ -28,7 +28,7 @@ public enum PolicyScope: Sendable, Hashable {
     public func host(of trust: ServerTrust) throws(TrustFailure) -> DialledHost? { try purpose(of: trust).host }
 
     /// The host that a trust of a server is for.
-    func server(of trust: ServerTrust) throws(TrustFailure) -> DialledHost {
+    package func server(of trust: ServerTrust) throws(TrustFailure) -> DialledHost {
         guard let host = try host(of: trust) else {
             throw TrustFailure(.hostNotCovered, expected: "a server", found: "a client")
         }
@@ -73,7 +73,7 @@ extension HostPattern {
     /// Reads a host as the published interfaces take it: a host, a pattern, or the text of a URL, which means its host.
     ///
     /// - Throws: ``HostPatternError``.
-    init(publishedName text: String, allowingTopLevel: Bool = false) throws(HostPatternError) {
+    package init(publishedName text: String, allowingTopLevel: Bool = false) throws(HostPatternError) {
         guard text.contains("://") else {
             try self.init(text, allowingTopLevel: allowingTopLevel)
             return

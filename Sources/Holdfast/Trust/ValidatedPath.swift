@@ -46,7 +46,7 @@ extension X509Certificate {
 
 extension Date {
     /// The first instant after a last second, at most `.distantFuture`.
-    init(end lastSecond: Int64) {
+    package init(end lastSecond: Int64) {
         self = min(Date(timeIntervalSince1970: Double(lastSecond) + 1), .distantFuture)
     }
 }

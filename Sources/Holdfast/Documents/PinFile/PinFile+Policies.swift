@@ -1,4 +1,4 @@
-import struct Foundation.Date
+package import struct Foundation.Date
 
 extension PinFile {
     /// What a build asks for beyond what the file says for everybody.
@@ -28,13 +28,18 @@ extension PinFile {
         let anchors =
             overrides.usesDebugAnchors && !debugAnchors.isEmpty ? TrustAnchors(debugAnchors) : nil
         let end = end ?? .distantFuture
-        return hosts.map { $0.policy(until: end, anchors, clock) }
+        return hosts.map { $0.policy(until: end, anchors, clock, .shared) }
+    }
+
+    /// A policy for each host whose pins have run out at another time than the file says.
+    package func policies(until end: Date, clock: any WallClock, log: PolicyLog) -> [any TrustPolicy] {
+        hosts.map { $0.policy(until: end, nil, clock, log) }
     }
 }
 
 extension PinFile.Host {
     fileprivate func policy(
-        until end: Date, _ debugAnchors: TrustAnchors?, _ clock: any WallClock
+        until end: Date, _ debugAnchors: TrustAnchors?, _ clock: any WallClock, _ log: PolicyLog
     ) -> any TrustPolicy {
         if isRetired {
             let failure = TrustFailure(
@@ -54,6 +59,6 @@ extension PinFile.Host {
             pins: rolePins({ $0.state != .candidate }, both: requirement == .leafAndIssuer),
             candidates: rolePins({ $0.state == .candidate }, both: false), ports: ports,
             isEnforced: mode == .enforce, fallsBackToStandard: onExpiry == .systemTrust, debugAnchors: debugAnchors,
-            clock: clock, log: .shared)
+            clock: clock, log: log)
     }
 }

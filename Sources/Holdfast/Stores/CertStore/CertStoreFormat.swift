@@ -89,7 +89,7 @@ struct CertStoreFormat: DocumentFormat {
     ) throws(StoreError) -> StoredRecord {
         var record = StoredRecord(format: configuration.useChallenge ? .challenge : .list, body: body)
         guard configuration.useChallenge else {
-            record.entityTag = Self.entityTag(response)
+            record.entityTag = response.entityTag
             return record
         }
         guard let signature = response.header(Self.signatureHeader) else {
@@ -100,14 +100,6 @@ struct CertStoreFormat: DocumentFormat {
         record.challenge = challenge
         record.signature = signature
         return record
-    }
-
-    /// A tag is sent again and kept; one that is none (RFC 9110 8.8.3) counts as not given.
-    private static func entityTag(_ response: RemoteDataResponse) -> String {
-        guard let tag = response.header("ETag"), tag.isASCII(atMost: 256),
-            tag.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return "" }
-        return tag
     }
 
     func isOwn(_ format: StoredRecord.Format) -> Bool {

@@ -58,6 +58,15 @@ public struct RemoteDataResponse: Sendable {
 
     /// A header, whatever the case of its name.
     public func header(_ name: String) -> String? { headers[name.lowercased()] }
+
+    /// What the server calls this version of the document, fit to be kept and sent again; empty where it is not said, or
+    /// is none (RFC 9110 8.8.3).
+    package var entityTag: String {
+        guard let tag = header("ETag"), tag.isASCII(atMost: 256),
+            tag.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return "" }
+        return tag
+    }
 }
 
 /// Downloads documents for a ``CertStore``: with a transport of its own and standard validation, never through the

@@ -1,12 +1,12 @@
-import struct Foundation.Date
-import struct Foundation.TimeInterval
+package import struct Foundation.Date
+package import struct Foundation.TimeInterval
 
 /// A format of signed documents: how one is asked for and proved, what may take the place of what, and how long it
 /// counts. What is the same for all of them is the ``DocumentStore``'s.
 ///
 /// A document may be several files with state of their own: `fetch` asks as often as it has to, knows the content that
 /// counts now, and leaves in the record what has to be proved again after a restart.
-protocol DocumentFormat: Sendable {
+package protocol DocumentFormat: Sendable {
     /// What a verified document says.
     associatedtype Content: Sendable
 
@@ -36,6 +36,9 @@ protocol DocumentFormat: Sendable {
     ) async throws(StoreError) -> FetchedDocument<Content>?
     /// Whether a record is one of this format.
     func isOwn(_ format: StoredRecord.Format) -> Bool
+    /// What counts when the store begins, or begins anew after a reset; by default what was stored.
+    /// - Parameter stored: what was stored and verified; nil where nothing was.
+    func beginning(with stored: Content?) -> Content?
     /// Verifies what was stored.
     /// - Parameters:
     ///   - record: what was stored.
@@ -52,6 +55,8 @@ protocol DocumentFormat: Sendable {
     ) throws(DocumentError)
     /// Why nobody can be judged by a document at a time; nil when it counts.
     func obstacle(to content: Content?, at time: Date) -> StoreError?
+    /// Whether a document that counts is past its time, so that who can wait waits for a newer one; by default never.
+    func isInGrace(_ content: Content, at time: Date) -> Bool
     /// When the document is to be renewed.
     func nextUpdate(
         for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
@@ -60,29 +65,43 @@ protocol DocumentFormat: Sendable {
     func versionCheck(in content: Content) -> ChallengeResponse.VersionCheck?
 }
 
+extension DocumentFormat {
+    package func beginning(with stored: Content?) -> Content? { stored }
+
+    package func isInGrace(_ content: Content, at time: Date) -> Bool { false }
+}
+
 /// What a format is told when it asks for a document.
-struct CurrentDocument<Content: Sendable>: Sendable {
+package struct CurrentDocument<Content: Sendable>: Sendable {
     /// The document that counts now.
-    let content: Content?
+    package let content: Content?
     /// What the server calls it.
-    let entityTag: String
+    package let entityTag: String
     /// Tells the trusted time of the moment: the answer may take a while to come.
-    let time: @Sendable () -> Date
+    package let time: @Sendable () -> Date
     /// Tells up to which issue time a document counts at the moment.
-    let latestIssue: @Sendable () -> Date
+    package let latestIssue: @Sendable () -> Date
 }
 
 /// A document that was verified, and what is kept of it.
-struct FetchedDocument<Content: Sendable>: Sendable {
+package struct FetchedDocument<Content: Sendable>: Sendable {
     var record: StoredRecord
     let content: Content
+    /// Why there is no new document. What was verified on the way is kept all the same, such as newer keys and versions.
+    var shortfall: StoreError?
+
+    package init(record: StoredRecord, content: Content, shortfall: StoreError? = nil) {
+        self.record = record
+        self.content = content
+        self.shortfall = shortfall
+    }
 }
 
 /// What a store knows at one moment; replaced as a whole.
-final class DocumentSnapshot<Content: Sendable>: Sendable {
+package final class DocumentSnapshot<Content: Sendable>: Sendable {
     /// The verified document; nil while none is there.
-    let content: Content?
-    let trustedTime: TrustedTime
+    package let content: Content?
+    package let trustedTime: TrustedTime
 
     init(content: Content?, trustedTime: TrustedTime) {
         self.content = content
@@ -91,7 +110,7 @@ final class DocumentSnapshot<Content: Sendable>: Sendable {
 }
 
 /// What happens in a store, whatever the format.
-enum DocumentStoreEvent<Content: Sendable>: Sendable {
+package enum DocumentStoreEvent<Content: Sendable>: Sendable {
     case updateStarted(StoreUpdateKind)
     case updateFinished(StoreUpdateReport)
     case replaced(Content)

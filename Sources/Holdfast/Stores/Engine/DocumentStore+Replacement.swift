@@ -60,7 +60,8 @@ extension DocumentStore {
     ) async throws(StoreError) -> StoreError? {
         let failure = try await storageQueue.run { () throws(StoreError) in try self.store(fetched, generation) }
         // Not on the storage queue: an observer may reset the store.
-        if let content = fetched?.content {
+        if let fetched, fetched.shortfall == nil {
+            let content = fetched.content
             tell(.replaced(content))
             sayIfAhead(content)
         }
@@ -103,7 +104,9 @@ extension DocumentStore {
             throw StoreError(error)
         }
         if let issued = format.issueTime(of: content) { trusted = trusted.remembering(issued, clock: now) }
-        let next = nextUpdate(for: content, trusted: trusted, now: now)
+        let next =
+            fetched.shortfall == nil
+            ? nextUpdate(for: content, trusted: trusted, now: now) : state.withLock { $0.nextUpdate }
         record.nextUpdate = next.wholeSeconds
         record.newestIssue = trusted.newestIssue.map(\.wholeSeconds) ?? 0
         record.origin = format.origin
@@ -115,9 +118,9 @@ extension DocumentStore {
             state.revision &+= 1
             state.nextUpdate = next
             state.entityTag = record.entityTag
-            if emptiness == nil { state.forgetFailures() }
+            if emptiness == nil, fetched.shortfall == nil { state.forgetFailures() }
         }
-        return emptiness ?? storageFailure
+        return fetched.shortfall ?? emptiness ?? storageFailure
     }
 
     /// Reads what could not be read when the store was made: a new document must not get past the checks against the old
@@ -126,9 +129,11 @@ extension DocumentStore {
         guard state.withLock({ $0.isUnread }) else { return }
         let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
         guard !loaded.isUnread else { return }
+        let content = format.beginning(with: loaded.content)
         state.withLock { state in
             state.isUnread = false
-            guard state.snapshot.content == nil, let content = loaded.content else { return }
+            // Before the first document that was downloaded there is nothing but what the store began with.
+            guard state.revision == 0, loaded.content != nil, let content else { return }
             state.snapshot = DocumentSnapshot(
                 content: content,
                 trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: loaded.newestIssue))

@@ -1,20 +1,20 @@
 import Dispatch
-import Foundation
-import Logging
+package import Foundation
+package import Logging
 
 /// Keeps the document of a format: loads and verifies what is stored, updates it, one update at a time, and hands out
 /// snapshots. What the public stores have in common.
-final class DocumentStore<Format: DocumentFormat>: Sendable {
-    typealias Content = Format.Content
+package final class DocumentStore<Format: DocumentFormat>: Sendable {
+    package typealias Content = Format.Content
 
-    struct State {
+    package struct State {
         var snapshot: DocumentSnapshot<Content>
         var nextUpdate: Date
         var entityTag = ""
         /// Failures in a row, and when the next attempt may be made.
         var failures = 0
         var retryTime: Date?
-        var underWay: Task<StoreUpdateReport, Never>?
+        package var underWay: Task<StoreUpdateReport, Never>?
         /// Whether a mismatch asked for the one under way.
         var followsMismatch = false
         var lastUpdate: StoreUpdateReport?
@@ -32,14 +32,14 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         }
     }
 
-    let format: Format
-    let clock: any WallClock
+    package let format: Format
+    package let clock: any WallClock
     let crypto: any CryptoProvider
     let dataStore: any SecureDataStore
     let provider: any RemoteDataProvider
     /// What was wrong with the stored document when the store was made.
-    let storageError: StoreError?
-    let state: Lock<State>
+    package let storageError: StoreError?
+    package let state: Lock<State>
     /// Storage blocks: it has a thread of its own.
     let storageQueue = DispatchQueue(label: "holdfast.store")
     let tell: @Sendable (DocumentStoreEvent<Content>) -> Void
@@ -49,7 +49,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
 
     /// Reads and verifies what is stored before it returns.
     /// - Parameter tell: told of everything that happens, on the thread where it happens, with no lock held.
-    init(
+    package init(
         format: Format, clock: any WallClock, crypto: any CryptoProvider, dataStore: any SecureDataStore,
         provider: any RemoteDataProvider, logger: Logger, timer: any Clock<Duration> = ContinuousClock(),
         tell: @escaping @Sendable (DocumentStoreEvent<Content>) -> Void
@@ -65,9 +65,10 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
         storageError = loaded.error
         let time = TrustedTime(buildDate: format.buildDate, newestIssue: loaded.newestIssue)
+        let content = format.beginning(with: loaded.content)
         state = Lock(
             State(
-                snapshot: DocumentSnapshot(content: loaded.content, trustedTime: time), nextUpdate: loaded.nextUpdate,
+                snapshot: DocumentSnapshot(content: content, trustedTime: time), nextUpdate: loaded.nextUpdate,
                 entityTag: loaded.entityTag, isUnread: loaded.isUnread))
         if let error = loaded.error { say(of: error) }
     }
@@ -77,24 +78,30 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
         logger.error("the store starts empty", metadata: ["error": "\(error)", "store": "\(format.logName)"])
     }
 
-    var snapshot: DocumentSnapshot<Content> { state.withLock { $0.snapshot } }
+    /// Logs what an operator should look at.
+    package func warn(_ message: String, _ facts: [String: String]) {
+        let metadata = facts.merging(["store": format.logName]) { $1 }.mapValues { Logger.MetadataValue.string($0) }
+        logger.warning("\(message)", metadata: metadata)
+    }
 
-    var trustedTime: Date { snapshot.trustedTime.time(clock: clock.now) }
+    package var snapshot: DocumentSnapshot<Content> { state.withLock { $0.snapshot } }
+
+    package var trustedTime: Date { snapshot.trustedTime.time(clock: clock.now) }
 
     /// When the next update is due, or after a failure the next attempt.
-    var nextUpdate: Date { state.withLock { $0.retryTime ?? $0.nextUpdate } }
+    package var nextUpdate: Date { state.withLock { $0.retryTime ?? $0.nextUpdate } }
 
     /// What came of the last update, silent ones too; nil before the first.
-    var lastUpdate: StoreUpdateReport? { state.withLock { $0.lastUpdate } }
+    package var lastUpdate: StoreUpdateReport? { state.withLock { $0.lastUpdate } }
 
-    var revision: UInt64 { state.withLock { $0.revision } }
+    package var revision: UInt64 { state.withLock { $0.revision } }
 
-    var isUpdating: Bool { state.withLock { $0.underWay != nil } }
+    package var isUpdating: Bool { state.withLock { $0.underWay != nil } }
 
     // MARK: Updates
 
     /// Brings the store up to date; see ``CertStore/update(mode:)``.
-    func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
+    package func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
         let (kind, task) = begin(mode)
         guard kind == .direct, let task else { return report(kind) }
         let report = await task.value
@@ -137,7 +144,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     /// Starts an update after a mismatch, unless one was made or failed a moment ago.
-    func updateAfterMismatch() {
+    package func updateAfterMismatch() {
         let now = clock.now
         let isAllowed = state.withLock { state in
             if let last = state.lastMismatchUpdate, abs(now.timeIntervalSince(last)) < format.mismatchInterval {
@@ -151,7 +158,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     /// Starts an update if one is due; waits for nothing.
-    func updateIfDue() {
+    package func updateIfDue() {
         let now = clock.now
         let isDue = state.withLock { state in
             state.underWay == nil && !mustWait(state, now: now)
@@ -174,13 +181,14 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     /// Forgets everything that was stored; see ``CertStore/reset()``.
-    func reset() {
+    package func reset() {
         storageQueue.sync {
+            let content = format.beginning(with: nil)
             state.withLock { state in
                 state.generation += 1
                 state.revision &+= 1
                 state.snapshot = DocumentSnapshot(
-                    content: nil, trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: nil))
+                    content: content, trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: nil))
                 state.nextUpdate = Date(timeIntervalSince1970: 0)
                 state.entityTag = ""
                 state.isUnread = false
@@ -192,7 +200,7 @@ final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     /// Keeps the store up to date until the task is cancelled; see ``CertStore/run(sleepingOn:)``.
-    func run(sleepingOn sleeper: some Clock<Duration>) async {
+    package func run(sleepingOn sleeper: some Clock<Duration>) async {
         while !Task.isCancelled {
             let wait = wait(at: clock.now)
             if wait > 0 {

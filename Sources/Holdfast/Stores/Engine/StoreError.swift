@@ -29,7 +29,7 @@ public struct StoreError: HoldfastError {
     /// The error that led to this one: a ``DocumentError``, a ``RemoteDataError``, or a provider's own.
     public let underlying: (any Error)?
 
-    init(
+    package init(
         _ code: Code, expected: String, found: String, remedy: String? = nil, underlying: (any Error)? = nil
     ) {
         self.code = code
@@ -45,7 +45,7 @@ public struct StoreError: HoldfastError {
             remedy: error.remedy, underlying: error)
     }
 
-    init(network error: any Error) {
+    package init(network error: any Error) {
         let known = error as? RemoteDataError
         self.init(
             .networkError, expected: known?.expected ?? "a document",

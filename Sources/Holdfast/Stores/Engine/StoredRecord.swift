@@ -1,28 +1,29 @@
 import Crypto
-import Foundation
+package import Foundation
 
 /// What a store keeps: the document exactly as it was signed, in as many parts as its format has, and when it came.
 ///
 /// The octets are a tag, the parts with their lengths, and the SHA-256 of all that: a half-written or damaged record is
 /// told from one that somebody changed, which its signatures tell.
-struct StoredRecord: Sendable, Equatable {
+package struct StoredRecord: Sendable, Equatable {
     /// How the document is proved.
-    enum Format: String, Sendable {
+    package enum Format: String, Sendable {
         case list
         case challenge
         case trustServer
+        case repository
     }
 
     var format: Format
     /// Of the store that it belongs to, see ``origin(of:)``.
     var origin: [UInt8] = []
     /// The body of the document.
-    var body: Data
+    package var body: Data
     /// The header texts of an answer to a challenge.
     var challenge = ""
     var signature = ""
     /// What the server calls this version of the document, for its next question.
-    var entityTag = ""
+    package var entityTag = ""
     /// Unsigned, in whole Unix seconds: when the next update is due, and the newest issue time that was seen.
     var nextUpdate: Int64 = 0
     var newestIssue: Int64 = 0
@@ -32,7 +33,7 @@ struct StoredRecord: Sendable, Equatable {
     private static let tag = Data("holdfast pin store 2\n".utf8)
 
     /// A digest of what tells two stores apart: kinds, addresses, keys.
-    static func origin(of parts: [[UInt8]]) -> [UInt8] {
+    package static func origin(of parts: [[UInt8]]) -> [UInt8] {
         var hash = SHA256()
         for part in parts {
             // Its length first, so that no two lists of parts are the same octets.
@@ -55,7 +56,7 @@ struct StoredRecord: Sendable, Equatable {
         return data + Data(SHA256.hash(data: data))
     }
 
-    init(format: Format, body: Data) {
+    package init(format: Format, body: Data) {
         self.format = format
         self.body = body
     }
@@ -99,7 +100,7 @@ struct StoredRecord: Sendable, Equatable {
     }
 
     private static func format(_ octets: ArraySlice<UInt8>) -> Format? {
-        [.list, .challenge, .trustServer].first { $0.rawValue.utf8.elementsEqual(octets) }
+        [.list, .challenge, .trustServer, .repository].first { $0.rawValue.utf8.elementsEqual(octets) }
     }
 
     private static func number(_ octets: ArraySlice<UInt8>) -> Int64? {

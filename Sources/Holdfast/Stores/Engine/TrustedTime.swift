@@ -1,12 +1,12 @@
-import struct Foundation.Date
-import struct Foundation.TimeInterval
+package import struct Foundation.Date
+package import struct Foundation.TimeInterval
 
 /// What the time is, from what is known about it: the latest of the device's clock, the date of the build and the newest
 /// issue time that was verified, the last never more than a day past the others.
 ///
 /// A device's clock may be behind, or be set back; what a signer stated then says more. But one signer that writes
 /// milliseconds for seconds must not move every client's time for good: what it moves heals within a day.
-struct TrustedTime: Sendable, Hashable {
+package struct TrustedTime: Sendable, Hashable {
     /// No document moves the time further past clock and build date, in seconds.
     static let longestLead: TimeInterval = 24 * 3_600
 
@@ -21,10 +21,10 @@ struct TrustedTime: Sendable, Hashable {
     }
 
     /// The time for pins, documents and certificates.
-    func time(clock: Date) -> Date { time(asked: clock, clock: clock) }
+    package func time(clock: Date) -> Date { time(asked: clock, clock: clock) }
 
     /// The time for pins, documents and certificates where a caller asks about a time of his own, which may be earlier.
-    func time(asked: Date, clock: Date) -> Date {
+    package func time(asked: Date, clock: Date) -> Date {
         let asked = max(asked, buildDate ?? asked)
         guard let newestIssue else { return asked }
         return max(asked, counted(newestIssue, clock: max(asked, clock)))

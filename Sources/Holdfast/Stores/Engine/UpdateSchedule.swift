@@ -1,5 +1,5 @@
-import struct Foundation.Date
-import struct Foundation.TimeInterval
+package import struct Foundation.Date
+package import struct Foundation.TimeInterval
 
 /// When a store asks for a new document: before the pins it has expire, and now and then anyway.
 ///
@@ -12,7 +12,7 @@ public struct UpdateSchedule: Sendable, Hashable {
     public var expirationThreshold: Duration
 
     /// In seconds, as all of what follows.
-    static let shortestInterval: TimeInterval = 15 * 60
+    package static let shortestInterval: TimeInterval = 15 * 60
     /// The longest that the jitter makes of it.
     static let longestOfShortIntervals: TimeInterval = shortestInterval * 1.2
     /// What remains until an expiry that is near is multiplied by this, so that several updates fit in.
@@ -73,5 +73,5 @@ struct BackOff {
 extension RandomNumberGenerator {
     /// A number from 0 to 1, of 53 bits, from one word: the standard library's draws until it likes what it gets, and
     /// hangs on an application's generator that always says the same.
-    fileprivate mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+    package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -1,0 +1,51 @@
+import Foundation
+
+extension DocumentStore {
+    /// Whether ``prepare(within:from:)`` would wait: there is no usable document and no attempt failed a moment ago, or
+    /// the one that is there is past its time and none failed since, or a mismatch asked for a newer one.
+    package var needsPreparation: Bool {
+        let now = clock.now
+        return state.withLock { needsPreparation($0, now: now) }
+    }
+
+    private func needsPreparation(_ state: borrowing State, now: Date) -> Bool {
+        if state.followsMismatch { return true }
+        guard let content = state.snapshot.content, isUsable(state.snapshot, now: now) else {
+            return state.underWay != nil || !mustWait(state, now: now)
+        }
+        // A server that cannot be reached costs one wait, not one a minute for the whole of the grace.
+        guard format.isInGrace(content, at: state.snapshot.trustedTime.time(clock: now)), state.failures == 0
+        else { return false }
+        return state.underWay != nil || isRenewalDue(state, now: now)
+    }
+
+    /// Waits for a document to judge by.
+    ///
+    /// With a fresh one it returns at once. Otherwise there is one download, shared by all who wait; it goes on when
+    /// their time is up. A document in its grace is good enough when the download fails, and is not waited for again
+    /// until one succeeds. Right after a failure nothing is downloaded.
+    /// - Parameters:
+    ///   - limit: how long it waits at most.
+    ///   - server: what the server is called, for the error.
+    /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is cancelled.
+    package func prepare(within limit: Duration, from server: String) async throws {
+        let now = clock.now
+        guard let download = join(.direct, if: { needsPreparation($0, now: now) }) else { return try checkUsable() }
+        let report = await TimeLimit.value(of: download, within: limit)
+        try Task.checkCancellation()
+        guard report != nil || isUsable(snapshot, now: clock.now) else {
+            throw StoreError(
+                .networkError, expected: "a document within \(limit)",
+                found: "a download that goes on", remedy: "Check the network and the \(server), and try again.")
+        }
+        try checkUsable()
+    }
+
+    private func checkUsable() throws(StoreError) {
+        let snapshot = snapshot
+        guard let obstacle = obstacle(to: snapshot.content, trusted: snapshot.trustedTime, now: clock.now) else {
+            return
+        }
+        throw lastUpdate?.error ?? obstacle
+    }
+}
