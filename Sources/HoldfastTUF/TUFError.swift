@@ -65,6 +65,12 @@ public struct TUFError: HoldfastError {
         facts = ErrorFacts(expected: expected, found: found, remedy: code.usualRemedy)
     }
 
+    /// What strict reading of JSON says.
+    init(reading error: DocumentError) {
+        let found = error.field.map { "\(error.found) (field \($0.quoted))" } ?? error.found
+        self.init(error.code == .tooLarge ? .tooLarge : .malformed, expected: error.expected, found: found)
+    }
+
     /// The same reason, for a part that does not know whom it reads.
     func about(_ subject: String, section: String) -> TUFError {
         TUFError(

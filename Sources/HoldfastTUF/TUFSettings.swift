@@ -1,5 +1,19 @@
 /// How much a repository may ask of its client. Past a bound an update ends with an error and leaves what was trusted.
 public struct TUFSettings: Sendable, Hashable {
+    /// A signature algorithm of metadata.
+    public enum SignatureScheme: String, Sendable, Hashable, CaseIterable {
+        /// Ed25519 (RFC 8032).
+        case ed25519
+        /// ECDSA on P-256 with SHA-256.
+        case ecdsaP256
+        /// ECDSA on P-384 with SHA-384.
+        case ecdsaP384
+        /// RSA-PSS with SHA-256.
+        case rsaPSS
+        /// RSA with PKCS #1 v1.5 and SHA-256, which the specification does not name and some repositories have.
+        case rsaPKCS1
+    }
+
     /// Root files that one update goes through (section 5.3.3). The next update goes on from there.
     public var rootRotations: Int
     /// Delegated roles that one search visits (section 5.6.7.1).
@@ -16,6 +30,8 @@ public struct TUFSettings: Sendable, Hashable {
     public var targetBytes: Int
     /// Steps of comparing a target's name with the patterns of delegations, in one search.
     public var patternSteps: Int
+    /// The signatures that count; keys of other algorithms verify nothing. All by default.
+    public var signatureSchemes = Set(SignatureScheme.allCases)
 
     /// Sets the bounds; negative numbers count as 0. The defaults are lower than those of python-tuf.
     /// - Parameters:

@@ -29,8 +29,7 @@ extension JSONTree {
             self = try Self.value(&reader, &comparisons)
             try reader.finish()
         } catch {
-            let code: TUFError.Code = error.code == .tooLarge ? .tooLarge : .malformed
-            throw TUFError(code, expected: error.expected, found: error.found)
+            throw TUFError(reading: error)
         }
     }
 

@@ -33,6 +33,7 @@ struct Delegator: Sendable {
         for id in keyIDs {
             guard signers.count < threshold else { break }
             guard let key = keys[id], let identity = key.identity, !signers.contains(identity),
+                meter.allows(key.signatureScheme),
                 let signature = file.signatures[id], !signature.isEmpty
             else { continue }
             meter.verified()

@@ -43,6 +43,17 @@ struct MetadataKey: Sendable {
     /// What makes two keys one, whatever their ids: the key itself. nil for a key that verifies nothing.
     var identity: [UInt8]? { key?.identity }
 
+    /// What its signatures are.
+    var signatureScheme: TUFSettings.SignatureScheme {
+        switch scheme {
+        case .ed25519: .ed25519
+        case .ecdsaP256: .ecdsaP256
+        case .ecdsaP384: .ecdsaP384
+        case .rsaPSS: .rsaPSS
+        case .rsaPKCS1: .rsaPKCS1
+        }
+    }
+
     func verifies(_ signature: [UInt8], over message: [UInt8]) -> Bool {
         key?.verifies(signature, over: message, by: scheme) ?? false
     }

@@ -4,6 +4,9 @@ import Foundation
 struct UpdateStart: Sendable {
     private let seconds: Int64
 
+    /// For what was judged by its expiration before: nothing has expired.
+    static let beforeAnyExpiration = UpdateStart(.distantPast)
+
     init(_ time: Date) {
         // A clock that shows no time at all makes everything expired.
         seconds = Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? .max

@@ -13,8 +13,14 @@ final class WorkMeter: Sendable {
 
     private let counts = Lock(Counts())
     private let patternSteps: Int
+    private let schemes: Set<TUFSettings.SignatureScheme>
 
-    init(_ settings: TUFSettings) { patternSteps = settings.patternSteps }
+    init(_ settings: TUFSettings) {
+        patternSteps = settings.patternSteps
+        schemes = settings.signatureSchemes
+    }
+
+    func allows(_ scheme: TUFSettings.SignatureScheme) -> Bool { schemes.contains(scheme) }
 
     var total: Counts { counts.withLock { $0 } }
 

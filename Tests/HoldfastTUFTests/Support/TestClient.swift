@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastTesting
+import Testing
 
 @testable import HoldfastTUF
 
@@ -11,6 +12,10 @@ struct TestClient {
     let store = MetadataMemory()
     let clock: ManualClock
     let client: TUFClient
+    /// The same client, which gets each state of the repository as one bundle: both decide alike.
+    let twin: TwinClient
+    /// Off where a test reaches for the client itself, its store or its source.
+    var hasTwin = true
 
     init(
         _ repository: TestRepository? = nil, settings: TUFSettings = TUFSettings(), initialized: Bool = true
@@ -20,14 +25,24 @@ struct TestClient {
         source = ScriptedSource(repository)
         clock = ManualClock(now: repository.start)
         client = TUFClient(store: store, source: source, settings: settings, clock: clock)
-        if initialized { try client.initialize(root: repository.served("1.root.json") ?? Data()) }
+        twin = TwinClient(settings: settings, clock: clock)
+        guard initialized else { return }
+        try client.initialize(root: repository.served("1.root.json") ?? Data())
+        try twin.client.initialize(root: repository.served("1.root.json") ?? Data())
     }
 
     /// Serves the repository as it is now, and refreshes.
     @discardableResult
     func refresh() async throws(TUFError) -> TUFUpdate {
         source.serve(repository)
-        return try await client.refresh()
+        let result: Result<TUFUpdate, TUFError>
+        do throws(TUFError) {
+            result = .success(try await client.refresh())
+        } catch {
+            result = .failure(error)
+        }
+        if hasTwin { await twin.compare(with: result, store, RepositoryBundle(repository)) }
+        return try result.get()
     }
 
     /// The code with which a refresh ends; nil where it succeeds.

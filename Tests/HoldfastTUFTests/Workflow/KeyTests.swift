@@ -115,6 +115,7 @@ struct KeyTests {
         test.repository.signers["targets"] = [TestSigner(good.key, id: "odd")]
         try test.repository.publish("targets")
         test.store.forget(.targets)
+        test.hasTwin = false
         #expect(await test.refusal() == .notSigned)
     }
 

@@ -65,7 +65,8 @@ struct RootWalkTests {
 
     @Test("Any other failure than an absent file ends the update")
     func failure() async throws {
-        let test = try TestClient()
+        var test = try TestClient()
+        test.hasTwin = false
         test.source.fail("2.root.json", with: CocoaError(.fileReadUnknown))
         #expect(await test.refusal() == .unavailable)
         #expect(test.source.asked() == ["2.root.json"])

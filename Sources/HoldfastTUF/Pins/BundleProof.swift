@@ -1,0 +1,76 @@
+import Foundation
+
+/// What the files of a bundle prove among themselves, from a trusted root on and without asking anybody: the steps of an
+/// update (sections 5.2 to 5.7), for what was kept and for what an application came with.
+struct BundleProof {
+    /// The versions of the metadata that proves a pin file.
+    struct Versions: Sendable, Hashable {
+        let root: Int64
+        let timestamp: Int64
+        let snapshot: Int64
+        let targets: Int64
+    }
+
+    let trustedRoot: Data
+    let target: String
+    let settings: TUFSettings
+
+    /// - Parameter start: the time by which expirations are judged.
+    /// - Returns: the pin file, the versions, and the second at which the first of the metadata expires.
+    func proved(
+        _ bundle: RepositoryBundle, at start: UpdateStart
+    ) throws(TUFError) -> (pins: Data, versions: Versions, expires: Int64) {
+        let meter = WorkMeter(settings)
+        let root = try root(of: bundle, meter)
+        try start.require(root.common, of: .root, section: "5.3.10")
+        let timestamp = try TimestampStep(root: root, start: start, settings: settings, meter: meter).next(
+            try file(bundle.timestamp, .timestamp), after: nil)
+        guard let timestamp else { throw missing(RoleName.timestamp.text) }
+        let snapshot = try SnapshotStep(
+            root: root, timestamp: timestamp, start: start, settings: settings, meter: meter
+        ).next(try file(bundle.snapshot, .snapshot), after: nil)
+        let targets = try TargetsStep(
+            delegator: root.targets, snapshot: snapshot, start: start, settings: settings, meter: meter
+        ).verified(try file(bundle.targets, .targets))
+        let listed = try targets.own(target)
+        guard let pins = bundle.pins else { throw missing(listed.quotedName) }
+        try listed.description.verify([UInt8](pins), subject: listed.quotedName, section: "5.7.2")
+        return (
+            pins,
+            Versions(
+                root: root.common.version, timestamp: timestamp.common.version, snapshot: snapshot.common.version,
+                targets: targets.common.version),
+            [root.common, timestamp.common, snapshot.common, targets.common].map(\.expires).min() ?? 0
+        )
+    }
+
+    private func root(of bundle: RepositoryBundle, _ meter: WorkMeter) throws(TUFError) -> RootMetadata {
+        let step = RootStep(settings: settings, meter: meter)
+        var root = try step.initial([UInt8](trustedRoot))
+        while let next = bundle.root(version: root.common.version + 1) {
+            root = try step.next([UInt8](next), after: root)
+        }
+        return root
+    }
+
+    private func file(_ data: Data?, _ role: RoleName) throws(TUFError) -> [UInt8] {
+        guard let data else { throw missing(role.text) }
+        return [UInt8](data)
+    }
+
+    private func missing(_ subject: String) -> TUFError {
+        TUFError(.unavailable, of: subject, expected: "the file in the bundle", found: "none")
+    }
+}
+
+extension TargetsMetadata {
+    /// A target of this very role: whom it delegates to has no say about pins.
+    func own(_ name: String) throws(TUFError) -> TUFTarget {
+        guard let description = targets[Array(name.utf8)] else {
+            throw TUFError(
+                .unknownTarget, of: Array(name.utf8).quotedName, section: "5.6.7",
+                expected: "the target in the metadata of the targets role itself", found: "none")
+        }
+        return TUFTarget(name: name, description: description)
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+public import Holdfast
+
+/// What an app asks of every pin file, whoever signed it: no document can weaken it, since it is compiled in.
+///
+/// A host that is not retired always needs two distinct pins of which one is a backup, and pins are SHA-256 hashes of
+/// keys; neither can be switched off.
+public struct PinFloor: Sendable, Hashable {
+    /// Hosts that every document must have an entry for. A retired entry counts, and so does a wider pattern.
+    public var covered: [HostPattern]
+    /// Hosts that a document may speak of; nil for any.
+    ///
+    /// The app uses policies only for the hosts that it asks for, whatever else a document has. Limit them only if the
+    /// repository will never serve other hosts: a document with another one is refused as a whole by builds that are
+    /// out already.
+    public var allowedHosts: [HostPattern]?
+    /// Hosts to which reports may go; nil for any.
+    public var allowedReportHosts: [HostPattern]?
+    /// The longest time from a document's `issuedAt` to the end of its pins, grace included; 400 days by default.
+    public var longestValidity: Duration
+    /// Whether the hosts of ``covered`` must be enforced: mode `report` is refused for them then.
+    public var requiresEnforcement: Bool
+    /// The signatures that count on the repository's metadata; by default all but RSA with PKCS #1 v1.5.
+    public var signatureSchemes: Set<TUFSettings.SignatureScheme>
+
+    /// Sets a floor.
+    /// - Parameters:
+    ///   - covered: hosts that every document must have an entry for.
+    ///   - allowedHosts: hosts that a document may speak of; nil for any.
+    ///   - allowedReportHosts: hosts to which reports may go; nil for any.
+    ///   - longestValidity: from `issuedAt` to the end of the pins, grace included.
+    ///   - requiresEnforcement: whether covered hosts must be enforced.
+    ///   - signatureSchemes: the signatures that count on metadata.
+    public init(
+        covering covered: [HostPattern], allowedHosts: [HostPattern]? = nil, allowedReportHosts: [HostPattern]? = nil,
+        longestValidity: Duration = .seconds(400 * 86_400), requiresEnforcement: Bool = true,
+        signatureSchemes: Set<TUFSettings.SignatureScheme> = [.ed25519, .ecdsaP256, .ecdsaP384, .rsaPSS]
+    ) {
+        self.covered = covered
+        self.allowedHosts = allowedHosts
+        self.allowedReportHosts = allowedReportHosts
+        self.longestValidity = longestValidity
+        self.requiresEnforcement = requiresEnforcement
+        self.signatureSchemes = signatureSchemes
+    }
+
+    /// Whether a document keeps to it, beyond what a signed pin file needs anyway.
+    /// - Throws: ``PinFloorError``.
+    func check(_ file: PinFile) throws(PinFloorError) {
+        for required in covered {
+            guard file.hosts.contains(where: { $0.pattern.covers(required) }) else {
+                throw PinFloorError(
+                    .hostNotCovered, expected: "an entry for \(required)", found: "none",
+                    remedy: "Publish pins for the host, or retire it.")
+            }
+        }
+        for host in file.hosts { try check(host) }
+        guard let issued = file.issuedAt, let end = file.end,
+            // Behind the last second.
+            end.timeIntervalSince(issued) <= longestValidity.inSeconds + 1
+        else {
+            throw PinFloorError(
+                .validTooLong, expected: "pins that end within \(longestValidity) of issuedAt, grace included",
+                found: file.end.map { "an end at \($0.formatted(.iso8601))" } ?? "none",
+                remedy: "Publish a document with an earlier notAfter or a shorter grace.")
+        }
+    }
+
+    private func check(_ host: PinFile.Host) throws(PinFloorError) {
+        if let allowedHosts, !allowedHosts.contains(where: { $0.covers(host.pattern) }) {
+            throw PinFloorError(
+                .hostNotAllowed, expected: "hosts that the app allows", found: host.pattern.description,
+                remedy: "Publish the host in a repository of its own.")
+        }
+        if requiresEnforcement, !host.isRetired, host.mode != .enforce,
+            covered.contains(where: { $0.covers(host.pattern) || host.pattern.covers($0) })
+        {
+            throw PinFloorError(
+                .notEnforced, expected: "mode enforce for \(host.pattern)", found: host.mode.rawValue,
+                remedy: "Publish the host with mode enforce.")
+        }
+        guard let allowedReportHosts, let report = host.report else { return }
+        guard let url = URL(string: report.url), let address = try? DialledHost(url: url),
+            allowedReportHosts.contains(where: { $0.matches(address) })
+        else {
+            throw PinFloorError(
+                .reportHostNotAllowed, expected: "a host for reports that the app allows",
+                found: report.url.quotedAddress, remedy: "Publish the host with a report address that the app allows.")
+        }
+    }
+}
+
+extension HostPattern {
+    /// Whether it matches every host that another one matches.
+    fileprivate func covers(_ other: HostPattern) -> Bool {
+        if self == other { return true }
+        switch other.scope {
+        case .exact: return matches(other.base)
+        // Only a subtree reaches as far down as another pattern does.
+        case .oneLabel, .subtree: return scope == .subtree && matches(other.base)
+        }
+    }
+}

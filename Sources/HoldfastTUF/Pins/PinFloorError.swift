@@ -1,0 +1,30 @@
+public import Holdfast
+
+/// Why a pin file that is signed and whole is refused all the same: it is below the app's floor, or not for this app.
+public struct PinFloorError: HoldfastError {
+    /// The closed set of reasons.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// A host that every document must cover has no entry.
+        case hostNotCovered
+        /// An entry for a host that documents may not speak of.
+        case hostNotAllowed
+        /// An address for reports at a host that the app does not allow.
+        case reportHostNotAllowed
+        /// A covered host is only reported on.
+        case notEnforced
+        /// The pins would be enforced for longer than the floor allows.
+        case validTooLong
+        /// The document of another app.
+        case otherApplication
+    }
+
+    /// The reason.
+    public let code: Code
+    /// What would have been right, what was there instead, and what to do.
+    public let facts: ErrorFacts
+
+    init(_ code: Code, expected: String, found: String, remedy: String) {
+        self.code = code
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
+    }
+}

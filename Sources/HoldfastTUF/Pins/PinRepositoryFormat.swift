@@ -1,0 +1,214 @@
+import Foundation
+import Holdfast
+
+/// The format of a ``PinRepository``: metadata of The Update Framework, and a pin file.
+struct PinRepositoryFormat: DocumentFormat {
+    let configuration: PinRepositoryConfiguration
+    /// What the app came with; verified.
+    let shipped: VerifiedPins?
+    let clock: any WallClock
+    /// Updates run in tasks that know nothing of who made the repository.
+    let log: PolicyLog
+
+    private var settings: TUFSettings { configuration.metadataSettings }
+    /// A state is two bundles at most.
+    private var stateBytes: Int { 2 * configuration.maximumBundleBytes + 1_024 }
+
+    /// Not of the root, which every build may have another of.
+    var origin: [UInt8] {
+        StoredRecord.origin(
+            of: [Array("pin-repository".utf8), Array(configuration.target.utf8)]
+                + configuration.source.urls.map { Array($0.absoluteString.utf8) })
+    }
+    var storageKey: String { "pin-repository-\(HexText.text(of: origin))" }
+    var logName: String { "pins at \(configuration.source.urls.first?.absoluteString.quotedAddress ?? "")" }
+    var canVerify: Bool { true }
+    var buildDate: Date? { configuration.buildDate }
+    var longestInterval: TimeInterval {
+        max(configuration.longestInterval.inSeconds, UpdateSchedule.shortestInterval)
+    }
+    var updateTimeout: Duration { configuration.updateTimeout }
+    var longestBackOff: TimeInterval { 3_600 }
+    var mismatchInterval: TimeInterval { configuration.mismatchInterval.inSeconds }
+
+    // MARK: Updating
+
+    func fetch(
+        from provider: any RemoteDataProvider, replacing current: CurrentDocument<RepositoryState>
+    ) async throws(StoreError) -> FetchedDocument<RepositoryState>? {
+        // Section 5.1: all of an update is judged by the time at which it begins.
+        let start = FixedClock(now: current.time())
+        let (source, entityTag) = try await source(from: provider, replacing: current)
+        let old = current.content ?? RepositoryState(pins: nil, seen: RepositoryBundle())
+        let memory = old.seen.memory
+        let client = TUFClient(
+            store: memory, source: source, trustedRoot: configuration.root, settings: settings, clock: start)
+        do throws(StoreError) {
+            let pins = try await pinFile(by: client, kept: old.pins?.bundle.pins)
+            var bundle = seen(in: memory)
+            bundle.pins = pins
+            guard bundle != old.pins?.bundle || entityTag != current.entityTag else { return nil }
+            let verified = try verified(bundle)
+            let isNew = old.pins?.bundle.pins != pins
+            return document(
+                RepositoryState(pins: verified, seen: bundle.metadata, bringsNewPins: isNew), entityTag: entityTag)
+        } catch {
+            let seen = seen(in: memory)
+            guard seen != old.seen else { throw error }
+            return document(RepositoryState(pins: old.pins, seen: seen), shortfall: error)
+        }
+    }
+
+    /// The repository's files, and what the server calls them as a whole.
+    private func source(
+        from provider: any RemoteDataProvider, replacing current: CurrentDocument<RepositoryState>
+    ) async throws(StoreError) -> (any RepositorySource, entityTag: String) {
+        let url: URL
+        switch configuration.source {
+        case .files(let metadata, let targets):
+            return (HTTPRepositorySource(metadata: metadata, targets: targets, provider: provider), "")
+        case .bundle(let address): url = address
+        }
+        var request = RemoteDataRequest(
+            url: url, headers: ["Accept": "application/json"], maximumBytes: configuration.maximumBundleBytes)
+        let pins = current.content?.pins
+        if pins != nil, !current.entityTag.isEmpty { request.headers["If-None-Match"] = current.entityTag }
+        let response: RemoteDataResponse
+        do {
+            response = try await provider.data(for: request)
+        } catch {
+            throw StoreError(network: error)
+        }
+        switch (response.content, pins) {
+        case (.body(let body), _):
+            do throws(TUFError) {
+                let bundle = try RepositoryBundle([UInt8](body), maximumBytes: configuration.maximumBundleBytes)
+                return (BundleSource(bundle: bundle), response.entityTag)
+            } catch {
+                throw StoreError(error)
+            }
+        // That nothing is new is the server's word alone: what is there is judged once more, its expirations too.
+        case (.notModified, let pins?): return (BundleSource(bundle: pins.bundle), current.entityTag)
+        case (.notModified, nil): throw StoreError(network: RemoteDataError(status: 304))
+        }
+    }
+
+    /// Sections 5.1 to 5.7. A pin file that is there already is not asked for again.
+    private func pinFile(by client: TUFClient, kept: Data?) async throws(StoreError) -> Data {
+        do throws(TUFError) {
+            let update = try await client.refresh()
+            let target = try update.targets.own(configuration.target)
+            if let kept, target.description.matches([UInt8](kept)) { return kept }
+            return try await update.data(of: target)
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    private func seen(in memory: MetadataMemory) -> RepositoryBundle {
+        RepositoryBundle(memory, afterRoot: rootVersion, settings)
+    }
+
+    /// Of the root that the app came with.
+    private var rootVersion: Int64 {
+        let step = RootStep(settings: settings, meter: WorkMeter(settings))
+        return (try? step.initial([UInt8](configuration.root)))?.common.version ?? 0
+    }
+
+    private func verified(_ bundle: RepositoryBundle) throws(StoreError) -> VerifiedPins {
+        try VerifiedPins(
+            proving: bundle, configuration, at: .beforeAnyExpiration, shipped: shipped, clock: clock, log: log)
+    }
+
+    private func document(
+        _ state: RepositoryState, entityTag: String = "", shortfall: StoreError? = nil
+    ) -> FetchedDocument<RepositoryState> {
+        var record = StoredRecord(format: .repository, body: state.json)
+        record.entityTag = entityTag
+        return FetchedDocument(record: record, content: state, shortfall: shortfall)
+    }
+
+    // MARK: Restarting
+
+    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .repository }
+
+    /// That metadata has expired since ends refreshing, not pinning.
+    func content(
+        of record: StoredRecord, issuedUpTo latest: Date, at time: Date
+    ) throws(DocumentError) -> RepositoryState {
+        let (proof, seen) = try RepositoryState.read(record.body, maximumBytes: stateBytes)
+        guard let proof else { return RepositoryState(pins: nil, seen: seen ?? RepositoryBundle()) }
+        do throws(StoreError) {
+            return RepositoryState(pins: try verified(proof), seen: seen ?? proof.metadata)
+        } catch {
+            throw DocumentError(
+                error.code == .invalidSignature ? .invalidSignature : .invalidValue, expected: error.expected,
+                found: error.found, remedy: error.remedy)
+        }
+    }
+
+    /// What the app came with, unless what was stored is as new: an app's update may bring newer pins than its
+    /// predecessor ever saw.
+    func beginning(with stored: RepositoryState?) -> RepositoryState? {
+        guard let shipped else { return stored }
+        let own = RepositoryState(pins: shipped, seen: shipped.bundle.metadata)
+        guard let stored else { return own }
+        guard let pins = stored.pins else { return RepositoryState(pins: shipped, seen: stored.seen) }
+        return pins.versions.targets >= shipped.versions.targets ? stored : own
+    }
+
+    // MARK: Judging
+
+    func issueTime(of content: RepositoryState) -> Date? { content.pins?.file.issuedAt }
+
+    /// What was read from the storage after the update began may be newer than what the update went on from.
+    func checkReplaces(
+        _ new: RepositoryState, _ old: RepositoryState?, newestIssue: Date?, at time: Date
+    ) throws(DocumentError) {
+        guard let new = new.pins?.versions, let old = old?.pins?.versions, new.root == old.root,
+            new.targets < old.targets
+        else { return }
+        throw DocumentError(
+            .issuedBeforeNewest, expected: "targets of version \(old.targets) or later", found: "\(new.targets)")
+    }
+
+    func obstacle(to content: RepositoryState?, at time: Date) -> StoreError? {
+        guard let pins = content?.pins else {
+            return StoreError(
+                .storeIsEmpty, expected: "a pin file of the repository", found: "none",
+                remedy: "Let the app reach its repository once, or ship a bundle with it.")
+        }
+        guard pins.state(at: time) == .expired else { return nil }
+        return StoreError(
+            .storeIsEmpty, expected: "pins that still hold",
+            found: "pins that ran out at \(pins.end.formatted(.iso8601))",
+            remedy: "Let the app reach its repository, and check that it still publishes.")
+    }
+
+    func isInGrace(_ content: RepositoryState, at time: Date) -> Bool { content.pins?.state(at: time) == .grace }
+
+    /// As the document asks, within bounds, and sooner when its pins are about to run out.
+    func nextUpdate(
+        for content: RepositoryState, at time: Date, using generator: inout some RandomNumberGenerator
+    ) -> Date {
+        let spread = generator.unit()
+        guard let pins = content.pins, let refresh = pins.file.refresh else {
+            return time.addingTimeInterval(UpdateSchedule.shortestInterval * (1 + spread))
+        }
+        var delay = Double(refresh.after) * (1 + refresh.jitter.value * spread)
+        // Of what is left an eighth, so that several attempts fit in.
+        let left = pins.graceBegins.timeIntervalSince(time)
+        if left > 0 { delay = min(delay, left / 8) }
+        // Shortened where it is bounded, so that devices do not come all at once.
+        let longest = configuration.longestInterval.inSeconds * (1 - spread * 0.2)
+        let shortest = UpdateSchedule.shortestInterval * (1 + spread * 0.2)
+        return time.addingTimeInterval(max(shortest, min(delay, longest)))
+    }
+
+    func versionCheck(in content: RepositoryState) -> ChallengeResponse.VersionCheck? { nil }
+}
+
+/// Shows one time.
+struct FixedClock: WallClock {
+    let now: Date
+}

@@ -1,0 +1,118 @@
+public import Foundation
+public import Holdfast
+
+/// Trusts a server by the pins that a ``PinRepository`` has for the host that was dialled.
+///
+/// What counts is the pin file that the repository has at the moment of the decision, and in it the most specific entry
+/// for the host. A host without an entry, and any host while there is no pin file, is rejected with `noUsablePins`. It
+/// never waits for a download, but leaves a wish with the repository, and ``prepare()`` waits. A value; safe to use from
+/// any thread.
+public struct PinRepositoryPolicy: TrustPolicy {
+    /// What the policy is for.
+    public let scope: PolicyScope
+    /// Where the pins come from.
+    public let repository: PinRepository
+
+    /// The host or pattern in canonical form (A-labels, lower case).
+    public var hostName: String { scope.name }
+    /// The repository's clock.
+    public var clock: any WallClock { repository.clock }
+    /// `PolicyEvidence.pathForHost`.
+    public var evidence: PolicyEvidence { .pathForHost }
+    /// Grows with every document that the repository takes, and with every reset.
+    public var revision: UInt64 { repository.documents.revision }
+
+    /// A document may put a host in report mode, which keeps nobody out: it may stand among all, not among any.
+    public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
+        rule == .any ? "pins whose document may fall back to standard validation" : nil
+    }
+
+    /// Whether the repository waits for pins.
+    public var needsPreparation: Bool { repository.documents.needsPreparation }
+
+    /// Waits for pins to judge by, for at most ``PinRepositoryConfiguration/preparationTimeout``.
+    ///
+    /// With pins before their `notAfter` it returns at once. Otherwise there is one download, shared by all who wait.
+    /// Pins in their grace are good enough when it fails, and are not waited for again until one succeeds.
+    /// - Throws: `StoreError` when there are no usable pins; `CancellationError` when the task is cancelled.
+    public func prepare() async throws {
+        try await repository.documents.prepare(
+            within: repository.configuration.preparationTimeout, from: "repository")
+    }
+
+    /// Judges a trust at a time, or at the repository's trusted time if that is later.
+    public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        let documents = repository.documents
+        let snapshot = documents.snapshot
+        let time = snapshot.trustedTime.time(asked: time, clock: clock.now)
+        let host: DialledHost
+        do throws(TrustFailure) {
+            host = try scope.server(of: trust)
+        } catch {
+            return rejected(error, trust, trust.host, time)
+        }
+        documents.updateIfDue()
+        guard let pins = snapshot.content?.pins else {
+            let last = repository.lastUpdate?.error.map { "; the last update failed: \($0.code.rawValue), \($0.found)" }
+            let failure = TrustFailure(
+                .noUsablePins, expected: "a pin file of the repository", found: "none\(last ?? "")",
+                remedy: "Let the app reach its repository once, or ship a bundle with it.")
+            return rejected(failure, trust, host, time)
+        }
+        guard let policy = pins.hosts.policy(for: host) else {
+            // Published a moment ago, perhaps.
+            documents.updateAfterMismatch()
+            let failure = TrustFailure(
+                .noUsablePins, expected: "an entry for \(host.name) in the pin file", found: "none",
+                remedy: "Publish pins for the host; a host without pins is not trusted.")
+            return rejected(failure, trust, host, time)
+        }
+        let decision = policy.evaluate(trust, at: time)
+        if decision.failure?.code == .pinMismatch { documents.updateAfterMismatch() }
+        return decision.isTrusted ? noted(decision, pins, host, time) : decision
+    }
+
+    /// With a notice where the pins are in their grace.
+    private func noted(
+        _ decision: TrustDecision, _ pins: VerifiedPins, _ host: DialledHost, _ time: Date
+    ) -> TrustDecision {
+        guard pins.state(at: time) == .grace else { return decision }
+        repository.reportGrace(pins, for: host, age: time.timeIntervalSince(pins.graceBegins))
+        let notice = TrustFailure(
+            .pinsPastTheirTime, expected: "a pin file before its notAfter",
+            found: "one that ended at \(pins.graceBegins.formatted(.iso8601)); its pins run out at "
+                + pins.end.formatted(.iso8601))
+        return TrustDecision(
+            decision.verdict, policyName: decision.policyName, validationType: decision.validationType,
+            host: decision.host, time: decision.time, chain: decision.chain, path: decision.path,
+            configuredPins: decision.configuredPins, matchedPins: decision.matchedPins,
+            notices: decision.notices + [notice], effort: decision.effort, holdsUntil: decision.holdsUntil)
+    }
+
+    private func rejected(
+        _ failure: TrustFailure, _ trust: ServerTrust, _ host: DialledHost?, _ time: Date
+    ) -> TrustDecision {
+        TrustDecision(
+            .rejected(failure), policyName: hostName, validationType: .pinPublicKey, host: host, time: time,
+            chain: trust.chain)
+    }
+}
+
+extension PinRepository {
+    /// A policy that trusts by the repository's pins; for a `TrustManager` and every adapter.
+    /// - Parameter host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is
+    ///   dialled.
+    /// - Throws: `PolicyConfigurationError` `invalidHostName`.
+    public func policy(for host: String) throws(PolicyConfigurationError) -> PinRepositoryPolicy {
+        do throws(HostPatternError) {
+            return policy(for: try HostPattern(publishedName: host))
+        } catch {
+            throw PolicyConfigurationError(error, hostName: host)
+        }
+    }
+
+    /// A policy for a host or a pattern that is known to be one.
+    public func policy(for host: HostPattern) -> PinRepositoryPolicy {
+        PinRepositoryPolicy(scope: .hosts(host), repository: self)
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Holdfast
+
+/// A pin file with the bundle that proves it.
+struct VerifiedPins: Sendable {
+    let bundle: RepositoryBundle
+    let versions: BundleProof.Versions
+    let file: PinFile
+    /// The first instant at which some of the metadata has expired: from then on there may be newer pins unseen.
+    let freshUntil: Date
+    /// The first instant of the grace.
+    let graceBegins: Date
+    /// The first instant at which the pins have run out.
+    let end: Date
+    /// A policy for each host of the file; the most specific decides.
+    let hosts: TrustManager
+
+    /// Proves a bundle, and holds its pin file to the floor.
+    /// - Parameters:
+    ///   - start: the time by which expirations of metadata are judged.
+    ///   - shipped: what the app came with, if it is not this: the same document keeps its grace.
+    /// - Throws: `StoreError`.
+    init(
+        proving bundle: RepositoryBundle, _ configuration: PinRepositoryConfiguration, at start: UpdateStart,
+        shipped: VerifiedPins? = nil, grace: Duration = .zero, clock: any WallClock,
+        log: PolicyLog
+    ) throws(StoreError) {
+        let proof = BundleProof(
+            trustedRoot: configuration.root, target: configuration.target, settings: configuration.metadataSettings)
+        let expires: Int64
+        let json: Data
+        do throws(TUFError) {
+            (json, versions, expires) = try proof.proved(bundle, at: start)
+        } catch {
+            throw StoreError(error)
+        }
+        do throws(PinFileError) {
+            file = try PinFile(json: json)
+            try file.checkRequirements(for: .signed)
+        } catch {
+            throw StoreError(invalid: error)
+        }
+        do throws(PinFloorError) {
+            try configuration.floor.check(file)
+            try Self.check(file, isFor: configuration.application)
+        } catch {
+            throw StoreError(invalid: error)
+        }
+        self.bundle = bundle
+        freshUntil = Date(wholeSeconds: expires)
+        let last = file.notAfter ?? .distantPast
+        graceBegins = Date(end: last.wholeSeconds)
+        var end = max(file.end ?? .distantPast, Date(end: last.addingTimeInterval(grace.inSeconds).wholeSeconds))
+        if let shipped, shipped.versions.targets == versions.targets { end = max(end, shipped.end) }
+        self.end = end
+        hosts = TrustManager(policies: file.policies(until: end, clock: clock, log: log), clock: clock)
+    }
+
+    private static func check(_ file: PinFile, isFor application: String?) throws(PinFloorError) {
+        guard let application else { return }
+        guard let app = file.app, app.utf8.elementsEqual(application.utf8) else {
+            throw PinFloorError(
+                .otherApplication, expected: "a pin file for \(application.quoted)",
+                found: file.app.map { "one for \($0.quoted)" } ?? "one without app",
+                remedy: "Check the URL of the repository, and the app field of the pin file.")
+        }
+    }
+
+    func state(at time: Date) -> PinRepository.State {
+        // Written so that a time that is no number is past every end.
+        if time < freshUntil, time < graceBegins, time < end { return .fresh }
+        if time < graceBegins, time < end { return .stale }
+        return time < end ? .grace : .expired
+    }
+}
+
+extension StoreError {
+    /// What a client of The Update Framework says, in a store's words.
+    init(_ error: TUFError) {
+        let code: StoreError.Code =
+            switch error.code {
+            case .unavailable: .networkError
+            case .notSigned: .invalidSignature
+            default: .invalidData
+            }
+        let place = [error.subject, error.section].compactMap(\.self).joined(separator: ", ")
+        self.init(
+            code, expected: error.expected, found: place.isEmpty ? error.found : "\(error.found) (\(place))",
+            remedy: error.remedy, underlying: error)
+    }
+
+    /// A pin file that is whole and signed, and may not be used.
+    init(invalid error: some HoldfastError) {
+        self.init(
+            .invalidData, expected: error.expected, found: error.found, remedy: error.remedy, underlying: error)
+    }
+}
