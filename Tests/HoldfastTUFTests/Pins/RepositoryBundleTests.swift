@@ -93,6 +93,45 @@ struct RepositoryBundleTests {
         }
     }
 
+    @Test("A bundle is made of a repository's files: the roots after the oldest build's, and what was verified")
+    func made() async throws {
+        var scene = try PinScene()
+        let oldest = try #require(scene.repository.served("1.root.json"))
+        for _ in 0..<3 { try scene.repository.publish("root", increment: true) }
+        try scene.publish()
+        let source = ScriptedSource(scene.repository)
+        let made = try await PinBundle.data(of: source, root: oldest, clock: scene.clock)
+        #expect(made == RepositoryBundle(scene.repository, firstRoot: 2).json)
+        scene.provider.serve(scene.repository, bundle: made)
+        let pins = try scene.start()
+        #expect(await pins.refusal() == nil)
+        // Two roots later, as a later build ships it.
+        let later = try #require(scene.repository.served("3.root.json"))
+        let shipped = try await PinBundle.data(of: source, root: later, clock: scene.clock)
+        #expect(shipped == RepositoryBundle(scene.repository, firstRoot: 4).json)
+    }
+
+    @Test("Nothing is made of a repository that its clients refuse")
+    func notMade() async throws {
+        var scene = try PinScene()
+        let root = try #require(scene.repository.served("1.root.json"))
+        func refusal() async -> TUFError.Code? {
+            do throws(TUFError) {
+                _ = try await PinBundle.data(of: ScriptedSource(scene.repository), root: root, clock: scene.clock)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        scene.clock.advance(by: 11 * PinScene.day)
+        #expect(await refusal() == .expired)
+        try scene.renew()
+        #expect(await refusal() == nil)
+        scene.repository.signers["targets"] = [try TestSigner()]
+        try scene.renew()
+        #expect(await refusal() == .notSigned)
+    }
+
     @Test("Mutations: none proves other pins, or the same by other versions; each is taken or refused with a reason")
     func mutations() async throws {
         let scene = try PinScene()

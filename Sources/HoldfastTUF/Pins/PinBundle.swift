@@ -1,0 +1,31 @@
+public import Foundation
+public import Holdfast
+
+/// Makes `bundle.json`: a repository of pins in one file, for whoever serves it and for apps that ship it.
+public enum PinBundle {
+    /// Downloads a repository as a client does, and puts what it verified into a bundle (docs/formats.md).
+    ///
+    /// A repository that does not verify, or whose metadata has expired, has no bundle. So neither a server nor an app
+    /// gets one that its clients refuse.
+    /// - Parameters:
+    ///   - source: where the files of the repository are.
+    ///   - root: the root metadata of the oldest build that is still to be served: the bundle has the roots after it.
+    ///   - target: the name of the pin file in the repository.
+    ///   - settings: how much the repository may ask.
+    ///   - clock: what the time is.
+    /// - Returns: the octets of the bundle; the same for the same repository.
+    /// - Throws: ``TUFError``.
+    public static func data(
+        of source: any RepositorySource, root: Data, target: String = "pins.json",
+        settings: TUFSettings = TUFSettings(), clock: any WallClock = SystemWallClock()
+    ) async throws(TUFError) -> Data {
+        let first = try RootStep(settings: settings, meter: WorkMeter(settings)).initial([UInt8](root))
+        let memory = MetadataMemory()
+        let client = TUFClient(store: memory, source: source, trustedRoot: root, settings: settings, clock: clock)
+        let update = try await client.refresh()
+        let pins = try await update.data(of: update.targets.own(target))
+        var bundle = RepositoryBundle(memory, afterRoot: first.common.version, settings)
+        bundle.pins = pins
+        return bundle.json
+    }
+}
