@@ -28,6 +28,8 @@ public struct SigningError: HoldfastError {
         case unknownField
         /// A list that is to be written without a key has an entry without a signature.
         case unsignedEntry
+        /// A certification request without names, or with one that no certificate has.
+        case invalidRequest
         /// What a trust server remembers between two rounds is not as it was written.
         case damagedMemory
         /// Cryptography failed on something that should be impossible.
@@ -62,6 +64,7 @@ public struct SigningError: HoldfastError {
         case .invalidChallenge: "Send the Base64 of 16 to 32 random octets."
         case .unknownField: "Take the field out, or edit the list by other means."
         case .unsignedEntry: "Sign the list with the key."
+        case .invalidRequest: "Name the hosts that the certificate is for, such as www.example.com or *.example.com."
         case .damagedMemory:
             "Put back a copy of the file, or remove it: then only what is seen from now on is published."
         case .cryptographyFailed: "Try again, and report it."

@@ -2,7 +2,8 @@ import Crypto
 public import Holdfast
 import SwiftASN1
 
-/// The private key that signs pin documents: ECDSA on P-256 with SHA-256.
+/// The private key that signs pin documents: ECDSA on P-256 with SHA-256. As a backup key of a server it signs its
+/// ``CertificateRequestDraft``.
 ///
 /// ```swift
 /// let key = SigningKey()
@@ -74,6 +75,19 @@ public struct SigningKey: Sendable {
             }
         }
     }
+
+    /// The pin of the key, where it is that of a server.
+    public var pin: Pin {
+        get throws(SigningError) {
+            guard let pin = try? Pin.publicKey(spkiDER: subjectPublicKeyInfo) else {
+                throw SigningError(.cryptographyFailed, expected: "a public key", found: "none")
+            }
+            return pin
+        }
+    }
+
+    /// The public key as certificates and requests hold it, in DER.
+    var subjectPublicKeyInfo: [UInt8] { Array(key.publicKey.derRepresentation) }
 
     /// The private key as the reference tool's `export-private` prints it: Base64 of Java's signed big-endian integer,
     /// 33 octets where the first bit of the number is set, fewer than 32 where it begins with zeros.

@@ -18,6 +18,8 @@ struct Holdfastctl: AsyncParsableCommand {
               holdfastctl pin backup.pem --format okhttp --host www.example.com
               holdfastctl export bank.pins.json --format android
               holdfastctl import Info.plist --from trustkit
+              holdfastctl keygen --tls www.example.com -o backup.key
+              holdfastctl rollover bank.pins.json
               holdfastctl keygen -o signer.pem
               holdfastctl sign www.example.com --key signer.pem --list pins.json
               holdfastctl verify pins.json --key signer.pub
@@ -30,7 +32,8 @@ struct Holdfastctl: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, CheckCommand.self, PinCommand.self, KeygenCommand.self, SignCommand.self,
-            VerifyCommand.self, ShowCommand.self, ListCommand.self, ExportCommand.self, ImportCommand.self,
+            VerifyCommand.self, ShowCommand.self, ListCommand.self, RolloverCommand.self, ExportCommand.self,
+            ImportCommand.self,
             ExportPrivateCommand.self,
             TrustServerCommand.self, TUFCommand.self,
         ])

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Holdfast
 import HoldfastSigning
 
@@ -6,8 +7,11 @@ import HoldfastSigning
 struct KeygenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keygen",
-        abstract: "Make the private key that signs pins, and print its public key.",
-        usage: "holdfastctl keygen --output <file> [<options>]",
+        abstract: "Make the private key that signs pins, or the backup key of a server.",
+        usage: """
+            holdfastctl keygen --output <file> [<options>]
+            holdfastctl keygen --tls <name> --output <file> [<options>]
+            """,
         discussion: """
             Makes a P-256 key and writes it as PKCS #8 in PEM, encrypted with a password (PBES2, AES-128-CBC, PBKDF2 \
             with HMAC-SHA-256), which openssl and WultraSSLPinning's tool read as well. The password is asked for \
@@ -16,16 +20,36 @@ struct KeygenCommand: AsyncParsableCommand {
 
             The public key, Base64 of its X9.63 form, goes into the app: CertStoreConfiguration(publicKey:).
 
+            With --tls it is the key of a server, for the day on which the key in use is lost: beside it stands the \
+            request with which an authority makes a certificate for it (PKCS #10), and its pin is printed, which \
+            clients need long before that day. Keep key and request where the server cannot lose them.
+
             EXAMPLES
               holdfastctl keygen -o signer.pem
               holdfastctl keygen -o signer.pem --password-file secret.txt
               holdfastctl keygen -o signer.pem --password-fd 3 3< <(pass show signer)
               holdfastctl keygen -o test.pem --no-password
+              holdfastctl keygen --tls www.example.com -o backup.key
+              holdfastctl keygen --tls '*.example.com' --tls example.com -o backup.key \\
+                --request backup.csr
 
             Exit codes: 0 success, 2 wrong usage, 3 the file could not be made.
 
-            With --json one object is printed: file, publicKey, encrypted.
+            With --json one object is printed: file, encrypted, and publicKey, or with --tls request and pin.
             """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Make a backup key of the server with this name, and a request for a certificate. Repeatable.",
+            valueName: "name"),
+        transform: { text in CheckedArgument { try HostPattern(text) } })
+    var tls: [CheckedArgument<HostPattern>] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The file of the request; beside the key, with the ending .csr, if it is not given.", valueName: "file"),
+        completion: .file(extensions: ["csr"]))
+    var request: String?
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The file to make.", valueName: "file"),
@@ -43,7 +67,9 @@ struct KeygenCommand: AsyncParsableCommand {
 
     private struct Report: Encodable {
         let file: String
-        let publicKey: String
+        var publicKey: String?
+        var request: String?
+        var pin: String?
         let encrypted: Bool
     }
 
@@ -54,12 +80,34 @@ struct KeygenCommand: AsyncParsableCommand {
         guard !withoutPassword || password.isEmpty else {
             throw ValidationError("--no-password goes without the other options of passwords.")
         }
+        guard !tls.isEmpty else {
+            guard request == nil else { throw ValidationError("--request goes with --tls.") }
+            return
+        }
+        for name in tls { try name.validate("--tls") }
+        do throws(SigningError) {
+            _ = try CertificateRequestDraft(names: tls.compactMap(\.value))
+        } catch {
+            throw ValidationError("--tls: \(error)")
+        }
+        guard request != nil || output != InputFile.standard else {
+            throw ValidationError("With -o - say where the request goes: --request FILE.")
+        }
+        guard request != InputFile.standard, requestFile != output else {
+            throw ValidationError("--request is a file of its own.")
+        }
+    }
+
+    /// Beside the key.
+    private var requestFile: String {
+        request ?? URL(fileURLWithPath: output).deletingPathExtension().appendingPathExtension("csr").relativePath
     }
 
     func run() async throws {
         let file = KeyFile(path: output)
         // Before anybody thinks of a password.
         try file.requireAbsence()
+        if !tls.isEmpty { try KeyFile(path: requestFile).requireAbsence() }
         let key = SigningKey()
         let pem: String
         if withoutPassword {
@@ -69,15 +117,29 @@ struct KeygenCommand: AsyncParsableCommand {
         }
         let publicKey = try key.publicKey.base64
         try file.create(pem)
+        guard !tls.isEmpty else {
+            return try tell(Report(file: output, publicKey: publicKey, encrypted: !withoutPassword), publicKey)
+        }
+        let pin = try key.pin.description
+        let draft = try CertificateRequestDraft(names: tls.compactMap(\.value))
+        do {
+            try KeyFile(path: requestFile).create(try draft.pem(signedBy: key))
+        } catch {
+            // A key without its request is in the way of the next attempt.
+            if output != InputFile.standard { try? FileManager.default.removeItem(atPath: output) }
+            throw error
+        }
+        try tell(Report(file: output, request: requestFile, pin: pin, encrypted: !withoutPassword), pin)
+    }
+
+    private func tell(_ report: Report, _ text: String) throws {
         if json {
-            try Output.standard.json(Report(file: output, publicKey: publicKey, encrypted: !withoutPassword))
+            try Output.standard.json(report)
+        } else if output == InputFile.standard {
+            // The private key goes to standard output, and nothing else may.
+            Output.standard.complainAsIs(text)
         } else {
-            // With `-` the private key goes to standard output, and nothing else may.
-            if output == InputFile.standard {
-                Output.standard.complainAsIs(publicKey)
-            } else {
-                Output.standard.line(publicKey)
-            }
+            Output.standard.line(text)
         }
     }
 }

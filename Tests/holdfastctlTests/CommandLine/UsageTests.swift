@@ -74,6 +74,16 @@ struct UsageTests {
             (["pin", "backup.pem", "--ca", "root.pem"], "ptions of connections"),
             (["pin", "backup.pem", "--insecure"], "--insecure"),
             (["keygen"], "--output"),
+            (["keygen", "-o", "a.key", "--request", "a.csr"], "--tls"),
+            (["keygen", "-o", "a.key", "--tls", "**.example.com"], "*.example.com"),
+            (["keygen", "-o", "a.key", "--tls", "127.1"], "numericName"),
+            (["keygen", "-o", "-", "--tls", "www.example.com"], "--request"),
+            (["keygen", "-o", "a.csr", "--tls", "www.example.com"], "file of its own"),
+            (["rollover"], "Missing expected argument"),
+            (["rollover", "pins.json", "127.1"], "numericName"),
+            (["rollover", "pins.json", "--staleness", "soon"], "soon"),
+            (["rollover", "pins.json", "--published", "yesterday"], "2027-02-19"),
+            (["rollover", "pins.json", "--key", "AAAA"], "invalidPublicKey"),
             (["keygen", "-o", "key.pem", "--no-password", "--password-file", "pw"], "--no-password"),
             (["export"], "--key"),
             (["export", "--key", "key.pem", "--password", "secret"], "--key"),
@@ -129,7 +139,7 @@ struct UsageTests {
         "Help is on standard output, with examples",
         arguments: [
             "demo", "check", "pin", "keygen", "sign", "verify", "export", "export-private", "list", "list show",
-            "list prune", "list remove", "show", "import", "tuf",
+            "list prune", "list remove", "show", "import", "tuf", "rollover",
         ])
     func help(verb: String) async throws {
         let words = verb.split(separator: " ").map(String.init)

@@ -1,0 +1,150 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl rollover`
+struct RolloverCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rollover",
+        abstract: "Compare published pins with the servers, and print the next safe step.",
+        usage: "holdfastctl rollover <pin file | list> [<host[:port]> ...] [<options>]",
+        discussion: """
+            Asks every server of each host in the document, at every address and for an ECDSA and for an RSA key, and \
+            says what to do next so that no client is locked out: publish a backup, wait until every client has it, \
+            deploy it, remove the old pin. With each step stand its date and the reason. Run it again when the step is \
+            done.
+
+            The wait lasts as long as a client may go on with an older document (--staleness): for a list seven days, \
+            for a pin file what its refresh says. A pin file without refresh is shipped with an app, and only you know \
+            how long older versions are in use. The wait begins when the document was published (--published): at \
+            issuedAt of a pin file, else when the file was last changed.
+
+            With --next a change is prepared to the key or certificate in that file. Without it a key that is marked \
+            as retiring is replaced by the backup, and a certificate of a list by the one that ends later.
+
+            Patterns such as *.example.com name no host: name the hosts that are to be asked.
+
+            EXAMPLES
+              holdfastctl rollover bank.pins.json
+              holdfastctl rollover bank.pins.json --staleness 90d --next next.csr
+              holdfastctl rollover pins.json --key signer.pub --published 2026-11-20
+              holdfastctl rollover pins.json www.example.com --key signer.pub --json
+
+            Exit codes: 0 there is a step and clients are let in, 1 clients are locked out now, 2 wrong usage, 3 could \
+            not connect or read.
+
+            With --json one object in a line is printed for each host: host, port, step (letClientsIn, publishNext, \
+            addBackup, renew, wait, deploy, remove, nothing, unknown), date, why, action, pins, error.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("What is published: a pin file, or with --key a list.", valueName: "pin file | list"),
+        completion: .file(extensions: ["json"]))
+    var document: String
+
+    @Argument(
+        help: ArgumentHelp("The hosts to ask, if not all of the document.", valueName: "host[:port]"),
+        transform: { text in CheckedArgument { try ServerAddress.host(text) } })
+    var hosts: [CheckedArgument<DialledHost>] = []
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),
+        completion: .file(), transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
+    var key: CheckedArgument<DocumentPublicKey>?
+
+    @Option(
+        help: ArgumentHelp(
+            "The certificate, key or request that is to be deployed next. Repeatable.", valueName: "file"),
+        completion: .file())
+    var next: [String] = []
+
+    @Option(help: ArgumentHelp("How long a client goes on with an older document, such as 30d.", valueName: "time"))
+    var staleness: TimeSpan?
+
+    @Option(
+        name: .customLong("published"),
+        help: ArgumentHelp("When the document was published: Unix seconds, or a date in UTC.", valueName: "time"),
+        transform: SignCommand.time)
+    var published: Int64?
+
+    @Flag(help: "Print JSON instead of text, one object in a line for each host.")
+    var json = false
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
+    /// So many hosts are asked side by side.
+    private static let hostsAtOnce = 8
+
+    func validate() throws {
+        try key?.validate("--key")
+        for host in hosts { try host.validate("HOST") }
+    }
+
+    func run() async throws {
+        let now = SystemWallClock().now
+        let file = try RolloverDocument(document, key: try key?.get())
+        let subjects: [RolloverDocument.Subject]
+        if hosts.isEmpty {
+            let all = try file.subjects(at: now)
+            for pattern in all.patterns {
+                Output.standard.complain(
+                    "\(SafeText.escapedLine(pattern)) names no host to ask: name those that are to be asked")
+            }
+            subjects = all.hosts
+        } else {
+            subjects = try hosts.map { try file.subject(try $0.get(), at: now) }
+        }
+        guard !subjects.isEmpty else { throw CommandFailure(.wrongUsage, "\(document) names no host to ask") }
+        let next = try nextEntries(file)
+        let (published, staleness) = (publishedTime(file, now), staleness.map { Double($0.seconds) } ?? file.staleness)
+        let probe = try await ServerProbe(options: connection)
+        let limit = Duration.seconds(connection.timeout)
+        // Twice for the two kinds of keys.
+        let survey = TrustServerSurvey(probe: probe, resolver: .system(limit: limit), tries: 2, limit: limit)
+        let document = document
+        let reports = await SideBySide.map(subjects, atMost: Self.hostsAtOnce) { subject in
+            let answer = await survey.ask(subject.host)
+            let refusals = answer.problems.filter { $0.kind == .untrusted }.map(\.reason)
+            let state = subject.state(
+                paths: answer.paths, refusals: refusals, next: next, published: published, staleness: staleness, at: now
+            )
+            // Of servers that were not asked nobody knows what they show; an address that this machine has no way to is
+            // none of them if there are others.
+            let open = answer.problems.filter {
+                $0.kind == .unreachable || $0.kind == .unroutable && answer.paths.isEmpty
+            }
+            guard open.isEmpty || !state.refusals.isEmpty else {
+                return RolloverReport(host: subject.host, error: open.map(\.reason).joined(separator: "; "))
+            }
+            return RolloverReport(RolloverStep(state, at: now), state, host: subject.host, document: document)
+        }
+        for report in reports {
+            if json { try Output.standard.jsonLine(report) } else { report.print(to: Output.standard) }
+        }
+        if reports.contains(where: { $0.step == .letClientsIn }) { throw NegativeAnswer() }
+        if reports.contains(where: { $0.step == .unknown }) { throw NegativeAnswer(status: .couldNotFindOut) }
+    }
+
+    /// What is to be deployed, without the issuers that stand behind it in a file.
+    private func nextEntries(_ file: RolloverDocument) throws -> [PinEntry] {
+        try next.flatMap { path in
+            let entries = try PublicKeyFile(path).read().entries.filter { !$0.isIssuer }
+            guard !entries.isEmpty, !file.pinsCertificates || entries.allSatisfy({ $0.certificatePin != nil }) else {
+                throw CommandFailure(
+                    .wrongUsage,
+                    "\(path) has no \(file.pinsCertificates ? "certificate" : "key") of a server: --next is what is "
+                        + "deployed, and a list pins certificates")
+            }
+            return file.pinsCertificates ? Array(entries.prefix(1)) : entries
+        }
+    }
+
+    private func publishedTime(_ file: RolloverDocument, _ now: Date) -> Date {
+        if let published { return Date(wholeSeconds: published) }
+        if let issued = file.issued { return issued }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: document)
+        return attributes?[.modificationDate] as? Date ?? now
+    }
+}

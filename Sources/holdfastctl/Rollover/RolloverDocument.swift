@@ -1,0 +1,191 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// The published pins in which a change of keys is prepared: a pin file, or a signed list.
+struct RolloverDocument: Sendable {
+    /// A host to ask, and the pins that clients have for it.
+    struct Subject: Sendable {
+        let host: DialledHost
+        fileprivate let pins: Pins
+    }
+
+    fileprivate enum Pins: Sendable {
+        case keys(PinFile.Host, until: Date?)
+        case certificates([FingerprintEntry])
+    }
+
+    private enum Content {
+        case file(PinFile)
+        case list([FingerprintEntry])
+    }
+
+    private let content: Content
+    /// When it was made, by what it says itself.
+    let issued: Date?
+    /// How long clients go on with an older one, by what it says or by what clients of its kind do; nil for a file that
+    /// apps ship.
+    let staleness: TimeInterval?
+
+    /// Reads a pin file, or a list that is signed with a key.
+    init(_ path: String, key: DocumentPublicKey?) throws(CommandFailure) {
+        let data = try InputFile.content(of: path, maximumBytes: max(8 << 20, DocumentLimits().bytes + 1))
+        guard let key else {
+            do throws(PinFileError) {
+                let file = try PinFile(json: data)
+                content = .file(file)
+                issued = file.issuedAt
+                staleness = file.refresh.map { Double($0.after) * (1 + $0.jitter.value) }
+            } catch {
+                throw CommandFailure(.invalidList, "\(path): \(error) A signed list needs --key.")
+            }
+            return
+        }
+        do throws(DocumentError) {
+            content = .list(try FingerprintList(verifying: data, with: key).entries)
+            issued = nil
+            staleness = UpdateSchedule().periodicInterval.inSeconds
+        } catch {
+            throw CommandFailure(.invalidList, "\(path) does not verify: \(error)")
+        }
+    }
+
+    /// What certificates are pinned by: a list names certificates, a pin file keys.
+    var pinsCertificates: Bool { if case .list = content { true } else { false } }
+
+    /// Every host that can be asked, in the order of the document, and the patterns that name none.
+    func subjects(at time: Date) throws -> (hosts: [Subject], patterns: [String]) {
+        var hosts: [DialledHost] = []
+        var patterns: [String] = []
+        switch content {
+        case .file(let file):
+            for host in file.hosts where !host.isRetired {
+                guard host.pattern.scope == .exact else {
+                    patterns.append(host.pattern.description)
+                    continue
+                }
+                hosts += try (host.ports.isEmpty ? [443] : host.ports).map {
+                    try DialledHost(host.pattern.base.name, port: $0)
+                }
+            }
+        case .list(let entries):
+            for name in entries.map(\.name) {
+                guard let host = try? DialledHost(name, port: 443) else {
+                    if !patterns.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { patterns.append(name) }
+                    continue
+                }
+                if !hosts.contains(host) { hosts.append(host) }
+            }
+        }
+        return (try hosts.map { try subject($0, at: time) }, patterns)
+    }
+
+    /// A host, with the pins that decide about it.
+    /// - Throws: where there are none.
+    func subject(_ host: DialledHost, at time: Date) throws(CommandFailure) -> Subject {
+        switch content {
+        case .file(let file):
+            let covering = file.hosts.filter {
+                $0.pattern.matches(host) && ($0.ports.isEmpty || $0.ports.contains(host.port ?? 443))
+            }
+            guard let nearest = covering.min(by: { $0.pattern < $1.pattern }), !nearest.isRetired else {
+                throw CommandFailure(.invalidList, "the pin file has no pins of \(host)")
+            }
+            return Subject(host: host, pins: .keys(nearest, until: file.end))
+        case .list(let entries):
+            for name in FingerprintEntry.names(for: host) {
+                let named = entries.filter {
+                    $0.expires >= time.wholeSeconds && ASCIIText.lowercased($0.name).elementsEqual(name.utf8)
+                }
+                if !named.isEmpty { return Subject(host: host, pins: .certificates(named)) }
+            }
+            // Clients know the host, and have nothing to let it in by.
+            if entries.contains(where: { ASCIIText.lowercased($0.name).elementsEqual(host.name.utf8) }) {
+                return Subject(host: host, pins: .certificates([]))
+            }
+            throw CommandFailure(.invalidList, "the list has no entry of \(host) that counts")
+        }
+    }
+}
+
+extension RolloverDocument.Subject {
+    /// What is known of the host once its servers have been asked.
+    /// - Parameters:
+    ///   - paths: that were validated, one or more for each server.
+    ///   - refusals: what servers showed that is not valid.
+    ///   - next: what is to be deployed, in both words.
+    func state(
+        paths: [ValidatedPath], refusals: [String], next: [PinEntry], published: Date, staleness: TimeInterval?,
+        at now: Date
+    ) -> RolloverState {
+        var state = RolloverState(pins: [], refusals: refusals, published: published, staleness: staleness)
+        state.certificateEnd = paths.compactMap(\.leaf?.notAfter).min()
+        switch pins {
+        case .keys(let host, let end):
+            let counting = host.pins.filter { pin in
+                pin.state != .candidate && Self.end(pin, end).map { $0 > now } ?? true
+            }
+            let served = counting.map { pin in paths.contains { Self.has($0, pin) } }
+            for (pin, isServed) in zip(counting, served) where !state.pins.contains(where: { $0.pin == pin.pin }) {
+                state.pins.append(.init(pin: pin.pin, isRetiring: pin.state == .retiring, isServed: isServed))
+            }
+            state.next = next.compactMap { try? Pin($0.keyPin) }
+            for path in paths {
+                let matching = counting.filter { Self.has(path, $0) }
+                let roles = Set(matching.map(\.role))
+                let isEnough = host.requirement == .any ? !roles.isEmpty : roles.count == 2
+                // One that is only reported on lets clients in, and so does one whose pins ran out where that is wanted.
+                let isLenient = host.mode == .report || counting.isEmpty && host.onExpiry == .systemTrust
+                if !isEnough, !isLenient { state.refusals.append(Self.refusal(path)) }
+                let sets =
+                    host.requirement == .any ? [matching] : roles.map { role in matching.filter { $0.role == role } }
+                for set in sets { state.note(set.map { Self.end($0, end) }) }
+            }
+        case .certificates(let entries):
+            state.pinsCertificates = true
+            let served = entries.filter { entry in paths.contains { Self.has($0, entry) } }
+            let last = served.map(\.expires).max()
+            for entry in entries where !state.pins.contains(where: { $0.pin == entry.pin }) {
+                let isServed = served.contains { $0.pin == entry.pin }
+                state.pins.append(
+                    .init(
+                        pin: entry.pin, isRetiring: !isServed && last.map { entry.expires < $0 } ?? false,
+                        isServed: isServed))
+            }
+            state.next = next.compactMap { $0.certificatePin.flatMap { try? Pin($0) } }
+            for path in paths {
+                let matching = entries.filter { Self.has(path, $0) }
+                if matching.isEmpty { state.refusals.append(Self.refusal(path)) }
+                // An entry that ends with its certificate is no matter of its own: the next one is.
+                let leafEnd = path.leaf?.notAfter ?? .distantFuture
+                state.note(matching.map { $0.expiryDate < leafEnd ? $0.expiryDate : nil })
+            }
+        }
+        return state
+    }
+
+    private static func end(_ pin: PinFile.KeyPin, _ fileEnd: Date?) -> Date? {
+        [pin.end, fileEnd].compactMap(\.self).min()
+    }
+
+    private static func has(_ path: ValidatedPath, _ pin: PinFile.KeyPin) -> Bool {
+        let certificates = pin.role == .leaf ? path.certificates.prefix(1) : path.certificates.dropFirst()
+        return certificates.contains { $0.publicKeyPin == pin.pin }
+    }
+
+    private static func has(_ path: ValidatedPath, _ entry: FingerprintEntry) -> Bool {
+        entry.depth < path.certificates.count && path.certificates[entry.depth].certificatePin == entry.pin
+    }
+
+    private static func refusal(_ path: ValidatedPath) -> String {
+        "no published pin is in the chain of \(path.leaf?.publicKeyPin.description ?? "a server without certificates")"
+    }
+}
+
+extension RolloverState {
+    /// A server loses its last pin when all that it has have ended; the first server that does so counts.
+    fileprivate mutating func note(_ ends: [Date?]) {
+        guard !ends.isEmpty, !ends.contains(nil), let last = ends.compactMap(\.self).max() else { return }
+        pinsEnd = pinsEnd.map { min($0, last) } ?? last
+    }
+}

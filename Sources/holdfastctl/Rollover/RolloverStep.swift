@@ -1,0 +1,82 @@
+import Foundation
+import Holdfast
+
+/// The one step that brings a change of keys forward and locks nobody out: it follows from the state alone.
+enum RolloverStep: Sendable, Equatable {
+    /// A server is refused now: it has to show what is published, or that has to be published again.
+    case letClientsIn
+    /// What is to be deployed is not published.
+    case publishNext([Pin])
+    /// Nothing is published that no server needs: no way is left when the key is lost, or the certificate ends.
+    case addBackup(by: Date)
+    /// The pins end soon.
+    case renew(by: Date)
+    /// Clients are not yet known to have the document; nil where nobody knows until when.
+    case wait(until: Date?)
+    /// The servers may change to one of these.
+    case deploy([Pin], by: Date?)
+    /// No server shows these any more.
+    case remove([Pin])
+    /// Until then, if at all.
+    case nothing(until: Date?)
+
+    /// Pins are renewed so many seconds, thirty days, before it would be too late.
+    private static let lead: TimeInterval = 30 * 86_400
+
+    /// The next step.
+    init(_ state: RolloverState, at now: Date) {
+        self = Self.urgent(state, now) ?? Self.change(state, now) ?? Self.cleaning(state, now)
+    }
+
+    /// What clients lose hosts by, now or soon.
+    private static func urgent(_ state: RolloverState, _ now: Date) -> RolloverStep? {
+        guard state.refusals.isEmpty else { return .letClientsIn }
+        let missing = state.next.filter { next in !state.pins.contains { $0.pin == next } }
+        guard missing.isEmpty else { return .publishNext(missing) }
+        if !state.hasSpare, !state.isChanging || state.targets.isEmpty, state.backupTime(now) <= now {
+            return .addBackup(by: now)
+        }
+        guard let end = state.pinsEnd?.addingTimeInterval(-(state.staleness ?? 0)),
+            end.addingTimeInterval(-lead) <= now
+        else { return nil }
+        return .renew(by: max(now, end))
+    }
+
+    /// The change itself, where one is under way.
+    private static func change(_ state: RolloverState, _ now: Date) -> RolloverStep? {
+        guard state.isChanging, !state.targets.isEmpty else { return nil }
+        guard let ready = state.everybodyHasIt, ready <= now else { return .wait(until: state.everybodyHasIt) }
+        return .deploy(state.targets, by: state.certificateEnd)
+    }
+
+    private static func cleaning(_ state: RolloverState, _ now: Date) -> RolloverStep {
+        let old = state.pins.filter { $0.isRetiring && !$0.isServed && !state.next.contains($0.pin) }.map(\.pin)
+        guard old.isEmpty else { return .remove(old) }
+        guard state.hasSpare else { return .addBackup(by: state.backupTime(now)) }
+        let ends = [state.certificateEnd, state.pinsEnd].compactMap(\.self)
+        return .nothing(until: ends.min()?.addingTimeInterval(-(state.staleness ?? 0) - lead))
+    }
+}
+
+extension RolloverState {
+    /// Pins that no server shows and that are there to stay.
+    private var spares: [Pin] { pins.filter { !$0.isServed && !$0.isRetiring }.map(\.pin) }
+
+    fileprivate var hasSpare: Bool { !spares.isEmpty }
+
+    /// What the servers are to change to.
+    fileprivate var targets: [Pin] { next.isEmpty ? spares : next.filter { next in pins.contains { $0.pin == next } } }
+
+    /// Whether some server has to change: to what was named, from a pin that is to go, or from a certificate, which ends.
+    fileprivate var isChanging: Bool {
+        let served = pins.filter(\.isServed)
+        guard next.isEmpty else { return served.contains { !next.contains($0.pin) } }
+        return pinsCertificates || served.contains(where: \.isRetiring)
+    }
+
+    /// By when a backup has to be published: for keys at once, for certificates in time for the end of those in use.
+    fileprivate func backupTime(_ now: Date) -> Date {
+        guard pinsCertificates, let certificateEnd, let staleness else { return now }
+        return max(now, certificateEnd.addingTimeInterval(-staleness))
+    }
+}

@@ -1,0 +1,34 @@
+import Holdfast
+import HoldfastSigning
+import Testing
+
+@Suite("Certification requests")
+struct CertificateRequestDraftTests {
+    @Test("A request is read back with its key, and is signed with it")
+    func readBack() throws {
+        let key = SigningKey()
+        let draft = try CertificateRequestDraft(names: [HostPattern("www.example.com"), HostPattern("*.example.com")])
+        let request = try CertificateRequest(der: Array(draft.signed(by: key)))
+        #expect(request.isSignedWithItsKey == true)
+        #expect(request.subject.description == "CN=www.example.com")
+        #expect(try request.subjectPublicKeyInfo.sha256Pin == key.pin)
+    }
+
+    @Test("A name that is too long for a common name stands in subjectAltName alone")
+    func longName() throws {
+        let name = (0..<4).map { "\($0)" + String(repeating: "x", count: 30) }.joined(separator: ".") + ".example.com"
+        let draft = try CertificateRequestDraft(names: [HostPattern(name)])
+        let der = try Array(draft.signed(by: SigningKey()))
+        #expect(try CertificateRequest(der: der).subject.description.isEmpty)
+        #expect(String(decoding: der, as: UTF8.self).contains(name))
+    }
+
+    @Test("No names, too many, and a subtree, which no certificate has, are refused")
+    func refused() throws {
+        let host = try HostPattern("www.example.com")
+        for names in [[], Array(repeating: host, count: 101), [try HostPattern("**.example.com")]] {
+            let error = #expect(throws: SigningError.self) { try CertificateRequestDraft(names: names) }
+            #expect(error?.code == .invalidRequest)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@Suite("holdfastctl rollover", .timeLimit(.minutes(10)))
+struct RolloverCommandTests {
+    private struct Line: Decodable {
+        let host: String
+        let port: Int
+        let step: String
+        let date: String?
+        let why: String?
+        let action: String?
+        let pins: [String]?
+        let error: String?
+    }
+
+    private static func keyPin(
+        _ certificate: TestCertificate, _ state: PinFile.KeyPin.State = .active
+    ) throws -> PinFile.KeyPin {
+        try PinFile.KeyPin(.publicKey(of: certificate.der), state: state)
+    }
+
+    @Test("A key is rolled over step by step: backup, wait, deploy, remove, and nobody is locked out on the way")
+    func pinFile() async throws {
+        try await SigningSite.with { site in
+            let (old, next) = (try site.leaf("old.pem"), try site.leaf("next.pem"))
+            let now = SystemWallClock().now
+            try await withLoopbackTLSServer(serving: old) { server in
+                func step(
+                    _ pins: [PinFile.KeyPin], issuedAt: Date? = nil, _ more: [String] = [], status: Int32 = 0
+                ) async throws -> Line {
+                    let file = try PinFile(
+                        issuedAt: issuedAt, refresh: PinFile.Refresh(after: 86_400),
+                        hosts: [PinFile.Host(HostPattern(SigningSite.name), pins: pins)])
+                    try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
+                    let run = try await site.run(
+                        [
+                            "rollover", "bank.pins.json", "--ca", "root.pem", "--connect-to",
+                            "127.0.0.1:\(server.port)", "--timeout", "60", "--json",
+                        ] + more)
+                    #expect(run.status == status, "\(run.output)\(run.errors)")
+                    return try run.json(Line.self)
+                }
+                let first = try await step([Self.keyPin(old)])
+                #expect(first.step == "addBackup" && first.action?.contains("keygen --tls www.example.com") == true)
+                let missing = try await step([Self.keyPin(old)], ["--next", "next.pem"])
+                #expect(try missing.step == "publishNext" && missing.pins == [Self.keyPin(next).pin.description])
+                let both = try [Self.keyPin(old, .retiring), Self.keyPin(next, .backup)]
+                let fresh = try await step(both, issuedAt: now)
+                #expect(fresh.step == "wait" && fresh.date == now.addingTimeInterval(86_400).formatted(.iso8601))
+                let shipped = try await step(both, issuedAt: now.addingTimeInterval(-90_000), ["--staleness", "90d"])
+                #expect(shipped.step == "wait")
+                let ready = try await step(both, issuedAt: now.addingTimeInterval(-90_000))
+                #expect(try ready.step == "deploy" && ready.pins == [Self.keyPin(next).pin.description])
+
+                try server.serve(next)
+                let spare = try Self.keyPin(site.leaf("spare.pem"), .backup)
+                let gone = try await step(both + [spare])
+                #expect(try gone.step == "remove" && gone.pins == [Self.keyPin(old).pin.description])
+                #expect(try await step([Self.keyPin(next), spare]).step == "nothing")
+                let refused = try await step([Self.keyPin(old), spare], status: 1)
+                #expect(refused.step == "letClientsIn" && refused.why?.contains("no published pin") == true)
+            }
+        }
+    }
+
+    @Test("A list: the next certificate is signed in time, deployed a week later, and the old entry taken out")
+    func list() async throws {
+        try await SigningSite.with { site in
+            let day: TimeInterval = 86_400
+            let now = SystemWallClock().now
+            let old = try site.leaf("old.pem") { $0.notAfter = .days(40) }
+            let next = try site.leaf("next.pem") { $0.notAfter = .days(90) }
+            func entry(_ certificate: TestCertificate, days: Double) throws -> FingerprintEntry {
+                try FingerprintEntry(
+                    name: SigningSite.name, pin: .certificate(certificate.der),
+                    expires: Int64(now.timeIntervalSince1970 + days * day))
+            }
+            try await withLoopbackTLSServer(serving: old) { server in
+                func run(_ entries: [FingerprintEntry], _ more: [String] = []) async throws -> CommandRun {
+                    let list = try PinListDraft(entries).signed(by: site.key)
+                    try site.write("pins.json", String(decoding: list, as: UTF8.self))
+                    return try await site.run(
+                        [
+                            "rollover", "pins.json", "--key", site.publicKey, "--ca", "root.pem", "--connect-to",
+                            "127.0.0.1:\(server.port)", "--timeout", "60",
+                        ] + more)
+                }
+                let alone = try await run([entry(old, days: 40)], ["--json"]).json(Line.self)
+                #expect(alone.step == "addBackup" && alone.action?.contains("holdfastctl sign next.pem") == true)
+                let end = now.addingTimeInterval(33 * day)
+                let date = try Date(#require(alone.date), strategy: .iso8601)
+                #expect(abs(date.timeIntervalSince(end)) < 900)
+                let both = try [entry(old, days: 40), entry(next, days: 90)]
+                #expect(try await run(both, ["--json"]).json(Line.self).step == "wait")
+                let published = String(Int64(now.timeIntervalSince1970 - 8 * day))
+                let ready = try await run(both, ["--published", published])
+                #expect(
+                    ready.status == 0 && ready.output.contains("www.example.com:443: deploy the next certificate by"))
+                #expect(ready.output.contains("  why every client has its pin since "))
+                #expect(ready.output.contains("  pin \(Pin.certificate(next.der))"))
+                try server.serve(next)
+                let old = try await run(both, ["--json"]).json(Line.self)
+                #expect(old.step == "remove")
+                // What it says to type does it.
+                let action = try #require(old.action).replacing("signer.pub", with: site.publicKey)
+                let removal = try await CommandRun.shell(
+                    action.replacing("holdfastctl", with: "\"$HOLDFASTCTL\""), in: site.folder)
+                #expect(removal.status == 0, "\(removal.errors)")
+                #expect(try site.entries().map(\.pin) == [.certificate(next.der)])
+            }
+        }
+    }
+
+    @Test("What cannot be asked is not judged: a server that is down, a pattern, a document that does not verify")
+    func unknown() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem")
+            let file = try PinFile(
+                hosts: [
+                    PinFile.Host(HostPattern("**.example.com"), pins: [Self.keyPin(leaf)]),
+                    .retired(HostPattern("old.example.org")),
+                ])
+            try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
+            let arguments = ["rollover", "bank.pins.json", "--ca", "root.pem", "--connect-to", "127.0.0.1:1"]
+            let pattern = try await site.run(arguments)
+            #expect(pattern.status == 2 && pattern.errors.contains("**.example.com names no host"))
+            let down = try await site.run(arguments + ["www.example.com", "--json"])
+            #expect(try down.status == 3 && down.json(Line.self).step == "unknown", "\(down.output)\(down.errors)")
+            #expect(try down.json(Line.self).error?.contains("refused") == true)
+            let foreign = try await site.run(arguments + ["www.example.net"])
+            #expect(foreign.status == 1 && foreign.errors.contains("no pins of www.example.net"))
+            let retired = try await site.run(arguments + ["old.example.org"])
+            #expect(retired.status == 1)
+            let noList = try await site.run(arguments + ["--key", site.publicKey])
+            #expect(noList.status == 1 && noList.errors.contains("does not verify"))
+            let csr = try await site.run(["keygen", "--tls", "www.example.com", "-o", "n.key", "--no-password"])
+            #expect(csr.status == 0)
+            try site.list([("www.example.com", "a", 30)])
+            let request = try await site.run([
+                "rollover", "pins.json", "--key", site.publicKey, "--next", "n.csr", "--ca", "root.pem",
+            ])
+            #expect(request.status == 2 && request.errors.contains("a list pins certificates"))
+        }
+    }
+}
