@@ -10,11 +10,14 @@ struct AndroidText {
         for entry in entries {
             let expiration = entry.lastDay.map { " expiration=\"\($0.text)\"" } ?? ""
             part += [
-                "<domain-config>",
+                entry.warning.map(XMLText.comment), "<domain-config>",
                 "    <domain includeSubdomains=\"\(entry.includesSubdomains)\">\(entry.name)</domain>",
                 "    <pin-set\(expiration)>",
-            ]
-            part += entry.pins.map { "        <pin digest=\"SHA-256\">\($0.base64)</pin>" }
+            ].compactMap(\.self)
+            part += entry.pins.flatMap { pin in
+                [entry.title(of: pin).map(XMLText.comment), "<pin digest=\"SHA-256\">\(pin.base64)</pin>"]
+                    .compactMap(\.self).map { "        \($0)" }
+            }
             part += ["    </pin-set>", "</domain-config>"]
         }
         if debugAnchors > 0 {

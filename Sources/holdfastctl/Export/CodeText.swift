@@ -5,8 +5,13 @@ struct CodeText {
     let entries: [PinExport.Entry]
 
     func okHTTP(isFragment: Bool) -> String {
-        let calls = entries.flatMap { entry in
-            entry.pins.map { "    .add(\"\(entry.pattern)\", \"\($0)\")" }
+        let calls = entries.flatMap { entry -> [String] in
+            let warning = entry.warning.map { ["    // \($0)"] } ?? []
+            return warning
+                + entry.pins.map { pin in
+                    let title = entry.title(of: pin).map { "  // \($0)" } ?? ""
+                    return "    .add(\"\(entry.pattern)\", \"\(pin)\")\(title)"
+                }
         }
         let builder = ["CertificatePinner.Builder()"] + calls + ["    .build()"]
         let lines =
@@ -24,7 +29,8 @@ struct CodeText {
             guard !isFragment else { return [pins] }
             let host = entry.name.contains(":") ? "[\(entry.name)]" : entry.name
             let ports = entry.ports.isEmpty ? [""] : entry.ports.map { ":\($0)" }
-            return ports.map { "url = \"https://\(host)\($0)/\"\npinnedpubkey = \"\(pins)\"" }
+            let warning = entry.warning.map { "# \($0)\n" } ?? ""
+            return ports.map { warning + "url = \"https://\(host)\($0)/\"\npinnedpubkey = \"\(pins)\"" }
         }
         return requests.joined(separator: isFragment ? "\n" : "\nnext\n") + "\n"
     }
@@ -34,22 +40,24 @@ struct CodeText {
         entries.flatMap { entry in
             (entry.ports.isEmpty ? [443] : entry.ports).flatMap { port in
                 entry.pins.map { pin in
-                    "_\(port)._tcp.\(entry.name). IN TLSA 3 1 1 \(pin.digest.hexadecimal)\n"
+                    let comment = entry.comment(of: pin).map { " ; \($0)" } ?? ""
+                    return "_\(port)._tcp.\(entry.name). IN TLSA 3 1 1 \(pin.digest.hexadecimal)\(comment)\n"
                 }
             }
         }.joined()
     }
 
     /// The file itself, so that nothing is lost on the way.
-    static func swift(_ file: PinFile, isFragment: Bool) -> String {
+    static func swift(_ file: PinFile, _ annotations: PinAnnotations, isFragment: Bool) -> String {
         let json = String(decoding: file.json, as: UTF8.self)
         // More of them than stand together in the text, so that nothing in it ends the literal or inserts anything.
         let longest = json.split { $0 != "#" }.map(\.count).max() ?? 0
         let marks = String(repeating: "#", count: longest + 1)
         let literal = "\(marks)\"\"\"\n\(json)\"\"\"\(marks)"
-        guard !isFragment else { return "TrustManager(pinFile: Data(\(literal).utf8))\n" }
+        let warnings = annotations.codeComments.map { $0 + "\n" }.joined()
+        guard !isFragment else { return "\(warnings)TrustManager(pinFile: Data(\(literal).utf8))\n" }
         return """
-            import Foundation
+            \(warnings)import Foundation
             import Holdfast
 
             /// The pin file of the application.

@@ -1,7 +1,8 @@
+import ArgumentParser
 import Holdfast
 
 /// The forms in which a pin file is exported.
-enum ExportFormat: String, CaseIterable {
+enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
     case trustkit, ats, android, okhttp, curl, tlsa, alamofire, swift, json
 
     static let explanation = """
@@ -27,11 +28,18 @@ enum ExportFormat: String, CaseIterable {
     var saysEverything: Bool { self == .swift || self == .json }
     /// Until when pins count, to the day; then the system trusts as if there were none.
     var saysExpiry: Bool { self == .trustkit || self == .android }
-    var saysSubtree: Bool { [.trustkit, .ats, .android, .okhttp].contains(self) }
-    var saysOneLabel: Bool { self == .okhttp }
+    /// How far patterns of hosts can be said.
+    func says(_ scope: HostPattern.Scope) -> Bool {
+        switch scope {
+        case .exact: true
+        case .subtree: saysEverything || [.trustkit, .ats, .android, .okhttp].contains(self)
+        case .oneLabel: saysOneLabel
+        }
+    }
+    var saysOneLabel: Bool { saysEverything || self == .okhttp }
     var saysPorts: Bool { self == .curl || self == .tlsa }
     /// Whether a pin may be an issuer's at all.
-    var matchesIssuers: Bool { [.trustkit, .ats, .android, .okhttp].contains(self) }
+    var matchesIssuers: Bool { [.trustkit, .ats, .android, .okhttp, .alamofire].contains(self) }
     var saysRoles: Bool { self == .ats }
     var saysReportOnly: Bool { self == .trustkit }
     var saysReports: Bool { self == .trustkit }

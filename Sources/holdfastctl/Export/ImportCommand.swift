@@ -4,7 +4,6 @@ import Holdfast
 
 extension PinImport.Source: ExpressibleByArgument {}
 extension PinImport.Role: ExpressibleByArgument {}
-extension ExportFormat: ExpressibleByArgument {}
 
 /// `holdfastctl import`
 struct ImportCommand: AsyncParsableCommand {

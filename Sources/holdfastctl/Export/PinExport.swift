@@ -14,6 +14,17 @@ struct PinExport {
         let lastDay: Day?
         let isEnforced: Bool
         let reportURL: String?
+        var annotations = PinAnnotations()
+
+        /// What stands beside a pin for people.
+        func title(of pin: Pin) -> String? { annotations.titles[pin] }
+        /// The same with what must be known first, where there is no line of its own for that.
+        func comment(of pin: Pin) -> String? {
+            let facts = [warning, title(of: pin)].compactMap(\.self)
+            return facts.isEmpty ? nil : facts.joined(separator: " ")
+        }
+        /// What the reader must know first.
+        var warning: String? { annotations.warnings[pattern] }
 
         var name: String { pattern.base.name }
         var includesSubdomains: Bool { pattern.scope == .subtree }
@@ -40,15 +51,18 @@ struct PinExport {
 
     let file: PinFile
     let format: ExportFormat
+    private let annotations: PinAnnotations
     private(set) var entries: [Entry] = []
     /// What clients would do otherwise than the file says.
     private(set) var losses: [Loss] = []
     /// What is left out and changes nothing for a client.
     private(set) var notes: [Loss] = []
 
-    init(_ file: PinFile, as format: ExportFormat) {
+    /// - Parameter annotations: what is known of the pins beside the file.
+    init(_ file: PinFile, as format: ExportFormat, annotations: PinAnnotations = PinAnnotations()) {
         self.file = file
         self.format = format
+        self.annotations = annotations
         guard !format.saysEverything else { return }
         noteWhatIsOfTheFile()
         for (index, host) in file.hosts.enumerated() { add(host, at: "hosts[\(index)]") }
@@ -65,16 +79,25 @@ struct PinExport {
         case .okhttp: CodeText(entries: entries).okHTTP(isFragment: isFragment)
         case .curl: CodeText(entries: entries).curl(isFragment: isFragment)
         case .tlsa: CodeText(entries: entries).tlsa
-        case .swift: CodeText.swift(file, isFragment: isFragment)
+        case .swift: CodeText.swift(file, annotations, isFragment: isFragment)
         case .json: String(decoding: file.json, as: UTF8.self)
-        case .alamofire: throw Self.needsKeys
+        case .alamofire: try AlamofireText(entries: entries).text(isFragment: isFragment)
         }
     }
 
-    private static let needsKeys = CommandFailure(
-        .wrongUsage,
-        "Alamofire pins whole keys or certificates, and a pin file has only their hashes: bundle the certificates with "
-            + "the app, and use PinnedCertificatesTrustEvaluator or PublicKeysTrustEvaluator")
+    /// Prints it; on standard error what it cannot say, and which hosts have no backup.
+    /// - Parameters:
+    ///   - isLossy: whether something may be left out.
+    ///   - isNoting: whether what changes nothing for a client is named as well.
+    func print(isFragment: Bool, isLossy: Bool, isNoting: Bool) throws(CommandFailure) {
+        let text = try text(isFragment: isFragment)
+        try LossReport(losses: losses, notes: isNoting ? notes : []).say(isAllowed: isLossy)
+        guard format.saysEverything || !entries.isEmpty else {
+            throw CommandFailure(.notTrusted, "\(format.reader) can say nothing of it")
+        }
+        LossReport.warn(of: file.hostsWithoutBackup)
+        Output.standard.printAsIs(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+    }
 
     // MARK: What is not said
 
@@ -119,15 +142,13 @@ struct PinExport {
             Entry(
                 pattern: host.pattern, ports: host.ports, leaves: leaves, issuers: issuers,
                 lastDay: expiry(of: counting, host, at: field), isEnforced: host.mode == .enforce,
-                reportURL: host.report?.url))
+                reportURL: host.report?.url, annotations: annotations))
     }
 
     private mutating func canName(_ host: PinFile.Host, at field: String) -> Bool {
-        switch host.pattern.scope {
-        case .oneLabel where !format.saysOneLabel, .subtree where !format.saysSubtree:
+        guard format.says(host.pattern.scope) else {
             lose("\(field).host", "\(format.reader) cannot say \(host.pattern); the host is left out")
             return false
-        default: break
         }
         if host.isRetired {
             lose("\(field).retired", "\(format.reader) cannot reject a host; it is left out")

@@ -6,18 +6,21 @@ struct PropertyListText {
 
     func trustKit(isFragment: Bool) -> String {
         let domains = entries.flatMap { entry in
-            var lines = ["<key>\(entry.name)</key>", "<dict>"]
+            var lines = opening(entry)
             if !entry.isEnforced { lines += ["    <key>TSKEnforcePinning</key>", "    <false/>"] }
             if entry.includesSubdomains { lines += ["    <key>TSKIncludeSubdomains</key>", "    <true/>"] }
             if let day = entry.lastDay {
                 lines += ["    <key>TSKExpirationDate</key>", "    <string>\(day.text)</string>"]
             }
             lines += ["    <key>TSKPublicKeyHashes</key>", "    <array>"]
-            lines += entry.pins.map { "        <string>\($0.base64)</string>" }
+            lines += entry.pins.flatMap { pin in
+                [entry.title(of: pin).map(XMLText.comment), "<string>\(pin.base64)</string>"].compactMap(\.self)
+                    .map { "        \($0)" }
+            }
             lines.append("    </array>")
             if let url = entry.reportURL {
                 lines += [
-                    "    <key>TSKReportUris</key>", "    <array>", "        <string>\(Self.escaped(url))</string>",
+                    "    <key>TSKReportUris</key>", "    <array>", "        <string>\(XMLText.escaped(url))</string>",
                 ]
                 lines.append("    </array>")
             }
@@ -29,12 +32,13 @@ struct PropertyListText {
 
     func transportSecurity(isFragment: Bool) -> String {
         let domains = entries.flatMap { entry in
-            var lines = ["<key>\(entry.name)</key>", "<dict>"]
+            var lines = opening(entry)
             if entry.includesSubdomains { lines += ["    <key>NSIncludesSubdomains</key>", "    <true/>"] }
             for (key, pins) in [("NSPinnedLeafIdentities", entry.leaves), ("NSPinnedCAIdentities", entry.issuers)]
             where !pins.isEmpty {
                 lines += ["    <key>\(key)</key>", "    <array>"]
                 for pin in pins {
+                    lines += [entry.title(of: pin).map { "        " + XMLText.comment($0) }].compactMap(\.self)
                     lines += ["        <dict>", "            <key>SPKI-SHA256-BASE64</key>"]
                     lines += ["            <string>\(pin.base64)</string>", "        </dict>"]
                 }
@@ -45,6 +49,10 @@ struct PropertyListText {
         return list("NSAppTransportSecurity", "NSPinnedDomains", domains, isFragment)
     }
 
+    private func opening(_ entry: PinExport.Entry) -> [String] {
+        [entry.warning.map(XMLText.comment), "<key>\(entry.name)</key>", "<dict>"].compactMap(\.self)
+    }
+
     private func list(_ outer: String, _ inner: String, _ domains: [String], _ isFragment: Bool) -> String {
         let part =
             ["<key>\(outer)</key>", "<dict>", "    <key>\(inner)</key>", "    <dict>"]
@@ -53,16 +61,12 @@ struct PropertyListText {
     }
 
     /// The file that a part belongs into.
-    static func whole(_ part: [String]) -> [String] {
+    private static func whole(_ part: [String]) -> [String] {
         [
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
             "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" "
                 + "\"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">",
             "<plist version=\"1.0\">", "<dict>",
         ] + part.map { "    \($0)" } + ["</dict>", "</plist>"]
-    }
-
-    static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 }

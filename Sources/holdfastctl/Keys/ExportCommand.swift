@@ -85,11 +85,7 @@ struct ExportCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.invalidList, "\(path): \(error)")
         }
-        let export = PinExport(file, as: format)
-        let text = try export.text(isFragment: fragment)
-        try LossReport(losses: export.losses, notes: export.notes).say(isAllowed: lossy)
-        LossReport.warn(of: file.hostsWithoutBackup)
-        Output.standard.printAsIs(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+        try PinExport(file, as: format).print(isFragment: fragment, isLossy: lossy, isNoting: true)
     }
 }
 

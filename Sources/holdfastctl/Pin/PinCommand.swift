@@ -20,29 +20,30 @@ struct PinCommand: AsyncParsableCommand {
             one and some the other. A host's pins are printed only if its chain is valid; otherwise the command says why not and exits with \
             1. With --insecure they are printed all the same, marked as not validated.
 
-            The formats for configurations have the pin of a host's own key only, from a host as from files, unless \
-            --certificates asks for more: whoever pins an issuer trusts all that it issues. Property lists are whole \
-            files, unless --fragment asks for the part. curl compares the server's own key alone. They are for \
-            one host; files that are named beside it are its backups.
+            With --format a whole file is printed that the other system loads, for all the hosts that are named; with \
+            --fragment the part that goes into one that is there. It has the pin of a host's own key only, from a host \
+            as from files, unless --certificates asks for more: whoever pins an issuer trusts all that it issues. Keys \
+            and certificates in files beside a host are its backups; a host without one is named on standard error. \
+            What a format cannot say is an error, unless --lossy is given; it is named either way.
 
             EXAMPLES
               holdfastctl pin www.example.com
-              holdfastctl pin www.example.com --format okhttp
               holdfastctl pin www.example.com backup.pem --format okhttp
-              holdfastctl pin www.example.com api.example.com
-              holdfastctl pin chain.pem backup.pem --format swift --host example.com
+              holdfastctl pin www.example.com api.example.com --format android
+              holdfastctl pin chain.pem backup.csr --format json --host example.com \\
+                > bank.pins.json
               openssl genpkey -algorithm RSA -out backup.pem
               holdfastctl pin backup.pem
-              PIN=$(holdfastctl pin www.example.com --format curl)
+              PIN=$(holdfastctl pin www.example.com --format curl --fragment)
               curl --pinnedpubkey "$PIN" https://www.example.com
               holdfastctl pin intranet.example --client-cert me.pem --client-key key.pem
               holdfastctl pin mail.example.com --starttls imap
-              holdfastctl pin --authority "Amazon" --format okhttp --host www.example.com
+              holdfastctl pin --authority "Amazon" --format ats --host www.example.com
 
-            Exit codes: 0 success, 1 the chain is not valid, 2 wrong usage, 3 could not connect or read.
+            Exit codes: 0 success, 1 the chain is not valid or the format cannot say it, 2 wrong usage, 3 could not \
+            connect or read.
 
-            With --format json one object is printed on success, of several hosts one in a line each and one for the \
-            files, with the fields host, validated, failure and pins (place, kind, subject, key, keyPin, \
+            With --json one object is printed on success, of several hosts one in a line each and one for the files, with the fields host, validated, failure and pins (place, kind, subject, key, keyPin, \
             certificatePin, notAfter, inValidPath, isIssuer, remark), absent where they do not apply.
             """)
 
@@ -57,8 +58,11 @@ struct PinCommand: AsyncParsableCommand {
                 + "makes anew. Everything that they issue for the host is trusted then.", valueName: "name"))
     var authority: String?
 
-    @Option(help: ArgumentHelp(PinFormat.explanation, valueName: "format"))
-    var format = PinFormat.holdfast
+    @Option(
+        help: ArgumentHelp(
+            "Print the pins for another system: " + ExportFormat.explanation + " Without it pins with comments.",
+            valueName: "format"))
+    var format: ExportFormat?
 
     @Option(
         name: .customLong("certificates"),
@@ -76,6 +80,12 @@ struct PinCommand: AsyncParsableCommand {
     @Flag(help: "Print the part that goes into a file that is there, not a whole file.")
     var fragment = false
 
+    @Flag(help: "Leave out what the format cannot say.")
+    var lossy = false
+
+    @Flag(help: "Print JSON instead of text: each pin with where it was found.")
+    var json = false
+
     @Flag(help: "Print the pins of a host although its chain is not valid.")
     var insecure = false
 
@@ -92,10 +102,31 @@ struct PinCommand: AsyncParsableCommand {
         if let authority, authority.utf8.count < 3 {
             throw ValidationError("--authority takes three characters of the name at least.")
         }
-        if let configuredHost, !format.allows(configuredHost.scope) {
-            throw ValidationError(
-                "\(format.rawValue) cannot say \(configuredHost); give a host or **.\(configuredHost.base.name).")
+        guard format != nil else {
+            guard !fragment, !lossy, configuredHost == nil else {
+                throw ValidationError("--fragment, --lossy and --host go with --format.")
+            }
+            return try validateSources()
         }
+        guard !json else { throw ValidationError("Give --json or --format, not both.") }
+        try validateFormat()
+        try validateSources()
+    }
+
+    private func validateFormat() throws {
+        guard let format else { return }
+        if let configuredHost, !format.says(configuredHost.scope) {
+            throw ValidationError("\(format.rawValue) cannot say \(configuredHost).")
+        }
+        guard configuredHost != nil || !hosts.isEmpty else {
+            throw ValidationError("--format \(format.rawValue) names a host: say which with --host.")
+        }
+        guard configuredHost == nil || hosts.count <= 1 else {
+            throw ValidationError("--host is about one host: name the others one at a time.")
+        }
+    }
+
+    private func validateSources() throws {
         for source in hosts {
             do {
                 _ = try ServerAddress.hostWithOptionalPort(source)
@@ -108,12 +139,6 @@ struct PinCommand: AsyncParsableCommand {
             throw ValidationError(
                 "Options of connections, such as --ca and --starttls, and --insecure go with a host, not with files.")
         }
-        guard hosts.count <= 1 || !format.isConfiguration else {
-            throw ValidationError("--format \(format.rawValue) is for one host: name them one at a time.")
-        }
-        if format.needsHost, configuredHost == nil, hosts.isEmpty {
-            throw ValidationError("--format \(format.rawValue) names a host: say which with --host.")
-        }
     }
 
     private var hosts: [String] { sources.filter { !PinSource.isFile($0) } }
@@ -124,31 +149,25 @@ struct PinCommand: AsyncParsableCommand {
 
     func run() async throws {
         var reports = try await serverReports()
-        var fileReport = PinReport()
+        var fromFiles: [PinEntry] = []
         for file in files {
             let found = try PublicKeyFile(file).read()
             for note in found.notes { Output.standard.complain("\(file): \(note)") }
-            fileReport.pins += found.entries
+            fromFiles += found.entries
         }
-        if let authority { fileReport.pins += try await roots(of: authority) }
-        if format.isConfiguration, reports.count == 1 {
-            reports[0].pins += fileReport.pins
-        } else if !fileReport.pins.isEmpty {
-            reports.append(fileReport)
+        let roots = if let authority { try await roots(of: authority) } else { [PinEntry]() }
+        let selection = selection ?? (format == nil ? .all : .leaf)
+        for index in reports.indices { reports[index].pins = try selection.selected(from: reports[index].pins) }
+        if !fromFiles.isEmpty { fromFiles = try selection.selected(from: fromFiles) }
+        if let format {
+            let collection = try PinCollection(reports, and: fromFiles + roots, for: configuredHost, as: format)
+            return try PinExport(collection.file, as: format, annotations: collection.annotations)
+                .print(isFragment: fragment, isLossy: lossy, isNoting: false)
         }
-        let selection = selection ?? (format.isConfiguration && authority == nil ? .leaf : .all)
-        for index in reports.indices {
-            reports[index].pins.removeAll { !selection.selects($0) }
-            if format.comparesLeafOnly { reports[index].pins.removeAll(where: \.isIssuer) }
-            guard !reports[index].pins.isEmpty else {
-                throw CommandFailure(
-                    .notTrusted,
-                    format.comparesLeafOnly
-                        ? "\(format.rawValue) compares the key of a server, and there are only those of authorities here"
-                        : "there is nothing to pin with --certificates \(selection.rawValue)"
-                            + (selection == .leaf
-                                ? "; --certificates issuers pins an authority, and trusts all it issues" : ""))
-            }
+        if !(fromFiles + roots).isEmpty {
+            var report = PinReport()
+            report.pins = fromFiles + roots
+            reports.append(report)
         }
         for report in reports { try print(report, ofMany: reports.count > 1) }
     }
@@ -222,37 +241,13 @@ struct PinCommand: AsyncParsableCommand {
 
     private func print(_ report: PinReport, ofMany isOneOfMany: Bool) throws {
         let output = Output.standard
-        switch format {
-        case .json:
-            if isOneOfMany { try output.jsonLine(report) } else { try output.json(report) }
-        case .holdfast:
-            if isOneOfMany, let host = report.dialled { output.line("# \(host)", .heading) }
-            if let warning = report.warning { output.line("# \(warning)", .bad) }
-            for entry in report.pins {
-                output.line("# \(entry.title)", .faint)
-                output.line(entry.keyPin)
-                if let pin = entry.certificatePin { output.line(pin) }
-            }
-        case .pinfile, .swift, .okhttp, .curl, .tlsa, .trustkit, .android, .ats, .alamofire:
-            let host = configuredHost ?? report.dialled.map { HostPattern($0) }
-            let snippet = PinSnippet(entries: report.pins, host: host, warning: report.warning)
-            let lines = try lines(of: snippet)
-            for line in format.isPropertyList && !fragment ? PropertyListText.whole(lines) : lines { output.line(line) }
-            if !snippet.hasBackup {
-                output.complain(
-                    "warning: there is no backup pin; when the key is lost every client is locked out. "
-                        + "Make a second key, keep it offline, and add its pin")
-            }
-        }
-    }
-
-    private func lines(of snippet: PinSnippet) throws -> [String] {
-        switch format {
-        case .alamofire: return try snippet.alamofire()
-        case .pinfile:
-            let json = String(decoding: try snippet.pinFile().json.dropLast(), as: UTF8.self)
-            return json.components(separatedBy: "\n")
-        default: return snippet.lines(format)
+        guard !json else { return try isOneOfMany ? output.jsonLine(report) : output.json(report) }
+        if isOneOfMany, let host = report.dialled { output.line("# \(host)", .heading) }
+        if let warning = report.warning { output.line("# \(warning)", .bad) }
+        for entry in report.pins {
+            output.line("# \(entry.title)", .faint)
+            output.line(entry.keyPin)
+            if let pin = entry.certificatePin { output.line(pin) }
         }
     }
 }

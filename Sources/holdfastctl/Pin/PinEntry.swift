@@ -64,9 +64,6 @@ struct PinEntry: Encodable {
     /// Keys that are in no certificate yet are what backup pins are made of.
     var isBackup: Bool { kind != .certificate }
 
-    /// The Base64 of the key's pin.
-    var keyHash: String { String(keyPin.dropFirst("sha256/".count)) }
-
     /// One line that says what it is.
     var title: String {
         let what: String? =

@@ -6,7 +6,7 @@ import Testing
 @testable import holdfastctl
 
 @Suite("Formats of pins and their parsers")
-struct PinSnippetFuzzTests {
+struct PinExportFuzzTests {
     /// What a stranger may write into a certificate to end a comment, or to join two characters into one.
     private static let pieces = [
         "-", "-", "--", "-->", "<!--", "]]>", "<![CDATA[", "&", "&amp", "<", ">", "\"", "'", "\\", "\n", "\r", "\u{0}",
@@ -34,32 +34,30 @@ struct PinSnippetFuzzTests {
     }
 
     /// Pins with one of the texts for the subject of each, in one format.
-    private static func snippets(_ formats: [PinFormat], texts: [String]) throws -> [Snippet] {
+    private static func snippets(_ formats: [ExportFormat], texts: [String]) throws -> [Snippet] {
         let leaf = try X509Certificate(der: TestAuthority.root().leaf(names: ["www.example.com"]).der)
         let backup = try SubjectPublicKeyInfo(der: TestKey().subjectPublicKeyInfoDER)
         return try texts.flatMap { text in
-            var entries = [
-                PinEntry(leaf, place: "leaf", isIssuer: false),
-                PinEntry(key: backup, kind: .publicKey, subject: text, place: "backup"),
-            ]
-            entries[0].remark = text
-            return try formats.map { format in
-                let written: String
-                if format == .json {
-                    let said = SaidLines()
-                    var report = PinReport()
-                    report.pins = entries
-                    try Output.$listener.withValue({ said.add($0) }) { try Output.standard.json(report) }
-                    written = said.text
-                } else {
-                    let lines = PinSnippet(
-                        entries: entries, host: try HostPattern("**.example.com"), warning: "NOT VALIDATED"
-                    ).lines(format)
-                    for line in lines { #expect(!line.utf8.contains { $0 < 0x20 || $0 == 0x7F }) }
-                    written = lines.map { Output(usesColour: false).rendered([.init($0)]) }.joined(separator: "\n")
-                }
-                return Snippet(format: format.rawValue, text: written, pins: entries.map(\.keyHash))
+            var report = PinReport()
+            report.pins = [PinEntry(leaf, place: "leaf", isIssuer: false)]
+            report.pins[0].remark = text
+            report.warning = "NOT VALIDATED"
+            let others = [PinEntry(key: backup, kind: .publicKey, subject: text, place: "backup")]
+            let pins = [leaf.publicKeyPin.base64, backup.sha256Pin.base64]
+            var snippets: [Snippet] = []
+            for format in formats {
+                let host = try HostPattern(format.says(.subtree) ? "**.example.com" : "example.com")
+                let pins = try PinCollection([report], and: others, for: host, as: format)
+                let export = PinExport(pins.file, as: format, annotations: pins.annotations)
+                let written = try export.text(isFragment: true)
+                #expect(!written.utf8.contains { $0 < 0x20 && $0 != 0x0A || $0 == 0x7F })
+                snippets.append(
+                    Snippet(format: format.rawValue, text: written, pins: pins.file.hosts[0].pins.map(\.pin.base64)))
             }
+            let said = SaidLines()
+            report.pins += others
+            try Output.$listener.withValue({ said.add($0) }) { try Output.standard.json(report) }
+            return snippets + [Snippet(format: "report", text: said.text, pins: pins)]
         }
     }
 
@@ -72,8 +70,8 @@ struct PinSnippetFuzzTests {
             try:
                 text = s["text"]
                 if s["format"] == "android":
-                    found = [pin.text for pin in xml.fromstring(text.encode()).iter("pin")]
-                elif s["format"] == "json":
+                    found = [pin.text for pin in xml.fromstring(b"<x>" + text.encode() + b"</x>").iter("pin")]
+                elif s["format"] == "report":
                     found = [pin["keyPin"][7:] for pin in json.loads(text)["pins"]]
                 else:
                     document = '<plist version="1.0"><dict>' + text + '</dict></plist>'
@@ -95,7 +93,7 @@ struct PinSnippetFuzzTests {
         .enabled(if: ForeignPeers.runsPython, "needs python3"))
     func parsers() async throws {
         try await withTemporaryFolder { folder in
-            let snippets = try Self.snippets([.android, .trustkit, .ats, .json], texts: Self.texts(300))
+            let snippets = try Self.snippets([.android, .trustkit, .ats], texts: Self.texts(300))
             try JSONEncoder().encode(snippets).write(to: folder.appending(path: "snippets.json"))
             let python = try #require(ForeignPeers.python)
             let run = try await CommandRun.run(python, ["-c", Self.judge, "snippets.json"], in: folder)
@@ -109,9 +107,10 @@ struct PinSnippetFuzzTests {
         .enabled(if: ForeignPeers.runsSwiftCompiler, "needs swiftc"))
     func swiftCompiler() async throws {
         try await withTemporaryFolder { folder in
-            let functions = try Self.snippets([.swift], texts: Self.texts(300)).enumerated().map { number, snippet in
+            let snippets = try Self.snippets([.alamofire], texts: Self.texts(300)).filter { $0.format == "alamofire" }
+            let functions = snippets.enumerated().map { number, snippet in
                 // A comment that ended early would leave the marker out of its place.
-                "func f\(number)() throws {\n\(snippet.text)\n}\n"
+                "func f\(number)() throws -> [String: any Sendable] {\n[\n\(snippet.text)]\n}\n"
             }
             try Data(functions.joined().utf8).write(to: folder.appending(path: "Snippets.swift"))
             let compiler = try #require(ForeignPeers.swiftCompiler)
@@ -123,15 +122,19 @@ struct PinSnippetFuzzTests {
 
     @Test("In lines of comments and pins every pin stands in its own line, whatever a subject holds")
     func lines() throws {
-        for snippet in try Self.snippets([.okhttp, .curl], texts: Self.texts(300)) {
-            if snippet.format == "curl" {
-                #expect(snippet.text == snippet.pins.map { "sha256//\($0)" }.joined(separator: ";"))
-                continue
+        for snippet in try Self.snippets([.okhttp, .curl, .tlsa], texts: Self.texts(300)) {
+            let lines = snippet.text.split(separator: "\n")
+            switch snippet.format {
+            case "curl": #expect(lines == [snippet.pins.map { "sha256//\($0)" }.joined(separator: ";")[...]])
+            case "tlsa":
+                #expect(lines.count == 2 && lines.allSatisfy { $0.hasPrefix("_443._tcp.example.com. IN TLSA 3 1 1 ") })
+            case "okhttp":
+                let code = lines.map { $0.hasPrefix("    // ") ? $0 : $0.split(separator: "  // ")[0] }
+                #expect(
+                    code == ["CertificatePinner.Builder()", "    // NOT VALIDATED"]
+                        + snippet.pins.map { "    .add(\"**.example.com\", \"sha256/\($0)\")" } + ["    .build()"])
+            default: break
             }
-            let code = snippet.text.split(separator: "\n").map { $0.split(separator: "  // ")[0] }
-            #expect(
-                code == ["// NOT VALIDATED", "CertificatePinner.Builder()"]
-                    + snippet.pins.map { "    .add(\"**.example.com\", \"sha256/\($0)\")" } + ["    .build()"])
         }
     }
 }

@@ -1,0 +1,45 @@
+import Holdfast
+
+/// Keys as code for Alamofire, which compares them whole.
+struct AlamofireText {
+    let entries: [PinExport.Entry]
+
+    /// - Throws: for a pin whose key is not known, and for a key that Security.framework has no kind for.
+    func text(isFragment: Bool) throws(CommandFailure) -> String {
+        var evaluators: [String] = []
+        for entry in entries {
+            if let warning = entry.warning { evaluators.append("// \(warning)") }
+            evaluators.append("\"\(entry.name)\": PublicKeysTrustEvaluator(keys: try [")
+            for pin in entry.pins {
+                let title = entry.title(of: pin).map { "  // \($0)" } ?? ""
+                let key = try key(pin, of: entry)
+                evaluators.append("    publicKey(\"\(key.base64)\", \(key.type)),\(title)")
+            }
+            evaluators.append("]),")
+        }
+        guard !isFragment else { return evaluators.map { $0 + "\n" }.joined() }
+        let head = ["import Alamofire", "import Foundation", "import Security", ""]
+        let function = [
+            "/// Trusts each host by its keys.", "func makeServerTrustManager() throws -> ServerTrustManager {",
+            "    ServerTrustManager(evaluators: [",
+        ]
+        let lines =
+            head + function + evaluators.map { "        \($0)" } + ["    ])", "}", "", SecurityKeyText.function]
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private func key(_ pin: Pin, of entry: PinExport.Entry) throws(CommandFailure) -> SecurityKeyText {
+        guard let der = entry.annotations.keys[pin] else {
+            throw CommandFailure(
+                .wrongUsage,
+                "Alamofire pins whole keys or certificates, and a pin file has only their hashes: make the code with pin "
+                    + "from the keys or certificates themselves, or bundle those with the app and use "
+                    + "PinnedCertificatesTrustEvaluator")
+        }
+        guard let key = SecurityKeyText(subjectPublicKeyInfo: der) else {
+            throw CommandFailure(
+                .notTrusted, "Security.framework has no key of this kind: \(entry.title(of: pin) ?? "\(pin)")")
+        }
+        return key
+    }
+}

@@ -1,0 +1,20 @@
+/// Texts of others inside XML.
+enum XMLText {
+    /// The content of an element.
+    static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+
+    /// A comment of one line; the text has no line breaks.
+    ///
+    /// Two hyphens end a comment or break it (XML 1.0 2.5), and names come from strangers.
+    static func comment(_ text: String) -> String {
+        var safe = String.UnicodeScalarView()
+        // Scalars, since a hyphen and what Unicode joins to it are one character that is not "-".
+        for scalar in text.unicodeScalars {
+            if scalar == "-", safe.last == "-" { safe.append(" ") }
+            safe.append(scalar)
+        }
+        return "<!-- \(String(safe)) -->"
+    }
+}
