@@ -51,6 +51,16 @@ public struct PublishedDocument: Sendable {
         }
     }
 
+    /// What it says of each host, to be signed again as it is.
+    public var entries: [TrustServerHost] {
+        guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
+        return hashes.map {
+            TrustServerHost(
+                hostname: $0.hostname, port: $0.port?.number ?? 443, fingerprints: $0.fp, publicKeys: $0.pk,
+                validated: timestamp.wholeSeconds)
+        }
+    }
+
     /// Each host with its pins, as if it had been seen with all of them when the document was made. Backups stand among
     /// them: the document does not tell them apart.
     /// - Parameter time: when they are read; a document of the future does not date them later.

@@ -1,5 +1,5 @@
 public import Foundation
-import Holdfast
+public import Holdfast
 
 /// What a trust server remembers between two rounds, and the file that holds it.
 public struct PublishingMemory: Sendable, Hashable {
@@ -7,14 +7,28 @@ public struct PublishingMemory: Sendable, Hashable {
     public let hosts: [SeenHost]
     /// The backups of the last round.
     public let backups: TrustServerBackups
+    /// What waits for approval, and what was approved.
+    public let held: [HeldChange]
 
     /// What is remembered before the first round.
     public init() { self.init(hosts: [], backups: TrustServerBackups()) }
 
     /// What is remembered after a round.
-    public init(hosts: [SeenHost], backups: TrustServerBackups) {
+    public init(hosts: [SeenHost], backups: TrustServerBackups, held: [HeldChange] = []) {
         self.hosts = hosts
         self.backups = backups
+        self.held = held
+    }
+
+    /// The same with what waits for a host approved, and what that is; nil where nothing waits.
+    public func approving(_ host: DialledHost) -> (memory: PublishingMemory, changes: [HeldChange])? {
+        func isMeant(_ change: HeldChange) -> Bool {
+            change.hostname == host.name && change.port == host.port ?? 443 && !change.isApproved
+        }
+        let changes = held.filter(isMeant)
+        guard !changes.isEmpty else { return nil }
+        let after = held.map { isMeant($0) ? $0.approved : $0 }
+        return (PublishingMemory(hosts: hosts, backups: backups, held: after), changes)
     }
 
     private struct File: Codable {
@@ -36,11 +50,21 @@ public struct PublishingMemory: Sendable, Hashable {
             let pk: [String]
         }
 
+        struct Held: Codable {
+            let hostname: String
+            let port: Int
+            let fp: [String]
+            let since: Int64
+            let approved: Bool
+        }
+
         static let version = 2
 
         let version: Int
         let hosts: [Host]
         let backups: Backups
+        /// Absent where nothing is held.
+        var held: [Held]?
     }
 
     /// Reads the file. What it says is published as it stands, so all of it must be what was written, or none counts.
@@ -78,8 +102,19 @@ public struct PublishingMemory: Sendable, Hashable {
                     publicKeys: host.pk.map { .init(text: $0.pin, unseen: $0.unseen) }))
         }
         try Self.check(file.backups.fp, file.backups.pk, atMost: TrustServerBackups.maximumPins, of: "the backups")
+        let held = file.held ?? []
+        guard held.count <= 2 * DocumentLimits().entries,
+            held.allSatisfy({
+                (0...Self.greatestTime).contains($0.since) && known.contains([$0.hostname, "\($0.port)"])
+            })
+        else { throw Self.damaged("what waits for approval, of known hosts", "something else") }
+        for change in held { try Self.check(change.fp, [], atMost: SeenHost.maximumPins, of: "what waits") }
         self.init(
-            hosts: hosts, backups: TrustServerBackups(fingerprints: file.backups.fp, publicKeys: file.backups.pk))
+            hosts: hosts, backups: TrustServerBackups(fingerprints: file.backups.fp, publicKeys: file.backups.pk),
+            held: held.map {
+                HeldChange(
+                    hostname: $0.hostname, port: $0.port, fingerprints: $0.fp, since: $0.since, isApproved: $0.approved)
+            })
     }
 
     /// The file's content.
@@ -92,7 +127,14 @@ public struct PublishingMemory: Sendable, Hashable {
                         hostname: host.hostname, port: host.port, validated: host.validated,
                         fp: host.certificates.map { File.Pin(pin: $0.text, unseen: $0.unseen) },
                         pk: host.publicKeys.map { File.Pin(pin: $0.text, unseen: $0.unseen) })
-                }, backups: File.Backups(fp: backups.fingerprints, pk: backups.publicKeys))
+                }, backups: File.Backups(fp: backups.fingerprints, pk: backups.publicKeys),
+                held: held.isEmpty
+                    ? nil
+                    : held.map {
+                        File.Held(
+                            hostname: $0.hostname, port: $0.port, fp: $0.fingerprints, since: $0.since,
+                            approved: $0.isApproved)
+                    })
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {

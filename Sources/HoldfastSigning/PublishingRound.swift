@@ -35,6 +35,8 @@ public struct PublishingRound: Sendable {
         public var maximumChanges: Int?
         /// What every host gets besides its own.
         public var backups: TrustServerBackups
+        /// Whether certificates that a known host was never seen with wait until somebody approves them.
+        public var holdsChanges = false
 
         /// The rules, by default those of the command.
         public init(
@@ -60,6 +62,8 @@ public struct PublishingRound: Sendable {
             /// This machine has no way to the address, for example none over IPv6. That says nothing about the host,
             /// and counts only where no other address was validated.
             case unroutable
+            /// It showed a certificate that waits for approval.
+            case held
         }
 
         /// What it was.
@@ -137,6 +141,8 @@ public struct PublishingRound: Sendable {
     public let rememberedOfPrevious: [SeenHost]
     /// The hosts that failed, in the order of the list.
     public let failures: [Failure]
+    /// What waits for approval, and what was approved and is yet to be seen again.
+    public let held: [HeldChange]
     /// The hosts that have pins which they were never seen with before, and those that left the list.
     public let changed: [String]
     /// The hosts among them that left the list.
@@ -157,11 +163,14 @@ public struct PublishingRound: Sendable {
     /// - Parameters:
     ///   - answers: each host of the list once, with its answer.
     ///   - earlier: what was remembered of the round before.
+    ///   - held: what was held in the round before.
     ///   - rules: what holds for every round.
     ///   - time: in Unix seconds.
     public init(
-        _ answers: [(host: DialledHost, answer: Answer)], earlier: [SeenHost], rules: Rules, at time: Int64
+        _ answers: [(host: DialledHost, answer: Answer)], earlier: [SeenHost], held: [HeldChange] = [], rules: Rules,
+        at time: Int64
     ) {
+        var gate = ChangeGate(held, rules, at: time)
         let known = Dictionary(earlier.map { (Place($0), $0) }) { first, _ in first }
         let listed = Set(answers.map { Place($0.host) })
         var seen: [SeenHost] = []
@@ -172,14 +181,18 @@ public struct PublishingRound: Sendable {
         for (host, answer) in answers {
             let old = known[Place(host)]
             var problems = answer.problems
-            let certificates = answer.paths.flatMap { Self.certificates(rules.included, of: $0) }
-            if certificates.isEmpty, !answer.paths.isEmpty {
+            let shown = answer.paths.flatMap { Self.certificates(rules.included, of: $0) }
+            let (certificates, waiting) = gate.passed(shown, knownAs: old)
+            problems += waiting
+            if shown.isEmpty, !answer.paths.isEmpty {
                 problems.append(
                     Problem("its path has no issuers: the certificate is trusted by itself", .untrusted))
             }
             var consequence = Failure.Consequence.partial
             if certificates.isEmpty {
                 // Remembered whatever its age: a clock that is wrong once must not cost the entry.
+                // One that waits for approval was validated, and goes on with what is approved.
+                let old = waiting.isEmpty ? old : old?.validated(at: time)
                 if let old { seen.append(old) }
                 consequence =
                     old.flatMap { Self.isKept($0, rules, time) ? .kept(since: $0.validated) : nil } ?? .omitted
@@ -222,6 +235,7 @@ public struct PublishingRound: Sendable {
         previous = published(rememberedOfPrevious)
         remembered = isHeld ? rememberedOfPrevious : seen
         hosts = isHeld ? previous : published(seen)
+        self.held = gate.held(after: remembered)
     }
 
     /// How far ahead a clock may be set back without a host being doubted.

@@ -13,6 +13,14 @@ public struct TrustServerHost: Sendable, Hashable {
     /// When a path was last validated for the host, in Unix seconds.
     public let validated: Int64
 
+    init(hostname: String, port: Int, fingerprints: [String], publicKeys: [String], validated: Int64) {
+        self.hostname = hostname
+        self.port = port
+        self.fingerprints = fingerprints
+        self.publicKeys = publicKeys
+        self.validated = validated
+    }
+
     init(_ host: SeenHost, _ backups: TrustServerBackups) {
         hostname = host.hostname
         port = host.port

@@ -8,7 +8,8 @@ struct TrustServerCommand: AsyncParsableCommand {
         discussion: """
             The files are those of the published signing script, so that the command can take its place in a cron \
             job: the hosts in data/CUSTOMER.domains, the document in output/CUSTOMER.json.signed, the certificate \
-            for the app in output/CUSTOMER.crt (DER) and output/CUSTOMER.pem. The private key is data/CUSTOMER.key.
+            for the app in output/CUSTOMER.crt (DER) and output/CUSTOMER.pem. The private key is data/CUSTOMER.key, or \
+            where that is not there the script's certs/CUSTOMER.key.
 
             EXAMPLES
               holdfastctl trust-server init --customer acme
@@ -16,10 +17,12 @@ struct TrustServerCommand: AsyncParsableCommand {
                 --domains data/acme.domains --output output
               holdfastctl trust-server publish --customer acme \\
                 --domains data/acme.domains --output output --every 5m
+              holdfastctl trust-server approve www.example.com --customer acme \\
+                --domains data/acme.domains
             """,
-        subcommands: [TrustServerInitCommand.self, TrustServerPublishCommand.self])
+        subcommands: [TrustServerInitCommand.self, TrustServerPublishCommand.self, TrustServerApproveCommand.self])
 
     func run() async throws {
-        throw ValidationError("Say what to do: init or publish.")
+        throw ValidationError("Say what to do: init, publish or approve.")
     }
 }

@@ -25,17 +25,23 @@ struct TrustServerFiles: Sendable {
         let folder = domainsFile.deletingLastPathComponent()
         let publicFolder = URL(fileURLWithPath: output)
         self.domains = domainsFile
-        self.key = key.map { URL(fileURLWithPath: $0) } ?? folder.appending(path: "\(customer).key")
+        let own = folder.appending(path: "\(customer).key")
+        // Where the published script has it.
+        let scripts = folder.deletingLastPathComponent().appending(path: "certs/\(customer).key")
+        let isTakenOver = !Self.isThere(own) && Self.isThere(scripts)
+        self.key = key.map { URL(fileURLWithPath: $0) } ?? (isTakenOver ? scripts : own)
         memory = folder.appending(path: "\(customer).hosts.json")
         certificate = publicFolder.appending(path: "\(customer).crt")
         certificatePEM = publicFolder.appending(path: "\(customer).pem")
         document = publicFolder.appending(path: "\(customer).json.signed")
     }
 
+    private static func isThere(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
+
     // MARK: Key
 
     func requireAbsenceOfKey() throws(CommandFailure) {
-        for file in [key, certificate, certificatePEM] where FileManager.default.fileExists(atPath: file.path) {
+        for file in [key, certificate, certificatePEM] where Self.isThere(file) {
             throw CommandFailure(
                 .unwritableFile,
                 "\(file.path) is there already, and a key that is overwritten is gone: publish with what is there, or "
@@ -58,7 +64,8 @@ struct TrustServerFiles: Sendable {
     }
 
     func readKey(certificateFile: String?) throws(CommandFailure) -> TrustServerKey {
-        let certificateFile = certificateFile ?? certificate.path
+        let published = Self.isThere(certificate) || !Self.isThere(certificatePEM) ? certificate : certificatePEM
+        let certificateFile = certificateFile ?? published.path
         let keyData = try KeyFile.content(of: key.path)
         try ForeignFile(keyData, path: key.path).refuse(wanting: .privateKey)
         let pem = String(decoding: keyData, as: UTF8.self)
@@ -119,7 +126,7 @@ struct TrustServerFiles: Sendable {
 
     /// What is damaged is as good as none, and is told.
     func readMemory() -> FoundMemory {
-        guard FileManager.default.fileExists(atPath: memory.path) else { return FoundMemory(isLost: true) }
+        guard Self.isThere(memory) else { return FoundMemory(isLost: true) }
         let loss = "of the rounds before only the published document is known"
         do {
             let data = try KeyFile.content(of: memory.path, maximumBytes: Self.maximumBytes)

@@ -16,6 +16,8 @@ struct TrustServerPublication: Sendable {
     let hostsAtOnce: Int
     let clock: any WallClock
     let gate: StopGate
+    /// Tells what is wrong and does not end the round.
+    var complain: @Sendable (String) -> Void = { Output.standard.complain($0) }
     /// Asks one host; it answers in bounded time.
     let ask: @Sendable (DialledHost) async -> PublishingRound.Answer
 
@@ -28,10 +30,13 @@ struct TrustServerPublication: Sendable {
         var isRepeated: Bool
         /// Whether a file could not be read or written.
         var isImpaired: Bool
+        /// Whether that was all that was asked for.
+        var isResigned = false
 
         /// What is not trusted or not signed outweighs what could not be found out; nil where all is well.
         var status: CommandFailure.Status? {
-            if isRepeated || round.failures.contains(where: \.isUntrusted) { return .negativeAnswer }
+            let isWaiting = round.held.contains { !$0.isApproved }
+            if isRepeated || isWaiting || round.failures.contains(where: \.isUntrusted) { return .negativeAnswer }
             return isImpaired || !round.failures.allSatisfy(\.isHarmless) ? .couldNotFindOut : nil
         }
     }
@@ -47,14 +52,15 @@ struct TrustServerPublication: Sendable {
         let found = files.readMemory()
         let memory = recalled(found, at: now)
         if let problem = found.problem {
-            Output.standard.complain(problem)
+            complain(problem)
         } else if found.isLost, !memory.hosts.isEmpty {
-            Output.standard.complain(
+            complain(
                 "\(files.memory.path) is not there; every pin of the published document counts as seen when it was made"
             )
         }
         let rules = rules(memory)
-        let round = PublishingRound(answers, earlier: memory.hosts, rules: rules, at: now.wholeSeconds)
+        let round = PublishingRound(
+            answers, earlier: memory.hosts, held: memory.held, rules: rules, at: now.wholeSeconds)
         let (data, isRepeated) = try document(of: round, at: now)
         var report = Report(
             round: round, isRepeated: isRepeated,
@@ -64,11 +70,11 @@ struct TrustServerPublication: Sendable {
             do throws(CommandFailure) {
                 let hosts = isRepeated ? round.rememberedOfPrevious : round.remembered
                 if found.isReplaceable {
-                    try files.write(PublishingMemory(hosts: hosts, backups: rules.backups))
+                    try files.write(PublishingMemory(hosts: hosts, backups: rules.backups, held: round.held))
                 }
             } catch {
                 // Without it the next round knows less; without a document clients trust nobody.
-                Output.standard.complain("\(error.message); the next round knows nothing of this one")
+                complain("\(error.message); the next round knows nothing of this one")
                 report.isImpaired = true
             }
             guard let data else { return }
@@ -78,12 +84,41 @@ struct TrustServerPublication: Sendable {
         return report
     }
 
+    /// Signs what is published with the current time, and asks nobody.
+    func resign() throws(CommandFailure) -> Report {
+        let now = clock.now
+        let lock = try ChangeLock.on(files.memory, for: files.memory.path)
+        defer { withExtendedLifetime(lock) {} }
+        guard let document = files.published(customer: customer, key: key), !document.entries.isEmpty else {
+            throw CommandFailure(
+                .unreadableFile,
+                "\(files.document.path) is no document of this key and customer, so that there is nothing "
+                    + "to sign again")
+        }
+        let data: Data
+        do throws(SigningError) {
+            data = try sign(document.entries, at: now)
+        } catch {
+            throw CommandFailure(.notSigned, "nothing is signed again: \(error)")
+        }
+        var report = Report(
+            round: PublishingRound([], earlier: [], rules: rules, at: now.wholeSeconds), isRepeated: false,
+            isImpaired: false, isResigned: true)
+        _ = try gate.write { () throws(CommandFailure) in
+            guard try isNewest(now, hasDocument: true) else { return }
+            try files.publish(data)
+            report.published = document.entries.count
+        }
+        return report
+    }
+
     /// A memory that is lost must not cut the overlap short: what clients use now is in the document that is about to be
     /// replaced.
     private func recalled(_ found: TrustServerFiles.FoundMemory, at time: Date) -> PublishingMemory {
         guard found.isLost, let document = files.published(customer: customer, key: key), document.counts(at: time)
         else { return found.memory }
-        return PublishingMemory(hosts: document.hosts(at: time), backups: found.memory.backups)
+        return PublishingMemory(
+            hosts: document.hosts(at: time), backups: found.memory.backups, held: found.memory.held)
     }
 
     private func hostsToAsk() throws(CommandFailure) -> [DialledHost] {
@@ -92,7 +127,7 @@ struct TrustServerPublication: Sendable {
             try? DialledHost($0.hostname, port: $0.port)
         }
         guard !known.isEmpty else { throw error }
-        Output.standard.complain("\(error.message); the hosts of the last round are asked")
+        complain("\(error.message); the hosts of the last round are asked")
         return known
     }
 
@@ -101,7 +136,7 @@ struct TrustServerPublication: Sendable {
         switch backups {
         case .success(let backups): rules.backups = backups
         case .failure(let error):
-            Output.standard.complain("\(error.message); the backups of the last round are published")
+            complain("\(error.message); the backups of the last round are published")
             rules.backups = memory.backups
         }
         return rules
@@ -122,7 +157,7 @@ struct TrustServerPublication: Sendable {
             guard !round.isHeld, !round.previous.isEmpty, let data = try? sign(round.previous, at: time) else {
                 throw failure
             }
-            Output.standard.complain(failure.message)
+            complain(failure.message)
             return (data, true)
         }
     }
@@ -144,14 +179,14 @@ struct TrustServerPublication: Sendable {
         let ahead = published.timeIntervalSince(clock.now)
         if ahead > 300 {
             if hasDocument {
-                Output.standard.complain(
+                complain(
                     "\(made), and it is \(time.formatted(.iso8601)): clients that took it refuse "
                         + "other documents for a day at most, and it is replaced")
             }
             return true
         }
         guard ahead > 0 else {
-            Output.standard.complain("\(made) by another command, after this round")
+            complain("\(made) by another command, after this round")
             return false
         }
         throw CommandFailure(

@@ -31,6 +31,13 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             changed when it has a new pin, or when it has left the list. A new host has not. Hosts that shared a \
             certificate and share its successor are one change. Each host with a new pin is named.
 
+            With --hold-changes a certificate that a known host was never published with is not published before \
+            trust-server approve says so: whoever gets hold of a host, or of its name for a while, does not get into \
+            the document by that. The host keeps its pins until then.
+
+            With --resign-only nobody is asked: what is published is signed again with the current time, for example \
+            while the network of the hosts is down.
+
             If the list, the backups or the authorities cannot be read, what is known of the last round is used and \
             reported: its hosts, its backups, its pins. Only without the key is nothing published.
 
@@ -45,9 +52,15 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
               holdfastctl trust-server publish --customer acme \\
                 --domains data/acme.domains --output output --every 5m \\
                 --include all --backup next.pub
+              holdfastctl trust-server publish --customer acme \\
+                --domains data/acme.domains --output output --hold-changes --json
+
+            Every line begins with the time (UTC). With --json each is an object: time, event (published, \
+            publishedAgain, nothingPublished, warning, error), document, hosts, failures (host, consequence, since, \
+            problems), newPins, left, waiting (host, fingerprints, since), allowedChanges, message, code.
 
             Exit codes: 0 every host was validated at every address and is published; 1 a host is not trusted, too \
-            many hosts changed, or nothing new was signed; 2 wrong usage; 3 a host could not be asked, or a file not \
+            many hosts changed, a change waits for approval, or nothing new was signed; 2 wrong usage; 3 a host could not be asked, or a file not \
             be read or written.
             """)
 
@@ -94,6 +107,16 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
                 + "published before, and at least 10.", valueName: "number"))
     var maximumChanges: Int?
 
+    @Flag(
+        name: .customLong("hold-changes"), help: "Publish new certificates of known hosts only when they are approved.")
+    var holdsChanges = false
+
+    @Flag(name: .customLong("resign-only"), help: "Sign what is published again, and ask no host.")
+    var resignsOnly = false
+
+    @Flag(help: "Log JSON instead of text, one object in a line.")
+    var json = false
+
     @Option(
         help: ArgumentHelp(
             "Connect so many times to each address. Every second time asks for a key of the other kind (ECDSA, RSA). "
@@ -129,18 +152,27 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         }
         guard (1...16).contains(tries) else { throw ValidationError("--tries must be 1 to 16, not \(tries).") }
         if let maximumChanges, maximumChanges < 0 { throw ValidationError("--max-changes must not be negative.") }
+        guard !(holdsChanges && resignsOnly) else {
+            throw ValidationError("--resign-only asks nobody, so that there are no changes to hold.")
+        }
         if let every, every.seconds < 1 { throw ValidationError("--every must be a second or more.") }
     }
 
     func run() async throws {
         let gate = StopGate()
-        var inputs = try await inputs()
         guard let every else {
-            let report = try await publication(inputs, gate).run()
-            log(report)
+            let report: TrustServerPublication.Report
+            do throws(CommandFailure) {
+                report = try await round(try await inputs(), gate)
+            } catch {
+                log.tell(error)
+                throw NegativeAnswer(status: error.status)
+            }
+            log.tell(report, of: files)
             if let status = report.status { throw NegativeAnswer(status: status) }
             return
         }
+        var inputs = try await inputs()
         // Its log may lose its reader; its clients must not lose their document.
         Output.endsWithReader.withLock { $0 = false }
         signal(SIGPIPE, SIG_IGN)
@@ -150,13 +182,22 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         let start = clock.now
         while !Task.isCancelled {
             do throws(CommandFailure) {
-                log(try await publication(inputs, gate).run())
+                log.tell(try await round(inputs, gate), of: files)
             } catch {
-                Output.standard.complain(error.message)
+                log.tell(error)
             }
             try await clock.sleep(until: start + RepeatingSchedule(interval: every).next(after: clock.now - start))
             inputs = try await self.inputs(before: inputs)
         }
+    }
+
+    private var log: TrustServerLog { TrustServerLog(isJSON: json, clock: SystemWallClock()) }
+
+    private func round(
+        _ inputs: TrustServerInputs, _ gate: StopGate
+    ) async throws(CommandFailure) -> TrustServerPublication.Report {
+        let publication = publication(inputs, gate)
+        return resignsOnly ? try publication.resign() : try await publication.run()
     }
 
     private var files: TrustServerFiles {
@@ -171,7 +212,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             hosts: { () throws(CommandFailure) in try files.readDomains() },
             backups: { () throws(CommandFailure) in try TrustServerBackupFile.read(backup) },
             probe: { () async throws(CommandFailure) in try await ServerProbe(options: connection) })
-        for complaint in inputs.complaints { Output.standard.complain(complaint) }
+        for complaint in inputs.complaints { log.warn(complaint) }
         return inputs
     }
 
@@ -185,60 +226,14 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             ask = { await survey.ask($0) }
         case .failure(let error): ask = { _ in .unreachable(error.message) }
         }
+        var rules = PublishingRound.Rules(
+            included: include, keep: keep.seconds, overlap: overlap.seconds, maximumChanges: maximumChanges)
+        rules.holdsChanges = holdsChanges
+        let log = log
         return TrustServerPublication(
             customer: customer, key: inputs.key, files: files, hosts: inputs.hosts, backups: inputs.backups,
-            rules: PublishingRound.Rules(
-                included: include, keep: keep.seconds, overlap: overlap.seconds, maximumChanges: maximumChanges),
-            hostsAtOnce: hostsAtOnce, clock: SystemWallClock(), gate: gate, ask: ask)
-    }
-
-    private func log(_ report: TrustServerPublication.Report) {
-        let output = Output.standard
-        for line in report.lines { output.complain(line) }
-        let failed = report.round.failures.count { !$0.isHarmless }
-        if let count = report.published {
-            let what = report.isRepeated ? "published again \(count)" : "published \(count)"
-            let rest = failed == 0 ? "" : ", \(failed) of the list failed"
-            output.line("\(what) \(count == 1 ? "host" : "hosts") in \(files.document.path)\(rest)")
-        } else {
-            output.complain("nothing is published: \(files.document.path) is as it was")
-        }
-        for host in report.round.changed where !report.round.left.contains(host) {
-            output.line(report.isRepeated ? "new pins of \(host) are NOT published" : "new pins of \(host)")
-        }
-    }
-}
-
-extension TrustServerPublication.Report {
-    /// What is wrong, a line each.
-    var lines: [String] {
-        var lines = round.failures.map { failure in
-            let host = ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort)
-            let consequence =
-                switch failure.consequence {
-                case .partial: "is published with what its other addresses showed"
-                case .kept(let since):
-                    "keeps its entry of \(Date(wholeSeconds: since).formatted(.iso8601))"
-                case .omitted: "has no entry to keep and is left out"
-                }
-            return "\(host) \(consequence): \(failure.problems.map(\.reason).joined(separator: "; "))"
-        }
-        if let limit = round.heldAt {
-            lines.append(
-                "NOTHING NEW IS PUBLISHED: \(Self.counted(round.changed.count)) changed"
-                    + (round.changes < round.changed.count ? " (\(round.changes) changes)" : "")
-                    + ", and \(limit) may: \(Self.some(round.changed)). What was published before is signed again. If "
-                    + "the changes are right, run one round with --max-changes \(round.changes).")
-        } else if !round.left.isEmpty {
-            lines.append("no longer published, since the list has not got them: \(Self.some(round.left))")
-        }
-        return lines
-    }
-
-    private static func counted(_ hosts: Int) -> String { hosts == 1 ? "1 host has" : "\(hosts) hosts have" }
-
-    private static func some(_ hosts: [String]) -> String {
-        hosts.prefix(10).joined(separator: ", ") + (hosts.count > 10 ? " and \(hosts.count - 10) more" : "")
+            rules: rules, hostsAtOnce: hostsAtOnce, clock: SystemWallClock(), gate: gate, complain: { log.warn($0) },
+            ask: ask)
     }
 }
 

@@ -88,7 +88,7 @@ struct TrustServerTests {
                     try site.write("next.pub", spare.publicKeyPEM)
                     let run = try await site.publish(["--include", "all", "--backup", "next.pub"])
                     #expect(run.status == 0, "\(run.errors)")
-                    #expect(run.output.hasPrefix("published 2 hosts in "))
+                    #expect(run.output.contains(" published 2 hosts in "))
                     #expect(run.errors.isEmpty)
                     let document = try site.document()
                     #expect(document.entries.map(\.hostname) == ["127.0.0.1", "127.0.0.1"])
@@ -189,7 +189,7 @@ struct TrustServerTests {
                 try FileManager.default.removeItem(at: file)
                 try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
                 let unwritable = try await site.publish()
-                #expect(unwritable.status == 3 && unwritable.output.hasPrefix("published 1 host"))
+                #expect(unwritable.status == 3 && unwritable.output.contains(" published 1 host"))
                 #expect(unwritable.errors.contains("acme.hosts.json cannot be read: it is a folder"))
                 #expect(unwritable.errors.contains("the next round knows nothing of this one"))
             }

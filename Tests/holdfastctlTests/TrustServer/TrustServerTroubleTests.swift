@@ -15,7 +15,7 @@ struct TrustServerTroubleTests {
             try await withLoopbackTLSServer(serving: site.leaf) { server in
                 try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n127.0.0.1:1\n")
                 let run = try await site.publish()
-                #expect(run.status == 3 && run.output.hasPrefix("published 1 host in "))
+                #expect(run.status == 3 && run.output.contains(" published 1 host in "))
                 #expect(run.errors.contains("127.0.0.1:1 has no entry to keep and is left out: cannot connect"))
                 #expect(try site.document().entries.map(\.port) == [server.port])
             }
@@ -37,7 +37,7 @@ struct TrustServerTroubleTests {
                     try FileManager.default.removeItem(at: site.file("data/acme.domains"))
                 }
                 let run = try await site.publish()
-                #expect(run.status == 3 && run.output.hasPrefix("published 1 host in "), "\(run.errors)")
+                #expect(run.status == 3 && run.output.contains(" published 1 host in "), "\(run.errors)")
                 #expect(
                     run.errors.contains("acme.domains") && run.errors.contains("the hosts of the last round are asked"))
                 #expect(try site.document().entries.map(\.port) == [server.port])
@@ -87,7 +87,7 @@ struct TrustServerTroubleTests {
                 #expect(try site.document().entries == before)
                 try site.write("next.pub", try TestKey(.p256).publicKeyPEM)
                 let anchors = try await site.publish(["--ca", "nowhere.pem"])
-                #expect(anchors.status == 3 && anchors.output.hasPrefix("published 1 host"), "\(anchors.errors)")
+                #expect(anchors.status == 3 && anchors.output.contains(" published 1 host"), "\(anchors.errors)")
                 #expect(anchors.errors.contains("127.0.0.1:\(server.port) keeps its entry of "))
                 #expect(anchors.errors.contains("nowhere.pem"))
             }
@@ -107,7 +107,7 @@ struct TrustServerTroubleTests {
                 try handle.truncate(atOffset: 65 << 20)
                 try handle.close()
                 let run = try await site.publish()
-                #expect(run.status == 3 && run.output.hasPrefix("published 1 host in "), "\(run.errors)")
+                #expect(run.status == 3 && run.output.contains(" published 1 host in "), "\(run.errors)")
                 #expect(run.errors.contains("acme.hosts.json has more than"))
                 #expect(run.errors.contains("It is left as it is"))
                 #expect(try FileManager.default.attributesOfItem(atPath: memory.path)[.size] as? Int == 65 << 20)
@@ -141,7 +141,7 @@ struct TrustServerTroubleTests {
                 #expect(
                     run.status == (content == nil ? 0 : 3) && run.errors.contains("published document"), "\(run.errors)"
                 )
-                #expect(run.output.contains("\nnew pins of 127.0.0.1:\(server.port)\n"))
+                #expect(run.output.contains("Z new pins of 127.0.0.1:\(server.port)\n"))
                 let both = [try Pin.publicKey(of: renewed.der), old]
                 #expect(try site.document().entries.flatMap(\.publicKeyPins) == both)
                 // It is remembered from now on, and can be withdrawn.
@@ -180,7 +180,7 @@ struct TrustServerTroubleTests {
                 try server.serve(renewed)
                 try FileManager.default.removeItem(at: site.file("output/acme.json.signed"))
                 let held = try await site.publish(["--max-changes", "0"])
-                #expect(held.status == 1 && held.output.hasPrefix("published again 1 host in "), "\(held.errors)")
+                #expect(held.status == 1 && held.output.contains(" published again 1 host in "), "\(held.errors)")
                 #expect(held.errors.contains("NOTHING NEW IS PUBLISHED: 1 host has changed, and 0 may: 127.0.0.1:"))
                 #expect(held.errors.contains("--max-changes 1"))
                 let again = try site.document()

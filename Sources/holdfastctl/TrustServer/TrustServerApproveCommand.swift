@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl trust-server approve`
+struct TrustServerApproveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approve",
+        abstract: "Let the certificates of a host be published that wait for it.",
+        usage: """
+            holdfastctl trust-server approve <host[:port]> ... --customer <name> \\
+              --domains <file>
+            """,
+        discussion: """
+            With publish --hold-changes a new certificate of a known host waits. Compare its fingerprint, which publish \
+            names, with that of the certificate that was deployed, and approve it: the next round that sees it \
+            publishes it. Nothing else that the host may show by then is approved.
+
+            EXAMPLES
+              holdfastctl trust-server approve www.example.com --customer acme \\
+                --domains data/acme.domains
+
+            Exit codes: 0 approved, 1 nothing waits for a host, 2 wrong usage, 3 a file could not be read or written.
+
+            Prints the host and the SHA-256 of each certificate that is approved.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The hosts, with a port if not 443.", valueName: "host[:port]"),
+        transform: { text in CheckedArgument { try ServerAddress.host(text) } })
+    var hosts: [CheckedArgument<DialledHost>]
+
+    @Option(help: ArgumentHelp("Whose hosts they are; the name of the files.", valueName: "name"))
+    var customer: String
+
+    @Option(
+        help: ArgumentHelp("The list of the hosts, beside which publish remembers them.", valueName: "file"),
+        completion: .file())
+    var domains: String
+
+    func validate() throws {
+        for host in hosts { try host.validate("HOST") }
+        do throws(SigningError) {
+            try TrustServerKey.requireCustomer(customer)
+        } catch {
+            throw ValidationError("--customer: \(error)")
+        }
+    }
+
+    func run() async throws {
+        let files = TrustServerFiles(customer: customer, data: "", output: "", domains: domains)
+        guard FileManager.default.fileExists(atPath: files.memory.path) else {
+            throw CommandFailure(.unreadableFile, "\(files.memory.path) is not there: publish makes it")
+        }
+        let lock = try ChangeLock.on(files.memory, for: files.memory.path)
+        defer { withExtendedLifetime(lock) {} }
+        let found = files.readMemory()
+        if let problem = found.problem { throw CommandFailure(.unreadableFile, problem) }
+        var memory = found.memory
+        var approved: [HeldChange] = []
+        for host in hosts {
+            let host = try host.get()
+            guard let next = memory.approving(host) else {
+                let waiting = memory.held.filter { !$0.isApproved }.map {
+                    ServerAddress.text($0.hostname, port: $0.port)
+                }
+                throw CommandFailure(
+                    .notTrusted,
+                    "nothing waits for \(ServerAddress.text(host.name, port: host.port ?? ServerAddress.defaultPort))"
+                        + (waiting.isEmpty ? "" : ", but for \(waiting.joined(separator: ", "))"))
+            }
+            memory = next.memory
+            approved += next.changes
+        }
+        try files.write(memory)
+        for change in approved {
+            for fingerprint in change.fingerprints {
+                Output.standard.line("\(ServerAddress.text(change.hostname, port: change.port))  \(fingerprint)")
+            }
+        }
+    }
+}

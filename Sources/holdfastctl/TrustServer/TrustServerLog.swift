@@ -1,0 +1,136 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// What a trust server says of its rounds: lines for people or for programs, each with its time.
+struct TrustServerLog: Sendable {
+    let isJSON: Bool
+    let clock: any WallClock
+
+    /// A line of the log; the fields are those of the JSON object.
+    private struct Line: Encodable {
+        enum Event: String, Encodable {
+            case published, publishedAgain, nothingPublished, warning, error
+        }
+
+        struct Failure: Encodable {
+            let host: String
+            let consequence: String
+            var since: String?
+            let problems: [String]
+        }
+
+        struct Waiting: Encodable {
+            let host: String
+            let fingerprints: [String]
+            let since: String
+        }
+
+        let time: String
+        let event: Event
+        var document: String?
+        var hosts: Int?
+        var failures: [Failure]?
+        var newPins: [String]?
+        var left: [String]?
+        var waiting: [Waiting]?
+        var allowedChanges: Int?
+        var message: String?
+        var code: String?
+    }
+
+    private var time: String { clock.now.formatted(.iso8601) }
+
+    func warn(_ message: String) {
+        guard isJSON else { return Output.standard.complain("\(time) \(message)") }
+        write(Line(time: time, event: .warning, message: message))
+    }
+
+    func tell(_ failure: CommandFailure) {
+        guard isJSON else { return Output.standard.complain("\(time) \(failure.message)") }
+        write(Line(time: time, event: .error, message: failure.message, code: failure.code.rawValue))
+    }
+
+    func tell(_ report: TrustServerPublication.Report, of files: TrustServerFiles) {
+        guard !isJSON else { return write(line(report, files)) }
+        let (time, output) = (time, Output.standard)
+        for line in report.lines { output.complain("\(time) \(line)") }
+        let failed = report.round.failures.count { !$0.isHarmless }
+        if let count = report.published {
+            let what = report.isRepeated || report.isResigned ? "published again \(count)" : "published \(count)"
+            let rest = failed == 0 ? "" : ", \(failed) of the list failed"
+            output.line("\(time) \(what) \(count == 1 ? "host" : "hosts") in \(files.document.path)\(rest)")
+        } else {
+            output.complain("\(time) nothing is published: \(files.document.path) is as it was")
+        }
+        for host in report.round.changed where !report.round.left.contains(host) {
+            output.line(
+                "\(time) " + (report.isRepeated ? "new pins of \(host) are NOT published" : "new pins of \(host)"))
+        }
+    }
+
+    private func line(_ report: TrustServerPublication.Report, _ files: TrustServerFiles) -> Line {
+        let round = report.round
+        let isAgain = report.isRepeated || report.isResigned
+        return Line(
+            time: time, event: report.published == nil ? .nothingPublished : isAgain ? .publishedAgain : .published,
+            document: files.document.path, hosts: report.published,
+            failures: round.failures.map { failure in
+                let (consequence, since): (String, String?) =
+                    switch failure.consequence {
+                    case .partial: ("partial", nil)
+                    case .kept(let since): ("kept", Date(wholeSeconds: since).formatted(.iso8601))
+                    case .omitted: ("omitted", nil)
+                    }
+                return Line.Failure(
+                    host: ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort),
+                    consequence: consequence, since: since, problems: failure.problems.map(\.reason))
+            }, newPins: round.changed.filter { !round.left.contains($0) }, left: round.left,
+            waiting: round.held.filter { !$0.isApproved }.map { change in
+                Line.Waiting(
+                    host: ServerAddress.text(change.hostname, port: change.port), fingerprints: change.fingerprints,
+                    since: Date(wholeSeconds: change.since).formatted(.iso8601))
+            }, allowedChanges: round.heldAt)
+    }
+
+    private func write(_ line: Line) {
+        do {
+            try Output.standard.jsonLine(line)
+        } catch {
+            Output.standard.complain("a line of the log cannot be written as JSON")
+        }
+    }
+}
+
+extension TrustServerPublication.Report {
+    /// What is wrong, a line each.
+    var lines: [String] {
+        var lines = round.failures.map { failure in
+            let host = ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort)
+            let consequence =
+                switch failure.consequence {
+                case .partial: "is published with what its other addresses showed"
+                case .kept(let since):
+                    "keeps its entry of \(Date(wholeSeconds: since).formatted(.iso8601))"
+                case .omitted: "has no entry to keep and is left out"
+                }
+            return "\(host) \(consequence): \(failure.problems.map(\.reason).joined(separator: "; "))"
+        }
+        if let limit = round.heldAt {
+            lines.append(
+                "NOTHING NEW IS PUBLISHED: \(Self.counted(round.changed.count)) changed"
+                    + (round.changes < round.changed.count ? " (\(round.changes) changes)" : "")
+                    + ", and \(limit) may: \(Self.some(round.changed)). What was published before is signed again. If "
+                    + "the changes are right, run one round with --max-changes \(round.changes).")
+        } else if !round.left.isEmpty {
+            lines.append("no longer published, since the list has not got them: \(Self.some(round.left))")
+        }
+        return lines
+    }
+
+    private static func counted(_ hosts: Int) -> String { hosts == 1 ? "1 host has" : "\(hosts) hosts have" }
+
+    private static func some(_ hosts: [String]) -> String {
+        hosts.prefix(10).joined(separator: ", ") + (hosts.count > 10 ? " and \(hosts.count - 10) more" : "")
+    }
+}
