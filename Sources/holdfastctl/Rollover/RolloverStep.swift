@@ -51,7 +51,8 @@ enum RolloverStep: Sendable, Equatable {
 
     private static func cleaning(_ state: RolloverState, _ now: Date) -> RolloverStep {
         let old = state.pins.filter { $0.isRetiring && !$0.isServed && !state.next.contains($0.pin) }.map(\.pin)
-        guard old.isEmpty else { return .remove(old) }
+        // Never all of them.
+        if !old.isEmpty, old.count < state.pins.count { return .remove(old) }
         guard state.hasSpare else { return .addBackup(by: state.backupTime(now)) }
         let ends = [state.certificateEnd, state.pinsEnd].compactMap(\.self)
         return .nothing(until: ends.min()?.addingTimeInterval(-(state.staleness ?? 0) - lead))

@@ -32,7 +32,7 @@ struct ServerKeyTests {
             let pins = try await site.run(["pin", "backup.csr", "backup.key"])
             #expect(pins.lines.filter { $0.hasPrefix("sha256/") } == [made.lines[0], made.lines[0]])
             // An authority makes a certificate of it.
-            try site.write("root.key", site.root.key.privateKeyPEM, mode: 0o600)
+            try site.write("root.key", site.root.certificate.key.privateKeyPEM, mode: 0o600)
             let issued = try await OpenSSLProgram.run(
                 [
                     "x509", "-req", "-in", "backup.csr", "-CA", "root.pem", "-CAkey", "root.key", "-copy_extensions",

@@ -335,8 +335,7 @@ struct PinHostTests {
             let noHost = try await run(["--authority", "Example Trust", "--format", "ats"])
             #expect(noHost.status == 2 && noHost.errors.contains("--host"))
             // What the authority issues is let in by these pins, and what another issues is not.
-            try Data(try #require(try await run(format + ["json"]).output).utf8)
-                .write(to: folder.appending(path: "lb.pins.json"))
+            try file.json.write(to: folder.appending(path: "lb.pins.json"))
             let manager = try TrustManager(pinFile: folder.appending(path: "lb.pins.json"))
             for (root, isTrusted) in zip(roots, [true, true, false]) {
                 let leaf = try root.leaf(names: [.dns("lb.example.com")])
