@@ -75,7 +75,7 @@ struct PinHostTests {
             #expect(pins.allSatisfy(plain.output.contains))
             let okhttp = try await run(["pin", "--format", "okhttp"])
             #expect(pins.allSatisfy(okhttp.output.contains) && okhttp.errors.contains("no backup pin"))
-            let file = try await run(["pin", "--format", "pinfile"])
+            let file = try await run(["pin", "--format", "json"])
             try site.write("both.json", file.output)
             let both = try await run(["check", "--pins", "both.json", "--brief"])
             #expect(both.status == 0 && both.lines.count == 2, "\(both.output)\(both.errors)")
