@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastSigning
 import HoldfastTesting
 import Testing
 
@@ -44,6 +45,15 @@ struct OperatingSite {
         """#
 
     func write(_ file: String, _ text: String) throws { try Data(text.utf8).write(to: folder.appending(path: file)) }
+
+    /// A key that the command has made.
+    func key(_ file: String) throws -> TestKey {
+        let pem = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+        // A signed big-endian number: an octet of zero before a high one, none for what is shorter.
+        let number = Array(try #require(Data(base64Encoded: try SigningKey(pem: pem).exportedPrivateKey)))
+        let scalar = Array(number.suffix(32))
+        return try TestKey(p256Scalar: Array(repeating: 0, count: 32 - scalar.count) + scalar)
+    }
 
     func leaf(_ key: TestKey.Choice = .p256) throws -> TestCertificate {
         try issuing.leaf(names: [.dns(Self.name)], key: key)

@@ -7,6 +7,27 @@ import Testing
 /// first step, and one more after each.
 @Suite("The operator's manual", .timeLimit(.minutes(15)))
 struct OperatingTests {
+    @Test("The keys of a pin file are rolled over without a client that is locked out")
+    func pinFile() async throws {
+        try await OperatingSite.with { site in
+            let present = try site.leaf()
+            try await site.run("first-pins", serving: present)
+            var apps = [try InstalledApp.shipping("bank.pins.json", of: site)]
+            #expect(try site.lockedOut(apps, by: present) == 0)
+            #expect(try site.lockedOut(apps, by: try site.leaf()) == 1, "else it would prove nothing")
+            let next = try site.leaf(.existing(try site.key("backup.key")))
+            try site.write("next-fullchain.pem", next.chainPEM)
+            try await site.run("pin-file-next", serving: present)
+            try await site.run("pin-file-deployed", serving: next)
+            try await site.run("pin-file-backup", serving: next)
+            apps.append(try InstalledApp.shipping("bank.pins.json", of: site))
+            #expect(try site.lockedOut(apps, by: next) == 0)
+            // The newer app is ready for the change after that; the older one is not, as the manual says.
+            let second = try site.leaf(.existing(try site.key("backup-2.key")))
+            #expect(try site.lockedOut(apps, by: second) == 1)
+        }
+    }
+
     @Test("A signed list is made and rolled over without a client that is locked out")
     func signedList() async throws {
         try await OperatingSite.with { site in

@@ -59,7 +59,7 @@ struct WriterProcessesTests {
             }()
             while !FileManager.default.fileExists(atPath: started.path) { await Task.yield() }
             // Time for a save, if nothing kept it from saving.
-            for _ in 0..<50 { #expect(FileDataStore(folder: folder).save(data: Data([3]), forKey: "other")) }
+            for _ in 0..<10 { #expect(FileDataStore(folder: folder).save(data: Data([3]), forKey: "other")) }
             #expect(try store.load(forKey: "default") == Data([1]))
             close(descriptor)
             await child

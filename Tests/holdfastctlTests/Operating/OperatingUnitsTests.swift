@@ -1,0 +1,98 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+/// What docs/operating.md prints for cron, systemd and nginx.
+@Suite("The operator's manual, what runs by itself", .timeLimit(.minutes(15)))
+struct OperatingUnitsTests {
+    /// The command of a line for cron, or of a unit's ExecStart.
+    private static func command(of text: String) -> String {
+        for line in text.split(separator: "\n") {
+            if let program = line.firstRange(of: "ExecStart=") {
+                return line[program.upperBound...].replacingOccurrences(of: "/usr/local/bin/", with: "")
+            }
+        }
+        return text.split(separator: " ", maxSplits: 5)[5...].joined()
+    }
+
+    @Test(
+        "is silent while all is well, and says with exit code 1 which host locks clients out",
+        arguments: ["cron", "pins.service"])
+    func monitoring(_ block: String) async throws {
+        try await OperatingSite.with { site in
+            let (present, other) = (try site.leaf(), try site.leaf())
+            let pin = try Pin.publicKey(of: present.der)
+            let file = #"{"schema":1,"hosts":[{"host":"\#(OperatingSite.name)","pins":[{"pin":"\#(pin)"}]}]}"#
+            try site.write("bank.pins.json", file)
+            let well = try await site.run(block, serving: present, Self.command)
+            #expect(well.output.isEmpty && well.errors.isEmpty, "\(well.output) \(well.errors)")
+            let ill = try await site.run(block, serving: other, expecting: 1, Self.command)
+            #expect(ill.output.contains(OperatingSite.name))
+        }
+    }
+
+    @Test("signs for ever until it is told to stop, and ends well then")
+    func trustServer() async throws {
+        try await OperatingSite.with { site in
+            let leaf = try site.leaf()
+            try await site.run("trust-first", serving: leaf)
+            let document = site.folder.appending(path: "output/acme.json.signed")
+            try FileManager.default.removeItem(at: document)
+            try await site.run("trust-server.service", serving: leaf) { unit in
+                """
+                \(Self.command(of: unit)) > /dev/null &
+                until [ -e output/acme.json.signed ]; do kill -0 $!; done
+                kill $!
+                wait $!
+                """
+            }
+            #expect(FileManager.default.fileExists(atPath: document.path))
+        }
+    }
+
+    @Test("is served by nginx with the headers that caches need", .enabled(if: Nginx.runs, "no nginx"))
+    func nginx() async throws {
+        try await OperatingSite.with { site in
+            try FileManager.default.createDirectory(
+                at: site.folder.appending(path: "output"), withIntermediateDirectories: false)
+            try site.write("output/acme.json.signed", "document")
+            let location = try OperatingManual.block("nginx.conf")
+                .replacingOccurrences(of: "/srv/pins", with: site.folder.path)
+            let socket = site.folder.appending(path: "s").path
+            let scratch = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+                .map { "\($0)_temp_path \(site.folder.path)/\($0);" }.joined(separator: " ")
+            let user = getuid() == 0 ? "user root;" : ""
+            try site.write(
+                "nginx.conf",
+                """
+                \(user) pid \(site.folder.path)/pid; error_log \(site.folder.path)/log; events {}
+                http { access_log off; \(scratch) server { listen unix:\(socket);
+                \(location)
+                } }
+                """)
+            let run = try await CommandRun.run(
+                URL(filePath: "/bin/bash"),
+                [
+                    "-euc",
+                    """
+                    nginx -c "$PWD/nginx.conf" -p "$PWD"
+                    trap 'nginx -c "$PWD/nginx.conf" -p "$PWD" -s quit' EXIT
+                    curl --silent --show-error --include --unix-socket "$PWD/s" http://pins/pins/acme.json.signed
+                    """,
+                ], environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"], in: site.folder)
+            #expect(run.status == 0, "\(run.errors)")
+            let head = run.output.lowercased()
+            #expect(head.contains("cache-control: public, max-age=60, must-revalidate"), "\(run.output)")
+            #expect(head.contains("content-type: application/pkcs7-mime") && head.contains("etag:"), "\(run.output)")
+            #expect(run.output.hasSuffix("document"))
+        }
+    }
+
+    private enum Nginx {
+        static let runs =
+            ForeignPeers.areRequired
+            || ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx", "/opt/homebrew/bin/nginx"]
+                .contains { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
