@@ -105,7 +105,8 @@ private final class DocumentDownload: Sendable {
     init(_ request: RemoteDataRequest, provider: AsyncHTTPClientDataProvider) {
         self.request = request
         self.provider = provider
-        rules = DownloadRules(allowsPlainHTTPToLoopback: provider.allowsPlainHTTPToLoopback)
+        rules = DownloadRules(
+            allowsPlainHTTPToLoopback: provider.allowsPlainHTTPToLoopback, allowsPlainHTTP: request.allowsPlainHTTP)
     }
 
     /// Whether an answer has begun that is no redirect.
@@ -177,7 +178,7 @@ private final class DocumentDownload: Sendable {
         case 200:
             let body = try await body(of: response)
             return .response(RemoteDataResponse(.body(body), headers: headers))
-        case 304 where request.headers["If-None-Match"] != nil:
+        case 304 where request.isConditional:
             return .response(RemoteDataResponse(.notModified, headers: headers))
         default: throw RemoteDataError(status: status)
         }

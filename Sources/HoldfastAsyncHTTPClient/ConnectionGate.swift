@@ -238,7 +238,7 @@ final class ConnectionGate: Sendable {
         try register(verdict, channel, guarding)
         if let chain = verdict.chain { evidence.noteLastChain(chain, of: origin) }
         // From here on whoever tells of changes finds the connection. What changed before counts as well.
-        guard judge.manager.generation != look.generation else { return }
+        guard !judge.isCurrent(look) else { return }
         let again = judgeAgain(only: ObjectIdentifier(channel), under: judge.look(at: origin.host))
         if let refused = again.refused.first { throw refused.failure }
         if !again.undecided.isEmpty { throw ConnectionRetired() }

@@ -84,7 +84,8 @@ public final class PinnedHTTPClient: Sendable {
     /// - Parameters:
     ///   - manager: finds the policy of each host.
     ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS. If they are
-    ///     those of a `TrustAnchorStore`, connections are judged by its new ones with the next request.
+    ///     those of a `TrustAnchorStore`, connections are judged by its new ones with the next request. New lists of a
+    ///     `RevocationStore` end connections to servers that they revoke.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
     ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, its
     ///     `redirectConfiguration` is ignored, the rest holds.
@@ -126,15 +127,20 @@ public final class PinnedHTTPClient: Sendable {
             maker: maker, capacity: limits.origins, idleTimeout: idleTimeout, closingTimeout: TimeAmount(limits.closing)
         )
         self.clients = clients
-        let changes = judge.manager.changes()
-        watcher = Task {
-            // A request judges its connections itself before it uses one; this ends those that nobody uses meanwhile.
-            for await _ in changes {
-                // All of them: of many changes at one time some may not be told.
-                for client in clients.all {
-                    client.gate.endWhatNoLongerHolds(under: judge.look(at: client.key.origin.host))
-                }
+        let (policies, lists) = (judge.manager.changes(), judge.validator.revocationSource.changes())
+        // A request judges its connections itself before it uses one; this ends those that nobody uses meanwhile.
+        let end = { @Sendable in
+            // All of them: of many changes at one time some may not be told.
+            for client in clients.all {
+                client.gate.endWhatNoLongerHolds(under: judge.look(at: client.key.origin.host))
             }
+        }
+        watcher = Task {
+            async let ended: Void = {
+                for await _ in lists { end() }
+            }()
+            for await _ in policies { end() }
+            await ended
         }
     }
 

@@ -5,23 +5,23 @@ import Holdfast
 /// A host's policy is looked up once before a decision and once after it; what is there at the first look also says what
 /// the policy is to be shown.
 struct TrustJudge: Sendable {
-    /// What a decision was made under: the policy, the documents that it goes by, and the anchors.
+    /// What a decision was made under: the policy, the documents that it goes by, the anchors and the revocation lists.
     struct Version: Hashable, Sendable {
         let policy: HostLookup.Version
         let anchors: TrustAnchors
+        let revocation: [UInt8]
     }
 
     /// What counts for a host at one moment.
     struct Look: Sendable {
         let host: DialledHost
         let anchors: TrustAnchors
+        fileprivate let revocation: [UInt8]
         fileprivate let lookup: HostLookup
 
         /// nil for a host without one.
         var policy: (any TrustPolicy)? { lookup.policy }
-        var version: Version { Version(policy: lookup.version, anchors: anchors) }
-        /// Differs after every change of the manager's policies.
-        var generation: UInt64 { lookup.generation }
+        var version: Version { Version(policy: lookup.version, anchors: anchors, revocation: revocation) }
     }
 
     struct Judgment: Sendable {
@@ -34,7 +34,14 @@ struct TrustJudge: Sendable {
     let clock: any WallClock
 
     func look(at host: DialledHost) -> Look {
-        Look(host: host, anchors: validator.anchors, lookup: manager.lookUp(host))
+        Look(
+            host: host, anchors: validator.anchors, revocation: validator.revocation.digest,
+            lookup: manager.lookUp(host))
+    }
+
+    /// Whether no policy and no revocation list has changed since.
+    func isCurrent(_ look: Look) -> Bool {
+        manager.generation == look.lookup.generation && validator.revocation.digest == look.revocation
     }
 
     /// Looks at a host that is to be connected to.
@@ -81,6 +88,7 @@ struct TrustJudge: Sendable {
     private func unprovedJudgment(about chain: PresentedChain, under look: Look) -> Judgment {
         let trust = ServerTrust(chain: chain, purpose: .server(identity: look.host), validator: validator)
         let (decision, version) = look.lookup.versionedJudgment(of: trust, at: clock.now)
-        return Judgment(decision: decision, version: Version(policy: version, anchors: look.anchors))
+        return Judgment(
+            decision: decision, version: Version(policy: version, anchors: look.anchors, revocation: look.revocation))
     }
 }

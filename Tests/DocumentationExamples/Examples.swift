@@ -37,6 +37,18 @@ func store(_ manager: TrustManager, url: URL, publicKey: String) async throws {
     try await store.update()
 }
 
+func revocation(anchors: TrustAnchors, issuing: X509Certificate, listURL: URL) async throws -> PathValidator {
+    let store = try await RevocationStore.load(configuration: RevocationConfiguration())
+    let validator = PathValidator(anchors: anchors, revocation: store, cache: VerifiedPathCache())
+    var configuration = RevocationConfiguration(authorities: [.init(certificate: issuing, urls: [listURL])])
+    configuration.unknownLeaf = .fails
+    let strict = try await RevocationStore.load(configuration: configuration)
+    try await strict.prepare()
+    async let updates: Void = strict.run()
+    try await updates
+    return validator
+}
+
 func nio(_ manager: TrustManager) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
     let host = try DialledHost("api.example.com", port: 443)
     let validator = PathValidator(anchors: try await TrustAnchors.system(), cache: VerifiedPathCache())

@@ -172,6 +172,35 @@ struct ConnectionEndTests {
         }
     }
 
+    @Test("ends by itself when a new revocation list names its server", arguments: [false, true])
+    func newList(isLeafEnough: Bool) async throws {
+        let setting = try HTTPSetting()
+        let leaf = try setting.leaf()
+        let lists = ListService()
+        lists.publish(try setting.issuing.revocationList())
+        let store = try lists.store(of: setting)
+        try await store.prepare()
+        try setting.trust("www.example.com", pins: isLeafEnough ? [leaf.publicKeyPin()] : [])
+        let validator = PathValidator(anchors: try setting.anchors(), revocation: store)
+        try await withOrigin(leaf) { origin in
+            try await setting.withClient(validator: validator) { client in
+                try await client.expectAnswer(origin.url())
+                let other = try setting.leaf()
+                lists.publish(try setting.issuing.revocationList { $0.serialNumbers = [try other.serialNumber()] })
+                try await store.update(mode: .forced)
+                try await client.expectAnswer(origin.url())
+                #expect(origin.counters.requests.count == 2)
+
+                lists.publish(try setting.issuing.revocationList { $0.serialNumbers = [try leaf.serialNumber()] })
+                try await store.update(mode: .forced)
+                // Nobody sends a request.
+                try await origin.waitForDisconnection()
+                #expect(await client.refusal(origin.url())?.code == .revoked)
+                #expect(origin.counters.requests.count == 2)
+            }
+        }
+    }
+
     @Test("of the origin that was not used for longest makes room for another; origins in use are not ended")
     func bound() async throws {
         let setting = try HTTPSetting()

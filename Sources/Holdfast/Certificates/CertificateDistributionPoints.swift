@@ -10,26 +10,61 @@ struct CertificateDistributionPoints {
     init(of certificate: X509Certificate, work: inout Int) {
         // RFC 5280 6.3.3, last paragraph: a list of the issuer's is looked at as one whose point has the issuer's name.
         names.insert(DistributionPointName(certificate.issuer, work: &work))
-        guard let value = certificate.distributionPoints else { return }
         let bytes = certificate.layout.der
         do throws(DERError) {
-            var outer = DERReader(bytes, in: value)
-            var points = outer.inside(try outer.next(DERTag.sequence))
-            var count = 0
-            while !points.isAtEnd, count < DistributionPointName.maximumCount {
-                count += 1
-                var fields = points.inside(try points.next(DERTag.sequence))
-                let name = try fields.nextIfPresent(DERTag.contextConstructed(0))
-                let isForSomeReasons = try fields.nextIfPresent(DERTag.context(1)) != nil
-                // RFC 5280 6.3.3 (b) (1): the lists of a cRLIssuer are indirect.
-                guard try fields.nextIfPresent(DERTag.contextConstructed(2)) == nil, let name else { continue }
+            for point in try Self.points(of: certificate) {
                 let read = try DistributionPointName.read(
-                    name, of: bytes, relativeTo: certificate.issuer, work: &work)
-                if isForSomeReasons { namesForSomeReasons.formUnion(read) } else { names.formUnion(read) }
+                    point.name, of: bytes, relativeTo: certificate.issuer, work: &work)
+                if point.isForSomeReasons { namesForSomeReasons.formUnion(read) } else { names.formUnion(read) }
             }
         } catch {
             return
         }
+    }
+
+    /// The URLs (uniformResourceIdentifier) of points for every reason, as octets that nobody has looked at yet.
+    static func addresses(of certificate: X509Certificate) -> [ArraySlice<UInt8>] {
+        let bytes = certificate.layout.der
+        var addresses: [ArraySlice<UInt8>] = []
+        do throws(DERError) {
+            for point in try points(of: certificate) where !point.isForSomeReasons {
+                var choice = DERReader(bytes, in: point.name.content)
+                let full = try choice.next()
+                guard full.tag == DERTag.contextConstructed(0) else { continue }
+                var names = DERReader(bytes, in: full.content)
+                while !names.isAtEnd, addresses.count < DistributionPointName.maximumCount {
+                    let name = try names.next()
+                    if name.tag == DERTag.context(6) { addresses.append(bytes[name.content]) }
+                }
+            }
+        } catch {
+            return addresses
+        }
+        return addresses
+    }
+
+    private struct Point {
+        /// The content of `distributionPoint`, inside its explicit tag.
+        let name: DERReader.Element
+        let isForSomeReasons: Bool
+    }
+
+    private static func points(of certificate: X509Certificate) throws(DERError) -> [Point] {
+        guard let value = certificate.distributionPoints else { return [] }
+        var outer = DERReader(certificate.layout.der, in: value)
+        var list = outer.inside(try outer.next(DERTag.sequence))
+        var points: [Point] = []
+        var count = 0
+        while !list.isAtEnd, count < DistributionPointName.maximumCount {
+            count += 1
+            var fields = list.inside(try list.next(DERTag.sequence))
+            let name = try fields.nextIfPresent(DERTag.contextConstructed(0))
+            let isForSomeReasons = try fields.nextIfPresent(DERTag.context(1)) != nil
+            // RFC 5280 6.3.3 (b) (1): the lists of a cRLIssuer are indirect.
+            guard try fields.nextIfPresent(DERTag.contextConstructed(2)) == nil, let name else { continue }
+            points.append(Point(name: name, isForSomeReasons: isForSomeReasons))
+        }
+        return points
     }
 }
 

@@ -10,7 +10,7 @@ public struct CertificateRevocationList: Sendable {
     package static let maximumBytes = 64 << 20
 
     /// Which certificates a list speaks of (issuingDistributionPoint, RFC 5280 5.2.5).
-    struct Scope: Sendable {
+    struct Scope: Sendable, Equatable {
         var onlyEndEntities = false
         var onlyAuthorities = false
         var onlyAttributeCertificates = false
@@ -101,7 +101,7 @@ public struct CertificateRevocationList: Sendable {
     /// When the next one is due at the latest; nil where the list does not say.
     public var nextUpdate: Date? { nextUpdateSeconds.map { Date(wholeSeconds: $0) } }
     /// How many certificates of its issuer it revokes.
-    package var count: Int { entries.count }
+    public var count: Int { entries.count }
     /// What looking up serial numbers takes in memory, beside the DER.
     var indexBytes: Int { entries.indexBytes }
 

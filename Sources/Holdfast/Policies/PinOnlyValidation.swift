@@ -36,8 +36,8 @@ struct PinOnlyValidation {
             if revocation.isChecked {
                 let isKnown = certificates.contains(leaf) || matched.contains { $0.subject == .certificate }
                 let failure = own.revocationFailure(
-                    ofTrusted: leaf, isKnown: isKnown, in: chain, knowing: certificates, at: draft.time,
-                    effort: &draft.effort)
+                    ofTrusted: leaf, isKnown: isKnown, in: chain, knowing: certificates, under: revocation,
+                    at: draft.time, effort: &draft.effort)
                 if let failure { return draft.rejected(failure) }
             }
             // The pinned leaf is its own anchor, and the handshake has proved its key: there is no more to a path of one.
@@ -53,7 +53,8 @@ struct PinOnlyValidation {
         let validator = own.ignoringValidity(to: TrustAnchors(certificates))
         let query = PathValidator.Query(
             chain: chain, purpose: purpose.checkingHost(!matcher.leafOnly),
-            time: draft.time.wholeSeconds, isTrusted: { pinned.contains($0) }, spent: draft.effort)
+            time: draft.time.wholeSeconds, revocation: revocation, isTrusted: { pinned.contains($0) },
+            spent: draft.effort)
         var trace: [PathSearch.TracedRule]?
         let outcome = validator.search(query, trace: &trace) { _ in true }
         draft.effort = outcome.effort

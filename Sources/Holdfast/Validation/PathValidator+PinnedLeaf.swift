@@ -10,9 +10,11 @@ extension PathValidator {
     ///   - isKnown: whether the certificate itself is pinned. Of one of which only the key is pinned, the rest is the word
     ///     of whoever has the key: he can wrap it anew.
     ///   - certificates: issuers from the configuration.
+    ///   - revocation: the lists of the moment.
     func revocationFailure(
         ofTrusted leaf: X509Certificate, isKnown: Bool, in chain: PresentedChain,
-        knowing certificates: [X509Certificate], at time: Date, effort: inout ValidationEffort
+        knowing certificates: [X509Certificate], under revocation: Revocation, at time: Date,
+        effort: inout ValidationEffort
     ) -> TrustFailure? {
         // Nobody else speaks of what vouches for itself; where somebody has to, one that nobody knows does not count.
         if leaf.isSelfIssued {
@@ -33,7 +35,7 @@ extension PathValidator {
         let issuers = chain.certificates.dropFirst() + configured.map(\.der)
         let query = Query(
             chain: PresentedChain([leaf.der] + issuers), purpose: .server(identity: nil),
-            time: time.wholeSeconds, isTrusted: { $0 != leaf }, skipsRules: true, spent: effort)
+            time: time.wholeSeconds, revocation: revocation, isTrusted: { $0 != leaf }, skipsRules: true, spent: effort)
         var trace: [PathSearch.TracedRule]?
         let outcome = search(query, trace: &trace) { _ in true }
         effort = outcome.effort

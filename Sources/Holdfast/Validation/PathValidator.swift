@@ -16,14 +16,16 @@ public struct PathValidator: ChainValidator {
     /// The suffixes under which strangers register names; with `.strict` no wildcard may stand above one. nil leaves
     /// that unchecked.
     public let publicSuffixes: PublicSuffixList?
-    /// Whether and how revocation is checked.
-    public let revocation: Revocation
+    /// Where the revocation lists come from; each validation asks once.
+    package let revocationSource: any RevocationSource
     /// Which certificate policies a path must have.
     public let certificatePolicies: CertificatePolicies
     private let checksValidity: Bool
 
     /// The certificates that are trusted to begin with, as of now.
     public var anchors: TrustAnchors { source.current }
+    /// Whether and how revocation is checked, as of now.
+    public var revocation: Revocation { revocationSource.current }
 
     /// This validator.
     public var pathValidator: PathValidator? { self }
@@ -34,20 +36,21 @@ public struct PathValidator: ChainValidator {
     ///     from the next validation on. An empty set makes every validation fail with `noAnchors`.
     ///   - profile: which rules a path must keep.
     ///   - limits: the budget of one validation.
-    ///   - revocation: whether and how revocation is checked; by default it is not.
+    ///   - revocation: whether and how revocation is checked: ``Revocation``, or a ``RevocationStore``, whose new lists
+    ///     count from the next validation on. By default it is not.
     ///   - certificatePolicies: which certificate policies a path must have; by default those that its authorities require.
     ///   - publicSuffixes: the suffixes above which `.strict` allows no wildcard.
     ///   - cache: where verified paths are remembered, shared between validators as one likes.
     public init(
         anchors: any AnchorSource, profile: ValidationProfile = .standard,
-        limits: ValidationLimits = ValidationLimits(), revocation: Revocation = .none,
+        limits: ValidationLimits = ValidationLimits(), revocation: some RevocationSource = Revocation.none,
         certificatePolicies: CertificatePolicies = .any,
         publicSuffixes: PublicSuffixList? = nil, cache: VerifiedPathCache? = nil
     ) {
         source = anchors
         self.profile = profile
         self.limits = limits
-        self.revocation = revocation
+        revocationSource = revocation
         self.certificatePolicies = certificatePolicies
         self.publicSuffixes = publicSuffixes
         self.cache = cache
@@ -64,7 +67,7 @@ public struct PathValidator: ChainValidator {
         source = anchors
         profile = other.profile
         limits = other.limits
-        revocation = other.revocation
+        revocationSource = other.revocationSource
         certificatePolicies = other.certificatePolicies
         publicSuffixes = nil
         cache = nil
@@ -78,9 +81,9 @@ public struct PathValidator: ChainValidator {
     ) -> ValidationOutcome {
         let seconds = time.wholeSeconds
         // Once: a path that was found under one set is not to be remembered for another.
-        let anchors = anchors
-        var query = Query(chain: chain, purpose: purpose, time: seconds, anchors: anchors)
-        let key = cache == nil || sizeViolation(of: chain) != nil ? nil : cacheKey(&query, under: anchors)
+        let (anchors, revocation) = (anchors, revocation)
+        var query = Query(chain: chain, purpose: purpose, time: seconds, anchors: anchors, revocation: revocation)
+        let key = cache == nil || sizeViolation(of: chain) != nil ? nil : cacheKey(&query, anchors, revocation)
         if let key, let path = cache?.path(for: key, at: seconds), accepting(path) {
             var effort = query.spent
             effort.usedCachedPath = true
@@ -96,10 +99,11 @@ public struct PathValidator: ChainValidator {
     }
 
     private func cacheKey(
-        _ query: inout Query, under anchors: TrustAnchors
+        _ query: inout Query, _ anchors: TrustAnchors, _ revocation: Revocation
     ) -> VerifiedPathCache.Key {
         query.spent.work += query.chain.certificates.reduce(0) { $0 + 4 + $1.count / WorkMeter.octetsOfUnit }
-        return VerifiedPathCache.Key(query.chain, for: query.purpose, under: anchors, by: self)
+        return VerifiedPathCache.Key(
+            query.chain, for: query.purpose, under: anchors, checking: revocation, by: self)
     }
 
     /// What is asked of one validation.
@@ -109,6 +113,8 @@ public struct PathValidator: ChainValidator {
         let time: Int64
         /// nil for those of the moment.
         var anchors: TrustAnchors?
+        /// nil for that of the moment.
+        var revocation: Revocation?
         /// Which presented certificates count as anchors as well, such as pinned ones.
         var isTrusted: ((X509Certificate) -> Bool)?
         /// Whether the rules for certificates are left out, so that signatures and revocation alone are asked.
@@ -145,7 +151,8 @@ public struct PathValidator: ChainValidator {
         let request = PathSearch.Request(
             chain: chain, anchors: query.anchors ?? anchors, isTrusted: query.isTrusted,
             leafMayBeAnchor: !query.skipsRules,
-            rules: query.skipsRules ? .none : PathRules.rules(of: profile), profile: profile, revocation: revocation,
+            rules: query.skipsRules ? .none : PathRules.rules(of: profile), profile: profile,
+            revocation: query.revocation ?? revocation, revocationSource: revocationSource,
             certificatePolicies: query.skipsRules ? .any : certificatePolicies,
             context: context(for: query.purpose, at: query.time), host: host,
             asksOtherListSigners: !query.skipsRules)

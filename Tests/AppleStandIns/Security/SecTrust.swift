@@ -15,11 +15,27 @@ public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { ce
 public final class SecPolicy {
     let isServer: Bool
     let host: String?
+    /// nil for a policy of TLS.
+    let revocationFlags: CFOptionFlags?
 
-    init(isServer: Bool, host: String?) {
+    init(isServer: Bool, host: String?, revocationFlags: CFOptionFlags? = nil) {
         self.isServer = isServer
         self.host = host
+        self.revocationFlags = revocationFlags
     }
+}
+
+public typealias CFOptionFlags = UInt
+
+public let kSecRevocationOCSPMethod: CFOptionFlags = 1
+public let kSecRevocationCRLMethod: CFOptionFlags = 2
+public let kSecRevocationUseAnyAvailableMethod: CFOptionFlags = 3
+public let kSecRevocationRequirePositiveResponse: CFOptionFlags = 8
+
+/// Apple makes none of flags that it does not know.
+public func SecPolicyCreateRevocation(_ revocationFlags: CFOptionFlags) -> SecPolicy? {
+    guard revocationFlags != 0, revocationFlags < 32 else { return nil }
+    return SecPolicy(isServer: false, host: nil, revocationFlags: revocationFlags)
 }
 
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
@@ -68,7 +84,8 @@ public final class SecTrust: NSObject {
         let question = StandInSystem.Question(
             certificates: certificates.map { [UInt8]($0.data) },
             anchors: own + (anchors != nil && anchorsOnly ? [] : systemAnchors),
-            isServer: policies.first?.isServer ?? true, host: policies.first?.host, time: verifyDate())
+            isServer: policies.first?.isServer ?? true, host: policies.first?.host, time: verifyDate(),
+            revocationFlags: policies.compactMap(\.revocationFlags).first)
         evaluations.append(question)
         switch StandInSystem.answer(question) {
         case .valid(let path):

@@ -12,6 +12,8 @@ public enum StandInSystem {
         public let isServer: Bool
         public let host: String?
         public let time: Date
+        /// Of the policy for revocation; nil where there is none.
+        public let revocationFlags: UInt?
     }
 
     public enum Answer: Sendable {

@@ -94,6 +94,20 @@ struct SecTrustBridgeTests {
         #expect(secTrust.policyHosts == ["as.it.was.example"])
     }
 
+    @Test("The system is asked to check revocation where that is wanted, and not otherwise")
+    func revocation() throws {
+        let fixture = try AppleFixture()
+        let policy = StandardPolicy(host: try HostPattern(fixture.host))
+        for (revocation, flags) in [(SystemRevocation.system, UInt?.none), (.checked, 3), (.required, 11)] {
+            let secTrust = fixture.secTrust(host: "as.it.was.example")
+            let trust = ServerTrust(secTrust, host: try fixture.dialled(), revocation: revocation)
+            #expect(policy.evaluate(trust, at: .now).isTrusted)
+            #expect(secTrust.evaluations.map(\.revocationFlags) == [flags])
+            #expect(secTrust.evaluations.map(\.host) == [fixture.host])
+            #expect(secTrust.policyHosts == ["as.it.was.example"])
+        }
+    }
+
     @Test("A system validator judges chains in DER too, and clients for client authentication")
     func derChains() throws {
         let fixture = try AppleFixture()

@@ -12,10 +12,12 @@ extension TrustManager {
     ///   - options: the security options of a `NWProtocolTLS.Options`.
     ///   - host: the host that is dialled; the endpoint of the connection must be the same.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - revocation: whether the system is asked to check revocation.
     public func protect(
-        _ options: sec_protocol_options_t, dialling host: DialledHost, anchors: TrustAnchors? = nil
+        _ options: sec_protocol_options_t, dialling host: DialledHost, anchors: TrustAnchors? = nil,
+        revocation: SystemRevocation = .system
     ) {
-        let judge = ManagerJudge(manager: self, anchors: anchors)
+        let judge = ManagerJudge(manager: self, anchors: anchors, revocation: revocation)
         sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
         sec_protocol_options_set_tls_resumption_enabled(options, false)
         // Where the application had switched it off, the block would not be asked.
@@ -35,7 +37,7 @@ extension TrustManager {
 }
 
 extension NWProtocolTLS.Options {
-    /// Options whose server is judged by a manager's policies; see ``TrustManager/protect(_:dialling:anchors:)``.
+    /// Options whose server is judged by a manager's policies; see ``TrustManager/protect(_:dialling:anchors:revocation:)``.
     public convenience init(pinnedBy manager: TrustManager, dialling host: DialledHost) {
         self.init()
         manager.protect(securityProtocolOptions, dialling: host)

@@ -27,11 +27,13 @@ public final class WrappingSessionDelegate: PinnedSessionDelegate,
     ///   - wrapped: hears everything but challenges about a server's trust.
     ///   - manager: whose policies decide about servers.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - revocation: whether the system is asked to check revocation.
     public init(
-        wrapping wrapped: any URLSessionDelegate, manager: TrustManager, anchors: TrustAnchors? = nil
+        wrapping wrapped: any URLSessionDelegate, manager: TrustManager, anchors: TrustAnchors? = nil,
+        revocation: SystemRevocation = .system
     ) {
         self.wrapped = wrapped
-        super.init(manager: manager, anchors: anchors)
+        super.init(manager: manager, anchors: anchors, revocation: revocation)
     }
 
     /// Whether a session finds a method here: what the wrapped delegate implements, and one that is asked about servers.

@@ -13,13 +13,19 @@ extension ServerTrust {
     ///   - host: the host that was dialled; nil where it is not known, which only a policy for one exact name accepts.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the trust says, by default what the
     ///     system trusts.
-    public init(_ secTrust: SecTrust, host: DialledHost?, anchors: TrustAnchors? = nil) {
-        self.init(SystemTrust(secTrust), host: host, anchors: anchors)
+    ///   - revocation: whether the system is asked to check revocation.
+    public init(
+        _ secTrust: SecTrust, host: DialledHost?, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
+    ) {
+        self.init(SystemTrust(secTrust), host: host, anchors: anchors, revocation: revocation)
     }
 
-    init(_ trust: SystemTrust, host: DialledHost?, anchors: TrustAnchors? = nil) {
+    init(
+        _ trust: SystemTrust, host: DialledHost?, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
+    ) {
         self.init(
-            purpose: .server(identity: host), evaluatedBy: SystemChainValidator(trust, of: host, anchors: anchors))
+            purpose: .server(identity: host),
+            evaluatedBy: SystemChainValidator(trust, of: host, anchors: anchors, revocation: revocation))
     }
 
     /// The system's trust: the one that this was made from, otherwise one made from the chain; nil when the system

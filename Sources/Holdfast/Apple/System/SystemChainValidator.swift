@@ -11,20 +11,26 @@ public import struct Foundation.Date
 public struct SystemChainValidator: ChainValidator {
     /// What is trusted to begin with; nil for what the system trusts, or what was set on the `SecTrust`.
     public let anchors: TrustAnchors?
+    /// Whether the system is asked to check revocation.
+    public let revocation: SystemRevocation
     /// The trust that a connection handed out; a chain that is not its own gets one of its own.
     let trust: SystemTrust?
     private let host: DialledHost?
 
     /// Makes a validator for chains in DER, such as those of SwiftNIO.
-    /// - Parameter anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
-    public init(anchors: TrustAnchors? = nil) {
+    /// - Parameters:
+    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - revocation: whether the system is asked to check revocation.
+    public init(anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {
         self.anchors = anchors
+        self.revocation = revocation
         trust = nil
         host = nil
     }
 
-    init(_ trust: SystemTrust, of host: DialledHost?, anchors: TrustAnchors?) {
+    init(_ trust: SystemTrust, of host: DialledHost?, anchors: TrustAnchors?, revocation: SystemRevocation) {
         self.anchors = anchors
+        self.revocation = revocation
         self.trust = trust
         self.host = host
     }
@@ -52,7 +58,7 @@ public struct SystemChainValidator: ChainValidator {
                     found: "one that it cannot",
                     host: purpose.host, chain: chain))
         }
-        let evaluation = trust.evaluate(for: purpose, at: time, anchors: anchors)
+        let evaluation = trust.evaluate(for: purpose, at: time, anchors: anchors, revocation: revocation)
         return outcome(of: evaluation, of: chain, purpose, at: time, accepting)
     }
 
@@ -122,7 +128,7 @@ extension SystemChainValidator: EvaluatingValidator {
         for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         guard let trust else { return Self.noCertificate(purpose, PresentedChain([])) }
-        let evaluation = trust.evaluate(for: purpose, at: time, anchors: anchors)
+        let evaluation = trust.evaluate(for: purpose, at: time, anchors: anchors, revocation: revocation)
         return outcome(of: evaluation, of: chain, purpose, at: time, accepting)
     }
 }

@@ -57,9 +57,13 @@ final class SystemTrust: Sendable {
     /// Evaluates the trust for a purpose at a time; its policies, anchors and date are afterwards what they were before.
     ///
     /// It may block: the system asks its daemon, and the network for certificates that are missing.
-    /// - Parameter anchors: what is trusted to begin with; nil for what the trust says, by default the system's.
-    func evaluate(for purpose: ValidationPurpose, at time: Date, anchors: TrustAnchors?) -> Evaluation {
-        evaluating.withLock { remembered(evaluate(for: purpose, date: time, anchors)) }
+    /// - Parameters:
+    ///   - anchors: what is trusted to begin with; nil for what the trust says, by default the system's.
+    ///   - revocation: whether it is asked to check revocation.
+    func evaluate(
+        for purpose: ValidationPurpose, at time: Date, anchors: TrustAnchors?, revocation: SystemRevocation
+    ) -> Evaluation {
+        evaluating.withLock { remembered(evaluate(for: purpose, date: time, anchors, revocation)) }
     }
 
     private func remembered(_ evaluation: Evaluation) -> Evaluation {
@@ -70,11 +74,14 @@ final class SystemTrust: Sendable {
     }
 
     /// - Parameter date: nil for the trust's own, by default the system's time.
-    private func evaluate(for purpose: ValidationPurpose, date: Date?, _ anchors: TrustAnchors?) -> Evaluation {
+    private func evaluate(
+        for purpose: ValidationPurpose, date: Date?, _ anchors: TrustAnchors?, _ revocation: SystemRevocation = .system
+    ) -> Evaluation {
         let trust = reference.get
         guard let settings = SystemTrustSettings(of: trust) else { return Self.unsettable }
         defer { settings.restore(to: trust, date: date != nil, anchors: anchors != nil) }
-        guard SecTrustSetPolicies(trust, Self.policy(for: purpose)) == errSecSuccess,
+        guard let policies = Self.policies(for: purpose, revocation),
+            SecTrustSetPolicies(trust, policies as CFTypeRef) == errSecSuccess,
             date.map({ SecTrustSetVerifyDate(trust, $0 as CFDate) == errSecSuccess }) ?? true,
             Self.set(anchors, on: trust)
         else { return Self.unsettable }
@@ -86,6 +93,15 @@ final class SystemTrust: Sendable {
 
     private static let unsettable = Evaluation(
         chain: [], failure: Failure(text: "a trust that takes neither policy, date nor anchors", underlying: nil))
+
+    /// nil where the system makes none.
+    private static func policies(for purpose: ValidationPurpose, _ revocation: SystemRevocation) -> CFArray? {
+        switch revocation.policy {
+        case nil: return [policy(for: purpose)] as CFArray
+        case .some(nil): return nil
+        case .some(let status?): return [policy(for: purpose), status] as CFArray
+        }
+    }
 
     private static func policy(for purpose: ValidationPurpose) -> SecPolicy {
         switch purpose {

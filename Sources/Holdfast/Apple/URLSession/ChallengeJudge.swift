@@ -11,9 +11,10 @@ protocol ChallengeJudge: Sendable {
 struct ManagerJudge: ChallengeJudge {
     let manager: TrustManager
     let anchors: TrustAnchors?
+    var revocation = SystemRevocation.system
 
     func decision(for trust: SystemTrust, host: DialledHost) async -> TrustDecision {
-        await manager.decision(for: ServerTrust(trust, host: host, anchors: anchors))
+        await manager.decision(for: ServerTrust(trust, host: host, anchors: anchors, revocation: revocation))
     }
 }
 

@@ -39,8 +39,9 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     /// - Parameters:
     ///   - manager: whose policies decide.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
-    public init(manager: TrustManager, anchors: TrustAnchors? = nil) {
-        judge = ManagerJudge(manager: manager, anchors: anchors)
+    ///   - revocation: whether the system is asked to check revocation.
+    public init(manager: TrustManager, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {
+        judge = ManagerJudge(manager: manager, anchors: anchors, revocation: revocation)
     }
 
     /// Makes a delegate for the policies of ``TrustManager/shared``.

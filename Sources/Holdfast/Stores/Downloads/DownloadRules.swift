@@ -6,9 +6,11 @@ package struct DownloadRules: Sendable {
     package static let maximumRedirects = 5
 
     private let allowsPlainHTTPToLoopback: Bool
+    private let allowsPlainHTTP: Bool
 
-    package init(allowsPlainHTTPToLoopback: Bool) {
+    package init(allowsPlainHTTPToLoopback: Bool, allowsPlainHTTP: Bool = false) {
         self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
+        self.allowsPlainHTTP = allowsPlainHTTP
     }
 
     /// A limit that timers can take: none is negative or longer than a year.
@@ -17,7 +19,9 @@ package struct DownloadRules: Sendable {
     /// - Throws: ``RemoteDataError`` `insecureURL`.
     package func check(_ url: URL) throws(RemoteDataError) {
         guard isAllowed(url) else {
-            throw RemoteDataError(.insecureURL, expected: "an https URL", found: url.quotedAddress)
+            throw RemoteDataError(
+                .insecureURL, expected: allowsPlainHTTP ? "an http or https URL" : "an https URL",
+                found: url.quotedAddress)
         }
     }
 
@@ -32,7 +36,8 @@ package struct DownloadRules: Sendable {
         else {
             throw RemoteDataError(
                 .redirectRefused, status: status,
-                expected: "at most \(Self.maximumRedirects) redirects, each to https",
+                expected:
+                    "at most \(Self.maximumRedirects) redirects, \(allowsPlainHTTP ? "none from https to http" : "each to https")",
                 found: url?.quotedAddress ?? "no URL")
         }
         return url
@@ -41,7 +46,8 @@ package struct DownloadRules: Sendable {
     private func isAllowed(_ url: URL) -> Bool {
         switch Self.scheme(of: url) {
         case "https": true
-        case "http": allowsPlainHTTPToLoopback && Self.isLoopback(url.host(percentEncoded: true) ?? "")
+        case "http":
+            allowsPlainHTTP || allowsPlainHTTPToLoopback && Self.isLoopback(url.host(percentEncoded: true) ?? "")
         default: false
         }
     }

@@ -10,6 +10,12 @@ public struct RemoteDataRequest: Sendable {
     public var maximumBytes: Int
     /// How the server itself is validated.
     public var sslValidationStrategy: SSLValidationStrategy
+    /// Whether `http` will do: for revocation lists alone, which authorities publish so (RFC 5280 4.2.1.13), which are
+    /// signed, and which have no secrets.
+    public var allowsPlainHTTP = false
+
+    /// Whether the server may say that nothing has changed (RFC 9110 13.1).
+    package var isConditional: Bool { ["If-None-Match", "If-Modified-Since"].contains { headers[$0] != nil } }
 
     /// Puts a request together.
     public init(
@@ -37,7 +43,7 @@ public struct RemoteDataResponse: Sendable {
     public enum Content: Sendable, Hashable {
         /// A document.
         case body(Data)
-        /// The document is the one whose entity tag was sent (HTTP status 304).
+        /// The document is the one whose entity tag or date was sent (HTTP status 304).
         case notModified
     }
 

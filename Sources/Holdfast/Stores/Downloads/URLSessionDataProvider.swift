@@ -34,7 +34,7 @@ public struct URLSessionDataProvider: RemoteDataProvider {
     /// Downloads a document.
     /// - Throws: ``RemoteDataError``.
     public func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
-        try rules.check(request.url)
+        try rules(for: request).check(request.url)
         #if !canImport(Security)
         guard request.sslValidationStrategy == .default else {
             throw RemoteDataError(
@@ -50,7 +50,10 @@ public struct URLSessionDataProvider: RemoteDataProvider {
         }
     }
 
-    fileprivate var rules: DownloadRules { DownloadRules(allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback) }
+    fileprivate func rules(for request: RemoteDataRequest) -> DownloadRules {
+        DownloadRules(
+            allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback, allowsPlainHTTP: request.allowsPlainHTTP)
+    }
 }
 
 /// One download. Every callback comes on the session's queue, or from a timer or a cancellation; the first to end it
@@ -141,7 +144,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
             return state.redirects
         }
         do throws(RemoteDataError) {
-            try provider.rules.redirected(
+            try provider.rules(for: request).redirected(
                 to: newRequest.url, from: request.url, number: redirects, status: response.statusCode)
         } catch {
             completionHandler(nil)
@@ -176,7 +179,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
                 return
             }
             completionHandler(.allow)
-        case 304 where request.headers["If-None-Match"] != nil:
+        case 304 where request.isConditional:
             completionHandler(.cancel)
             end(.success(RemoteDataResponse(.notModified, headers: headers)))
         default:

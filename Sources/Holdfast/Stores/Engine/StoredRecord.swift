@@ -12,6 +12,7 @@ package struct StoredRecord: Sendable, Equatable {
         case challenge
         case trustServer
         case repository
+        case revocationList
     }
 
     var format: Format
@@ -100,7 +101,8 @@ package struct StoredRecord: Sendable, Equatable {
     }
 
     private static func format(_ octets: ArraySlice<UInt8>) -> Format? {
-        [.list, .challenge, .trustServer, .repository].first { $0.rawValue.utf8.elementsEqual(octets) }
+        [.list, .challenge, .trustServer, .repository, .revocationList]
+            .first { $0.rawValue.utf8.elementsEqual(octets) }
     }
 
     private static func number(_ octets: ArraySlice<UInt8>) -> Int64? {

@@ -10,7 +10,7 @@ extension PathSearch {
 
     /// Certificates of the list's issuer, presented or given with the lists, beside those on the path: those first whose
     /// key identifier agrees with the list's. nil when the budget does not suffice.
-    mutating func otherSigners(of list: CertificateRevocationList, besides path: ArraySlice<Int>) -> [Int]? {
+    mutating func otherSigners(of list: CertificateRevocationList, besides path: [Int]) -> [Int]? {
         let name = list.issuer
         var work = 0
         let folded = name.folded(work: &work)

@@ -23,7 +23,7 @@ struct RevocationMemory {
     struct SignerQuestion: Hashable {
         let signer: Int
         let anchor: Int
-        let avoiding: Int
+        let avoiding: Int?
     }
 
     var signatures: [SignedList: Bool] = [:]
@@ -66,7 +66,7 @@ extension PathSearch {
     }
 
     /// What came of asking a list.
-    private enum ListAnswer {
+    enum ListAnswer {
         case signed(byIssuer: Bool)
         case unusable(ListObjection)
         case overBudget(String)
@@ -134,7 +134,7 @@ extension PathSearch {
                 if revokes, list.thisUpdateSeconds <= subject.time { stale.append(list) }
                 continue
             }
-            switch answer(of: list, at: place, of: path, isOfSigner: isOfSigner) {
+            switch answer(of: list, about: path[place], by: path[(place + 1)...], isOfSigner: isOfSigner) {
             case .overBudget(let what): return .overBudget(what)
             case .unusable(let objection): objections.append(objection)
             case .signed(let byIssuer):
@@ -151,7 +151,7 @@ extension PathSearch {
         }
         // What is out of date vouches for nobody, and what it revokes stays revoked where no newer list says otherwise.
         for list in stale {
-            switch answer(of: list, at: place, of: path, isOfSigner: isOfSigner) {
+            switch answer(of: list, about: path[place], by: path[(place + 1)...], isOfSigner: isOfSigner) {
             case .overBudget(let what): return .overBudget(what)
             case .unusable: continue
             case .signed: return revoked(at: place, of: path, isFinal: false)
@@ -219,24 +219,27 @@ extension PathSearch {
 
     /// Who signed a list: the issuer at hand, another certificate of that name further up the path, or one whose own path
     /// leads to the same anchor.
-    private mutating func answer(
-        of list: CertificateRevocationList, at place: Int, of path: [Int], isOfSigner: Bool
+    /// - Parameters:
+    ///   - subject: whose status is asked; nil where it is nobody's.
+    ///   - issuers: what stands above it on the path, the anchor last.
+    mutating func answer(
+        of list: CertificateRevocationList, about subject: Int?, by issuers: ArraySlice<Int>, isOfSigner: Bool = false
     ) -> ListAnswer {
         if let found = ListSignatureRule.algorithmObjection(to: list) {
             return .unusable(ListObjection(ListSignatureRule.name, ListSignatureRule.reference, found))
         }
         var objection: ListObjection?
-        for above in path.indices.dropFirst(place + 1) {
-            let isIssuer = above == place + 1
-            guard isIssuer || mayBeNamed(path[above], as: list) else { continue }
-            switch answer(of: list, by: path[above], isIssuer: isIssuer) {
+        for above in issuers.indices {
+            let isIssuer = above == issuers.startIndex
+            guard isIssuer || mayBeNamed(issuers[above], as: list) else { continue }
+            switch answer(of: list, by: issuers[above], isIssuer: isIssuer) {
             case .signed: return .signed(byIssuer: isIssuer)
             case .overBudget(let what): return .overBudget(what)
             case .unusable(let found): objection = objection ?? found
             }
         }
-        if !isOfSigner, request.asksOtherListSigners, let anchor = path.last, nodes[anchor].isAnchor {
-            guard let others = otherSigners(of: list, besides: path[place...]) else {
+        if !isOfSigner, request.asksOtherListSigners, let anchor = issuers.last, nodes[anchor].isAnchor {
+            guard let others = otherSigners(of: list, besides: [subject].compactMap(\.self) + issuers) else {
                 return .overBudget("the limit for work")
             }
             for other in others {
@@ -245,7 +248,7 @@ extension PathSearch {
                     continue
                 }
                 let question = RevocationMemory.SignerQuestion(
-                    signer: other, anchor: anchor, avoiding: nodes[path[place]].authority)
+                    signer: other, anchor: anchor, avoiding: subject.map { nodes[$0].authority })
                 switch signerPath(question) {
                 case .overBudget(let what): return .overBudget(what)
                 case .none(let found):

@@ -41,6 +41,8 @@ struct PathSearch {
         let rules: PathRules
         let profile: ValidationProfile
         let revocation: Revocation
+        /// Learns where the lists of certificates in valid paths are.
+        let revocationSource: any RevocationSource
         let certificatePolicies: CertificatePolicies
         let context: PathRuleContext
         /// Where RFC 9525 identity is asked of the leaf.
@@ -220,6 +222,9 @@ struct PathSearch {
             note(violation)
             return violation.code == .budgetExceeded ? .overBudget : .blocked
         }
+        // Before the status is asked: a list that nobody has fetched yet keeps every path from being valid. Whoever may
+        // name his own anchors could name any place.
+        if request.isTrusted == nil { request.revocationSource.note(certificates) }
         for place in path.indices.dropLast() {
             switch revocationOutcome(at: place, of: path) {
             case .good: continue

@@ -26,13 +26,13 @@ public final class VerifiedPathCache: Sendable {
 
         init(
             _ chain: PresentedChain, for purpose: ValidationPurpose, under anchors: TrustAnchors,
-            by validator: PathValidator
+            checking revocation: Revocation, by validator: PathValidator
         ) {
             certificates = chain.certificates.map(Pin.certificate)
             identity = purpose.host?.kind
             self.purpose = purpose.checkingHost(false)
             self.anchors = anchors.digest
-            revocation = validator.revocation.digest
+            self.revocation = revocation.digest
             policies = validator.certificatePolicies
             publicSuffixes = validator.publicSuffixes?.digest
             profile = validator.profile

@@ -1,6 +1,6 @@
 import Crypto
 
-/// Whether and how revocation is checked (RFC 5280 6.3). Nothing is fetched: lists are given.
+/// Whether and how revocation is checked (RFC 5280 6.3), by lists that are given. A ``RevocationStore`` fetches them.
 public struct Revocation: Sendable {
     /// What becomes of a certificate whose status no list tells.
     public enum UnknownStatus: Sendable, Hashable {
@@ -21,47 +21,9 @@ public struct Revocation: Sendable {
     /// What becomes of an issuer whose status is unknown, and of a certificate whose key signs lists alone.
     public let unknownIssuer: UnknownStatus
     /// SHA-256 of the lists and the settings; equal for equal checks.
-    let digest: [UInt8]
+    package let digest: [UInt8]
 
-    /// Revocation is not checked.
-    public static let none = Revocation(
-        lists: [], certificates: [], leaf: .passesWithoutList, issuer: .passesWithoutList)
-
-    /// Certificates are checked against the lists of their issuer.
-    ///
-    /// A list counts if the issuer's key signed it, or the key of another certificate of the issuer's name: the
-    /// authority's new or old key, or a key for lists alone. That certificate is among those that were presented or among
-    /// `certificates`, and its own path leads to the same anchor.
-    ///
-    /// A list that names the issuer and cannot be used (its signature does not verify, its signer may not sign lists, its
-    /// nextUpdate has passed, it is of a kind that is not understood) is no answer. If there are only such lists for a
-    /// certificate, it is refused.
-    /// - Parameters:
-    ///   - lists: any number for each issuer.
-    ///   - certificates: certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
-    ///   - isRequired: whether certificates are refused for which no list is given.
-    public static func crls(
-        _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [], isRequired: Bool = false
-    ) -> Revocation {
-        let unknown: UnknownStatus = isRequired ? .fails : .passesWithoutList
-        return Revocation(lists: lists, certificates: certificates, leaf: unknown, issuer: unknown)
-    }
-
-    /// Certificates are checked against the lists of their issuer, and an unknown status is one thing for a leaf and
-    /// another for issuers; see ``crls(_:certificates:isRequired:)``.
-    /// - Parameters:
-    ///   - lists: any number for each issuer.
-    ///   - certificates: certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
-    ///   - unknownLeaf: what becomes of a leaf whose status is unknown.
-    ///   - unknownIssuer: what becomes of an issuer whose status is unknown.
-    public static func crls(
-        _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [], unknownLeaf: UnknownStatus,
-        unknownIssuer: UnknownStatus
-    ) -> Revocation {
-        Revocation(lists: lists, certificates: certificates, leaf: unknownLeaf, issuer: unknownIssuer)
-    }
-
-    private init(
+    init(
         lists: [CertificateRevocationList], certificates: [X509Certificate], leaf: UnknownStatus, issuer: UnknownStatus
     ) {
         self.lists = Dictionary(grouping: lists) { Self.key($0.issuer, $0.issuer.folded) }
@@ -108,4 +70,52 @@ public struct Revocation: Sendable {
 
     /// Whether anything is checked at all.
     var isChecked: Bool { unknownLeaf == .fails || unknownIssuer == .fails || !lists.isEmpty }
+}
+
+extension Revocation: RevocationSource {
+    /// Itself: it stays as it is.
+    public var current: Revocation { self }
+
+    fileprivate static let unchecked = Revocation(
+        lists: [], certificates: [], leaf: .passesWithoutList, issuer: .passesWithoutList)
+}
+
+extension RevocationSource where Self == Revocation {
+    /// Revocation is not checked.
+    public static var none: Revocation { Revocation.unchecked }
+
+    /// Certificates are checked against the lists of their issuer.
+    ///
+    /// A list counts if the issuer's key signed it, or the key of another certificate of the issuer's name: the
+    /// authority's new or old key, or a key for lists alone. That certificate is among those that were presented or among
+    /// `certificates`, and its own path leads to the same anchor.
+    ///
+    /// A list that names the issuer and cannot be used (its signature does not verify, its signer may not sign lists, its
+    /// nextUpdate has passed, it is of a kind that is not understood) is no answer. If there are only such lists for a
+    /// certificate, it is refused.
+    /// - Parameters:
+    ///   - lists: any number for each issuer.
+    ///   - certificates: certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
+    ///   - isRequired: whether certificates are refused for which no list is given.
+    public static func crls(
+        _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [], isRequired: Bool = false
+    ) -> Revocation {
+        let unknown: Revocation.UnknownStatus = isRequired ? .fails : .passesWithoutList
+        return Revocation(lists: lists, certificates: certificates, leaf: unknown, issuer: unknown)
+    }
+
+    /// Certificates are checked against the lists of their issuer, and an unknown status is one thing for a leaf and
+    /// another for issuers; see ``crls(_:certificates:isRequired:)``.
+    /// - Parameters:
+    ///   - lists: any number for each issuer.
+    ///   - certificates: certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
+    ///   - unknownLeaf: what becomes of a leaf whose status is unknown.
+    ///   - unknownIssuer: what becomes of an issuer whose status is unknown.
+    public static func crls(
+        _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [],
+        unknownLeaf: Revocation.UnknownStatus,
+        unknownIssuer: Revocation.UnknownStatus
+    ) -> Revocation {
+        Revocation(lists: lists, certificates: certificates, leaf: unknownLeaf, issuer: unknownIssuer)
+    }
 }

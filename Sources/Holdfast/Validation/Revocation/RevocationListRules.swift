@@ -56,9 +56,13 @@ struct ListValidityRule: RevocationListRule {
     let reference = "RFC 5280 5.1.2.5"
 
     func objection(to list: CertificateRevocationList, about subject: RevocationSubject) -> String? {
-        if list.thisUpdateSeconds > subject.time { return "a list of the future" }
+        Self.objection(to: list, at: subject.time)
+    }
+
+    static func objection(to list: CertificateRevocationList, at time: Int64) -> String? {
+        if list.thisUpdateSeconds > time { return "a list of the future" }
         guard let next = list.nextUpdateSeconds else { return "a list without nextUpdate" }
-        return next < subject.time ? "a list that is out of date" : nil
+        return next < time ? "a list that is out of date" : nil
     }
 }
 

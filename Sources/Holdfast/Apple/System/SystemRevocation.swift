@@ -1,0 +1,27 @@
+#if canImport(Security)
+import Security
+
+/// Whether the operating system is asked to check revocation (`SecPolicyCreateRevocation`). It fetches what it needs by
+/// itself: a ``Revocation`` with lists is for ``PathValidator`` alone.
+public enum SystemRevocation: Sendable, Hashable {
+    /// What the system does without being asked.
+    case system
+    /// By lists or responders, whatever there is; a certificate passes where nobody answers.
+    case checked
+    /// By lists or responders; a certificate whose status nobody tells is refused, so that a network without them refuses
+    /// every server.
+    case required
+
+    /// nil where the system is not asked; inner nil where it makes no policy.
+    var policy: SecPolicy?? {
+        switch self {
+        case .system: nil
+        case .checked: .some(SecPolicyCreateRevocation(kSecRevocationUseAnyAvailableMethod))
+        case .required:
+            .some(
+                SecPolicyCreateRevocation(
+                    kSecRevocationUseAnyAvailableMethod | kSecRevocationRequirePositiveResponse))
+        }
+    }
+}
+#endif

@@ -1,0 +1,89 @@
+public import struct Foundation.URL
+
+/// What a ``RevocationStore`` is to do: where lists are fetched from, how they are kept, and what an unknown status means.
+///
+/// ```swift
+/// var configuration = RevocationConfiguration(authorities: [.init(certificate: issuing, urls: [url])])
+/// configuration.unknownLeaf = .fails
+/// ```
+public struct RevocationConfiguration: Sendable {
+    /// An authority whose lists are fetched from URLs of the configuration.
+    public struct Authority: Sendable {
+        /// Whose certificates the lists are about.
+        public var certificate: X509Certificate
+        /// Where the path of another signer of its lists has to lead; by default the certificate itself.
+        public var anchor: X509Certificate
+        /// Where its lists are, `http` or `https`.
+        public var urls: [URL]
+
+        /// Names an authority and where its lists are.
+        /// - Parameters:
+        ///   - certificate: whose certificates the lists are about.
+        ///   - anchor: where the path of another signer has to lead, such as the root above `certificate`; nil for
+        ///     `certificate` itself.
+        ///   - urls: where its lists are, `http` or `https`.
+        public init(certificate: X509Certificate, anchor: X509Certificate? = nil, urls: [URL]) {
+            self.certificate = certificate
+            self.anchor = anchor ?? certificate
+            self.urls = urls
+        }
+    }
+
+    /// Authorities whose lists are fetched whether or not a certificate of theirs was seen.
+    public var authorities: [Authority]
+    /// Whether the distribution points of certificates in validated paths are fetched as well.
+    public var followsDistributionPoints = true
+    /// Certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
+    public var certificates: [X509Certificate] = []
+    /// Lists that the application has itself; they count beside those that are fetched.
+    public var lists: [CertificateRevocationList] = []
+    /// What becomes of a leaf whose status no list tells. With `.fails`, nobody is trusted before the first list is there.
+    public var unknownLeaf = Revocation.UnknownStatus.passesWithoutList
+    /// What becomes of an issuer whose status no list tells.
+    public var unknownIssuer = Revocation.UnknownStatus.passesWithoutList
+    /// When lists are fetched again: every 6 h, more often in the last day before a list's nextUpdate.
+    public var schedule = UpdateSchedule(
+        periodicInterval: .seconds(6 * 3_600), expirationThreshold: .seconds(24 * 3_600))
+    /// The largest list that is fetched, in bytes; at most, and by default, 64 MiB.
+    public var maximumBytes = CertificateRevocationList.maximumBytes
+    /// The most lists that are kept. What is found in paths makes room for others once no path has named it for a day.
+    public var maximumLists = 64
+    /// The longest that an update of one list may take, from the first octet asked for to the list that was verified.
+    public var updateTimeout = Duration.seconds(120)
+    /// The longest that ``RevocationStore/prepare()`` waits.
+    public var preparationTimeout = Duration.seconds(30)
+    /// Downloads lists.
+    public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
+    /// Keeps lists, exactly as they were signed.
+    public var secureDataStore: any SecureDataStore = FileDataStore(
+        maximumBytes: CertificateRevocationList.maximumBytes + (1 << 20))
+
+    /// Settings that suit most applications.
+    /// - Parameter authorities: whose lists are fetched whether or not a certificate of theirs was seen.
+    public init(authorities: [Authority] = []) {
+        self.authorities = authorities
+    }
+
+    /// What cannot be meant; nil where everything can.
+    var error: StoreError? {
+        for url in authorities.flatMap(\.urls) where RevocationPlace.key(of: url) == nil {
+            return StoreError(
+                .invalidConfiguration, expected: "an http or https URL of a list, at most 2,048 octets of ASCII",
+                found: url.quotedAddress)
+        }
+        guard updateTimeout > .zero, preparationTimeout > .zero, maximumLists > 0,
+            (1...CertificateRevocationList.maximumBytes).contains(maximumBytes)
+        else {
+            return StoreError(
+                .invalidConfiguration,
+                expected: "timeouts and maximumLists above zero, and maximumBytes of at most 64 MiB",
+                found:
+                    "timeouts \(updateTimeout) and \(preparationTimeout), \(maximumLists) lists, \(maximumBytes) bytes")
+        }
+        guard authorities.reduce(0, { $0 + $1.urls.count }) <= maximumLists else {
+            return StoreError(
+                .invalidConfiguration, expected: "at most \(maximumLists) URLs (maximumLists)", found: "more")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+
+/// The format of one list of a ``RevocationStore``: DER, signed by an authority (RFC 5280 section 5).
+struct RevocationListFormat: DocumentFormat {
+    let url: URL
+    let authorities: RevocationAuthorities
+    let configuration: RevocationConfiguration
+
+    var origin: [UInt8] {
+        StoredRecord.origin(of: ["revocation-list", url.absoluteString].map { Array($0.utf8) })
+    }
+    var storageKey: String { "revocation-list-\(Hexadecimal.encode(origin))" }
+    /// Without what may be secret in a URL.
+    var logName: String { "revocation list of \(url.quotedAddress)" }
+    var canVerify: Bool { true }
+    var buildDate: Date? { nil }
+    var longestInterval: TimeInterval {
+        max(configuration.schedule.periodicInterval.inSeconds, UpdateSchedule.longestOfShortIntervals)
+    }
+    var updateTimeout: Duration { configuration.updateTimeout }
+    var longestBackOff: TimeInterval { BackOff.longest }
+    var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
+
+    func fetch(
+        from provider: any RemoteDataProvider, replacing current: CurrentDocument<CertificateRevocationList>
+    ) async throws(StoreError) -> FetchedDocument<CertificateRevocationList>? {
+        var request = RemoteDataRequest(
+            url: url, headers: ["Accept": "application/pkix-crl, */*"], maximumBytes: configuration.maximumBytes)
+        request.allowsPlainHTTP = true
+        // Only a list that is there can be unchanged.
+        if current.content != nil, !current.entityTag.isEmpty {
+            let name = Self.isEntityTag(current.entityTag) ? "If-None-Match" : "If-Modified-Since"
+            request.headers[name] = current.entityTag
+        }
+        let response: RemoteDataResponse
+        do {
+            response = try await provider.data(for: request)
+        } catch {
+            throw StoreError(network: error)
+        }
+        guard case .body(let body) = response.content else {
+            guard request.isConditional else { throw StoreError(network: RemoteDataError(status: 304)) }
+            return nil
+        }
+        var record = StoredRecord(format: .revocationList, body: body)
+        record.entityTag = Self.validator(of: response)
+        do throws(DocumentError) {
+            let time = current.time()
+            return FetchedDocument(record: record, content: try content(of: record, issuedUpTo: time, at: time))
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .revocationList }
+
+    func content(
+        of record: StoredRecord, issuedUpTo latest: Date, at time: Date
+    ) throws(DocumentError) -> CertificateRevocationList {
+        let list: CertificateRevocationList
+        do throws(CertificateError) {
+            list = try CertificateRevocationList(der: Array(record.body))
+        } catch {
+            throw DocumentError(
+                .invalidValue, field: "certificateList", expected: "a revocation list in DER: \(error.expected)",
+                found: error.found, remedy: "Check that the URL leads to a revocation list.")
+        }
+        if let found = authorities.objection(
+            to: list, knowing: configuration.certificates, at: time.wholeSeconds)
+        {
+            throw DocumentError(
+                .invalidSignature, field: "certificateList", expected: "a list that its authority signed", found: found,
+                remedy: "Give the certificate of whoever signs the authority's lists, or check the URL.")
+        }
+        return list
+    }
+
+    /// The time is the clock's alone: an authority that dates its lists ahead moves nothing.
+    func issueTime(of content: CertificateRevocationList) -> Date? { nil }
+
+    /// On the way, another list of the authority's could be put in the place of this one. While the one that is there
+    /// counts, what takes its place is newer, counts as well and speaks of the same certificates.
+    func checkReplaces(
+        _ new: CertificateRevocationList, _ old: CertificateRevocationList?, newestIssue: Date?, at time: Date
+    ) throws(DocumentError) {
+        guard new.thisUpdateSeconds <= time.wholeSeconds else {
+            throw DocumentError(
+                .invalidValue, field: "thisUpdate", expected: "a list that counts already",
+                found: "a list of the future")
+        }
+        guard let old else { return }
+        guard new.thisUpdateSeconds >= old.thisUpdateSeconds else {
+            throw DocumentError(
+                .issuedBeforeNewest, field: "thisUpdate",
+                expected: "a list of \(old.thisUpdate.formatted(.iso8601)) or later",
+                found: "one of \(new.thisUpdate.formatted(.iso8601))")
+        }
+        guard ListValidityRule.objection(to: old, at: time.wholeSeconds) == nil else { return }
+        if let found = ListValidityRule.objection(to: new, at: time.wholeSeconds) {
+            throw DocumentError(.outdated, field: "nextUpdate", expected: "a list that counts now", found: found)
+        }
+        guard new.scope == old.scope, new.unsupported == old.unsupported || new.unsupported == nil else {
+            throw DocumentError(
+                .invalidValue, field: "issuingDistributionPoint", expected: "a list for the same certificates",
+                found: new.unsupported ?? "a list for others")
+        }
+    }
+
+    func obstacle(to content: CertificateRevocationList?, at time: Date) -> StoreError? {
+        guard let content else {
+            return StoreError(
+                .storeIsEmpty, expected: "a revocation list of \(url.quotedAddress)", found: "none",
+                remedy: "Let the application reach the authority's server.")
+        }
+        guard let found = ListValidityRule.objection(to: content, at: time.wholeSeconds) else { return nil }
+        return StoreError(
+            .storeIsEmpty, expected: "a revocation list of \(url.quotedAddress) that counts now", found: found,
+            remedy: "Check that the authority still publishes its lists, and the clock.")
+    }
+
+    func nextUpdate(
+        for content: CertificateRevocationList, at time: Date, using generator: inout some RandomNumberGenerator
+    ) -> Date {
+        configuration.schedule.nextUpdate(at: time, soonestExpiry: content.nextUpdate, using: &generator)
+    }
+
+    func versionCheck(in content: CertificateRevocationList) -> ChallengeResponse.VersionCheck? { nil }
+
+    // MARK: Conditional requests
+
+    /// What is sent with the next question: the entity tag, else the date of the last change (RFC 9110 8.8).
+    private static func validator(of response: RemoteDataResponse) -> String {
+        let tag = response.entityTag
+        if isEntityTag(tag) { return tag }
+        guard let date = response.header("Last-Modified"), date.isASCII(atMost: 64),
+            date.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), !isEntityTag(date)
+        else { return "" }
+        return date
+    }
+
+    /// A date begins otherwise.
+    private static func isEntityTag(_ text: String) -> Bool {
+        text.utf8.starts(with: "\"".utf8) || text.utf8.starts(with: "W/\"".utf8)
+    }
+}
+
+/// Whose lists may come from one place: those that certificates name it for, a few at most.
+final class RevocationAuthorities: Sendable {
+    /// An authority has one key, and two while it changes; some publish the lists of several names at one place.
+    private static let maximumCount = 8
+
+    private let known: Lock<[RevocationAuthority]>
+
+    init(_ first: RevocationAuthority) { known = Lock([first]) }
+
+    /// - Returns: whether it was not known; false also where there are too many.
+    func add(_ authority: RevocationAuthority) -> Bool {
+        known.withLock { known in
+            guard known.count < Self.maximumCount, !known.contains(authority) else { return false }
+            known.append(authority)
+            return true
+        }
+    }
+
+    /// What keeps a list from being one of them; nil if nothing does.
+    func objection(
+        to list: CertificateRevocationList, knowing certificates: [X509Certificate], at time: Int64
+    ) -> String? {
+        var objection: String?
+        for authority in known.withLock({ $0 }) {
+            guard let found = authority.objection(to: list, knowing: certificates, at: time) else { return nil }
+            objection = objection ?? found
+        }
+        return objection ?? "a list of nobody"
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Logging
+
+// Where lists are found: distribution points of certificates that can be trusted that far.
+extension RevocationStore {
+    /// Certificates whose distribution points are remembered as read; past it they are read again.
+    private static let maximumLinks = 4_096
+    /// How long a place that no path names any more is kept, in seconds, where others want room.
+    private static let keepsUnseen: TimeInterval = 24 * 3_600
+
+    /// Has the distribution points of a path's certificates fetched; see ``RevocationSource/note(_:)``.
+    public func note(_ path: [X509Certificate]) {
+        guard configuration.followsDistributionPoints else { return }
+        read(path)
+    }
+
+    /// Has the distribution points of the application's own certificates fetched, such as those of servers that it knows
+    /// beforehand, whether or not ``RevocationConfiguration/followsDistributionPoints`` is set.
+    ///
+    /// Nothing is verified: whoever made these certificates says which places are fetched.
+    /// - Parameter chain: leaf first, each with its issuer behind it, the anchor last.
+    public func follow(_ chain: [X509Certificate]) { read(chain) }
+
+    private func read(_ path: [X509Certificate]) {
+        guard let anchor = path.last else { return }
+        let now = clock.now
+        var isLookDue = false
+        for (certificate, issuer) in zip(path, path.dropFirst()) {
+            let link = Link(certificate: certificate, issuer: issuer)
+            guard !isKnown(link, at: now) else { continue }
+            var work = 0
+            let names = CertificateDistributionPoints(of: certificate, work: &work).names
+            let authority = RevocationAuthority(issuer: issuer, anchor: anchor, pointNames: names)
+            let places = CertificateDistributionPoints.addresses(of: certificate).compactMap(RevocationPlace.key(of:))
+            for (key, url) in places where add(key, url, authority, at: now) { isLookDue = true }
+            let keys = places.map(\.key)
+            state.withLock { state in
+                if state.links.count >= Self.maximumLinks { state.links = [:] }
+                state.links[link] = keys
+            }
+        }
+        // Reading what is stored, and downloading, is not for the thread of a handshake.
+        if isLookDue { Task.detached { [weak self] in await self?.updateWhatIsDue() } }
+    }
+
+    private func isKnown(_ link: Link, at now: Date) -> Bool {
+        state.withLock { state in
+            guard let keys = state.links[link] else { return false }
+            for key in keys { state.places[key]?.lastSeen = now }
+            return true
+        }
+    }
+
+    /// - Returns: whether the place is new, or may have the lists of one authority more.
+    private func add(_ key: OctetString, _ url: URL, _ authority: RevocationAuthority, at now: Date) -> Bool {
+        enum Outcome {
+            case known(Bool), added(evicted: RevocationPlace?), full(isFirst: Bool)
+        }
+        let outcome = state.withLock { state -> Outcome in
+            if let place = state.places[key] {
+                state.places[key]?.lastSeen = now
+                return .known(place.authorities.add(authority))
+            }
+            var evicted: RevocationPlace?
+            if state.places.count >= configuration.maximumLists {
+                let oldest = state.places.filter { !$0.value.isConfigured }.min {
+                    $0.value.lastSeen < $1.value.lastSeen
+                }
+                guard let oldest, now.timeIntervalSince(oldest.value.lastSeen) > Self.keepsUnseen else {
+                    defer { state.hasSaidFull = true }
+                    return .full(isFirst: !state.hasSaidFull)
+                }
+                evicted = state.places.removeValue(forKey: oldest.key)
+                state.links = state.links.filter { !$0.value.contains(oldest.key) }
+            }
+            state.places[key] = RevocationPlace(
+                url: url, isConfigured: false, authorities: RevocationAuthorities(authority), lastSeen: now)
+            return .added(evicted: evicted)
+        }
+        switch outcome {
+        case .known(let isMore): return isMore
+        case .added(let evicted):
+            if let documents = evicted?.documents { Task.detached { documents.reset() } }
+            tell(.placeFound(url))
+            return true
+        case .full(let isFirst):
+            if isFirst {
+                logger.warning(
+                    "no more revocation lists are fetched",
+                    metadata: ["maximumLists": "\(configuration.maximumLists)", "url": "\(url.quotedAddress)"])
+            }
+            return false
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Dispatch
+import Foundation
+
+extension RevocationStore {
+    /// Downloads at one time.
+    private static let simultaneousDownloads = 4
+
+    /// Brings every list up to date: after the downloads when a list is not usable or it is forced, at once and in the
+    /// background where a renewal is due, otherwise not at all.
+    /// - Throws: ``StoreError`` of the first list, in the order of the URLs, that there is none of afterwards, or whose
+    ///   forced update failed. The others are updated all the same.
+    public func update(mode: StoreUpdateMode = .default) async throws(StoreError) {
+        let errors = Lock<[OctetString: StoreError]>([:])
+        await forEachList { key, documents in
+            do throws(StoreError) {
+                _ = try await documents.update(mode: mode)
+            } catch {
+                errors.withLock { $0[key] = error }
+            }
+        }
+        let first = errors.withLock { $0 }.min { $0.key.octets.lexicographicallyPrecedes($1.key.octets) }
+        if let first { throw first.value }
+    }
+
+    /// Waits, for at most ``RevocationConfiguration/preparationTimeout``, for a usable list of every place that is known:
+    /// those of the configuration, of certificates given to ``follow(_:)``, and of paths that were validated.
+    ///
+    /// It returns at once when all are there. A list whose download failed a moment ago is not waited for.
+    /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` when the task is cancelled.
+    public func prepare() async throws {
+        let waiting = Task.detached {
+            await self.forEachList { _, documents in
+                let now = self.clock.now
+                let update = documents.join(
+                    .direct,
+                    if: { state in
+                        !documents.isUsable(state.snapshot, now: now)
+                            && (state.underWay != nil || !documents.mustWait(state, now: now))
+                    })
+                _ = await update?.value
+            }
+        }
+        _ = await TimeLimit.value(of: waiting, within: configuration.preparationTimeout)
+        try Task.checkCancellation()
+        let now = clock.now
+        for list in lists where !list.isUsable {
+            let key = RevocationPlace.key(of: list.url)
+            let documents = key.flatMap { key in state.withLock { $0.places[key]?.documents } }
+            let snapshot = documents?.snapshot
+            let obstacle = documents.flatMap { documents in
+                snapshot.flatMap { documents.obstacle(to: $0.content, trusted: $0.trustedTime, now: now) }
+            }
+            throw list.lastUpdate?.error ?? obstacle
+                ?? StoreError(
+                    .networkError, expected: "a list within \(configuration.preparationTimeout)",
+                    found: "a download that goes on", remedy: "Check the network and the authority's server.")
+        }
+    }
+
+    /// Keeps the lists up to date until the task is cancelled; made for a group of services. Without it, validations
+    /// leave a wish for an update when one is due.
+    public func run() async throws { try await run(sleepingOn: ContinuousClock()) }
+
+    /// Keeps the lists up to date until the task is cancelled, sleeping on a clock of the caller's.
+    public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
+        while !Task.isCancelled {
+            await updateWhatIsDue()
+            let now = clock.now
+            let waits = state.withLock { $0.places.values.compactMap(\.documents) }.map { $0.wait(at: now) }
+            let wait = max(1, min(waits.min() ?? Self.lookInterval, Self.lookInterval))
+            let duration = Duration.milliseconds(Int64((wait * 1_000).rounded(.up)))
+            do { try await sleeper.sleep(until: sleeper.now.advanced(by: duration), tolerance: nil) } catch { return }
+        }
+    }
+
+    /// Forgets every list, stored ones too. It blocks on storage.
+    public func reset() {
+        for key in keys { open(key)?.reset() }
+        tell(.reset)
+    }
+
+    func updateWhatIsDue() async {
+        await forEachList { _, documents in
+            guard documents.wait(at: self.clock.now) == 0 else { return }
+            _ = await documents.join(.silent).value
+        }
+    }
+
+    /// Reads what is stored of lists that nobody has asked for yet, and does something with each, with a few at a time.
+    private func forEachList(_ body: @escaping @Sendable (OctetString, Documents) async -> Void) async {
+        var stores: [(OctetString, Documents)] = []
+        var isFirst = false
+        for key in keys {
+            isFirst = isFirst || state.withLock { $0.places[key]?.documents == nil }
+            guard let documents = await DispatchQueue.global().run({ self.open(key) }) else { continue }
+            stores.append((key, documents))
+        }
+        if isFirst { publish() }
+        await withTaskGroup(of: Void.self) { group in
+            var rest = stores[...]
+            for _ in 0..<Self.simultaneousDownloads {
+                guard let (key, documents) = rest.popFirst() else { break }
+                group.addTask { await body(key, documents) }
+            }
+            while await group.next() != nil {
+                guard let (key, documents) = rest.popFirst() else { continue }
+                group.addTask { await body(key, documents) }
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import Dispatch
+public import Foundation
+public import Logging
+
+/// Fetches revocation lists, keeps them and renews them, and goes where a ``Revocation`` goes.
+///
+/// ```swift
+/// let store = try await RevocationStore.load(configuration: RevocationConfiguration())
+/// let validator = PathValidator(anchors: anchors, revocation: store)
+/// ```
+/// It fetches the URLs that the configuration names for an authority, and the distribution points (RFC 5280 4.2.1.13) of
+/// certificates that were given to it or stand in a path that a validator found. A certificate that was only presented
+/// makes it fetch nothing. A list is verified before it is stored, and again when it is read; one that does not verify, or
+/// is older than the one that is there, changes nothing.
+///
+/// A validation waits for no storage and no network: it goes by the lists of the moment, and leaves a wish for those that
+/// are due. So the first connection to a server is decided before its list is there, by
+/// ``RevocationConfiguration/unknownLeaf``. ``prepare()`` waits. Safe to use from any thread.
+public final class RevocationStore: RevocationSource {
+    typealias Documents = DocumentStore<RevocationListFormat>
+
+    /// What happens in a store.
+    public enum Event: Sendable {
+        /// A certificate in a validated path, or one that was given, names this place for lists.
+        case placeFound(URL)
+        /// An update of a list has ended.
+        case updateFinished(URL, StoreUpdateReport)
+        /// A new list counts.
+        case listReplaced(URL, CertificateRevocationList)
+        /// The store was emptied.
+        case reset
+    }
+
+    /// A certificate and who issued it, on a path.
+    struct Link: Hashable {
+        let certificate: X509Certificate
+        let issuer: X509Certificate
+    }
+
+    struct State {
+        var places: [OctetString: RevocationPlace] = [:]
+        /// The places that certificates name whose distribution points were read; empty for those that name none.
+        var links: [Link: [OctetString]] = [:]
+        var current: Revocation
+        /// Counts snapshots, so that none takes the place of a later one.
+        var begun: UInt64 = 0
+        var published: UInt64 = 0
+        /// When it is looked next which lists are due.
+        var nextLook = Date.distantPast
+        var hasSaidFull = false
+    }
+
+    /// How the store was set up.
+    public let configuration: RevocationConfiguration
+    /// What the time is.
+    public let clock: any WallClock
+
+    let state: Lock<State>
+    let observers = Subscribers<@Sendable (Event) -> Void>()
+    let watchers = Subscribers<@Sendable (()) -> Void>()
+    let logger: Logger
+    private let storage = DispatchQueue(label: "holdfast.revocation")
+
+    /// Makes a store; it reads and verifies the stored lists of configured URLs before it returns, which
+    /// ``load(configuration:clock:logger:)`` does off the caller's thread. Nothing is downloaded yet.
+    /// - Parameters:
+    ///   - configuration: what the store is to do.
+    ///   - clock: what the time is.
+    ///   - logger: told of updates that fail; nil for one labelled `holdfast.store`.
+    /// - Throws: ``StoreError`` `invalidConfiguration`.
+    public init(
+        configuration: RevocationConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+    ) throws(StoreError) {
+        if let error = configuration.error { throw error }
+        self.configuration = configuration
+        self.clock = clock
+        self.logger = logger ?? PolicyLog.shared.storeLogger
+        state = Lock(
+            State(
+                current: .crls(
+                    [], certificates: configuration.certificates, unknownLeaf: configuration.unknownLeaf,
+                    unknownIssuer: configuration.unknownIssuer)))
+        let now = clock.now
+        for authority in configuration.authorities {
+            for url in authority.urls {
+                guard let key = RevocationPlace.key(of: url) else { continue }
+                let own = RevocationAuthority(
+                    issuer: authority.certificate, anchor: authority.anchor, pointNames: [])
+                state.withLock { state in
+                    guard state.places[key]?.authorities.add(own) == nil else { return }
+                    state.places[key] = RevocationPlace(
+                        url: url, isConfigured: true, authorities: RevocationAuthorities(own), lastSeen: now)
+                }
+            }
+        }
+        for key in keys { _ = open(key) }
+        publish()
+    }
+
+    /// Makes a store, reading and verifying the stored lists of configured URLs off the caller's thread.
+    /// - Throws: ``StoreError`` `invalidConfiguration`.
+    public static func load(
+        configuration: RevocationConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+    ) async throws(StoreError) -> RevocationStore {
+        // The queue knows nothing of this task.
+        let logger = logger ?? PolicyLog.shared.storeLogger
+        return try await DispatchQueue.global().run { () throws(StoreError) in
+            try RevocationStore(configuration: configuration, clock: clock, logger: logger)
+        }
+    }
+
+    // MARK: What the store knows
+
+    /// The lists of the moment. Whoever asks has those that are due fetched in the background.
+    public var current: Revocation {
+        let now = clock.now
+        let (current, isDue) = state.withLock { state -> (Revocation, Bool) in
+            let isDue = now >= state.nextLook || state.nextLook.timeIntervalSince(now) > Self.lookInterval
+            if isDue { state.nextLook = now.addingTimeInterval(Self.lookInterval) }
+            return (state.current, isDue)
+        }
+        if isDue { Task.detached { [weak self] in await self?.updateWhatIsDue() } }
+        return current
+    }
+
+    /// Between two looks at what is due, in seconds.
+    static let lookInterval: TimeInterval = 60
+
+    /// Every place that lists are fetched from, and what there is of each, in the order of their URLs.
+    public var lists: [RevocationListStatus] { statuses(of: { _ in true }) }
+
+    /// The places that these certificates name, as far as they stood in a path.
+    package func lists(namedBy certificates: [X509Certificate]) -> [RevocationListStatus] {
+        let named = state.withLock { state in
+            Set(state.links.filter { certificates.contains($0.key.certificate) }.flatMap(\.value))
+        }
+        return statuses(of: named.contains)
+    }
+
+    private func statuses(of isAsked: (OctetString) -> Bool) -> [RevocationListStatus] {
+        let now = clock.now
+        return state.withLock { $0.places }.filter { isAsked($0.key) }.sorted {
+            $0.key.octets.lexicographicallyPrecedes($1.key.octets)
+        }
+        .map { _, place in
+            let documents = place.documents
+            let snapshot = documents?.snapshot
+            return RevocationListStatus(
+                url: place.url, isConfigured: place.isConfigured, list: snapshot?.content,
+                isUsable: snapshot.flatMap { documents?.isUsable($0, now: now) } ?? false,
+                lastUpdate: documents?.lastUpdate, nextUpdate: documents?.nextUpdate ?? now)
+        }
+    }
+
+    var keys: [OctetString] { state.withLock { Array($0.places.keys) } }
+
+    /// Reads what is stored of a place, once. It blocks.
+    /// - Returns: nil for a place that has made room for another.
+    func open(_ key: OctetString) -> Documents? {
+        storage.sync {
+            guard let place = state.withLock({ $0.places[key] }) else { return nil }
+            if let documents = place.documents { return documents }
+            let url = place.url
+            let documents = Documents(
+                format: RevocationListFormat(
+                    url: url, authorities: place.authorities, configuration: configuration),
+                clock: clock, crypto: SwiftCryptoProvider(), dataStore: configuration.secureDataStore,
+                provider: configuration.remoteDataProvider, logger: logger,
+                tell: { [weak self] event in self?.tell(event, of: url) })
+            return state.withLock { state in
+                state.places[key]?.documents = documents
+                return state.places[key] == nil ? nil : documents
+            }
+        }
+    }
+
+    private func tell(_ event: DocumentStoreEvent<CertificateRevocationList>, of url: URL) {
+        switch event {
+        case .updateStarted, .issuedAhead: break
+        case .updateFinished(let report): tell(.updateFinished(url, report))
+        case .replaced(let list):
+            publish()
+            tell(.listReplaced(url, list))
+        case .reset: publish()
+        }
+    }
+
+    /// Makes one snapshot of all lists. Those out of date are part of it: what they revoke stays revoked.
+    func publish() {
+        let (number, places) = state.withLock { state in
+            state.begun &+= 1
+            return (state.begun, state.places)
+        }
+        let lists = places.sorted { $0.key.octets.lexicographicallyPrecedes($1.key.octets) }
+            .compactMap { $0.value.documents?.snapshot.content }
+        // Without the lock: this hashes every list.
+        let revocation = Revocation.crls(
+            configuration.lists + lists, certificates: configuration.certificates,
+            unknownLeaf: configuration.unknownLeaf,
+            unknownIssuer: configuration.unknownIssuer)
+        let (old, isNew) = state.withLock { state -> (Revocation, Bool) in
+            let old = state.current
+            guard number > state.published else { return (old, false) }
+            state.published = number
+            state.current = revocation
+            return (old, old.digest != revocation.digest)
+        }
+        withExtendedLifetime(old) {}
+        if isNew { for watcher in watchers.all { watcher(()) } }
+    }
+
+    // MARK: Watching
+
+    /// An element after every change of ``current``.
+    public func changes() -> AsyncStream<Void> { watchers.stream() }
+
+    /// Tells an observer of everything that happens from now on, on the thread where it happens, with no lock held.
+    @discardableResult
+    public func addObserver(_ observer: @escaping @Sendable (Event) -> Void) -> ObserverToken {
+        observers.add(observer)
+    }
+
+    /// Ends an observation.
+    public func removeObserver(_ token: ObserverToken) { observers.remove(token) }
+
+    /// Everything that happens from now on, for as many listeners as one likes, each with a stream of its own. Of what
+    /// a listener does not listen to, the latest 256 events are kept.
+    public func events() -> AsyncStream<Event> { observers.stream() }
+
+    func tell(_ event: Event) {
+        for observer in observers.all { observer(event) }
+    }
+}

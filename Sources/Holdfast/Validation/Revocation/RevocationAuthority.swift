@@ -1,0 +1,47 @@
+/// Whose lists are expected at a place: proves a list before it is stored, as path validation proves it again before it
+/// counts (RFC 5280 6.3.3 (f), (g)).
+struct RevocationAuthority: Sendable, Hashable {
+    /// Whose certificates the lists are about.
+    let issuer: X509Certificate
+    /// Where the paths of other signers have to lead: the end of the issuer's own.
+    let anchor: X509Certificate
+    /// The names of the distribution point, as the certificate has them that named the place; empty where the place comes
+    /// from the configuration.
+    let pointNames: Set<DistributionPointName>
+
+    /// What keeps a list from being this authority's; nil if nothing does.
+    /// - Parameters:
+    ///   - certificates: of those who sign lists, and issuers above these.
+    ///   - time: Unix seconds, within the validity of other signers.
+    func objection(
+        to list: CertificateRevocationList, knowing certificates: [X509Certificate], at time: Int64
+    ) -> String? {
+        guard list.issuer.matches(issuer.subject) else { return "a list of another issuer" }
+        let points = list.scope.distributionPoint
+        guard points.isEmpty || pointNames.isEmpty || !points.isDisjoint(with: pointNames) else {
+            return "a list of another distribution point"
+        }
+        let request = PathSearch.Request(
+            chain: PresentedChain([issuer.der]), anchors: TrustAnchors([anchor]),
+            rules: PathRules.rules(of: .standard), profile: .standard,
+            revocation: .crls([], certificates: certificates), revocationSource: Revocation.none,
+            certificatePolicies: .any,
+            context: PathRuleContext(time: time, isServer: false, checksValidity: true, publicSuffixes: nil), host: nil)
+        var search = PathSearch(request, meter: WorkMeter(ValidationLimits())) { _ in false }
+        return search.objection(to: list, of: self)
+    }
+}
+
+extension PathSearch {
+    fileprivate mutating func objection(
+        to list: CertificateRevocationList, of authority: RevocationAuthority
+    ) -> String? {
+        var issuers = [add(authority.issuer, isAnchor: authority.issuer == authority.anchor)]
+        if authority.issuer != authority.anchor { issuers.append(add(authority.anchor, isAnchor: true)) }
+        switch answer(of: list, about: nil, by: issuers[...]) {
+        case .signed: return nil
+        case .unusable(let objection): return objection.found
+        case .overBudget(let what): return "a list whose signers are not found within \(what)"
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// Where a ``PathValidator`` takes its revocation lists from: ``Revocation``, which stays as it is, or a
+/// ``RevocationStore``, which fetches them.
+///
+/// A source is asked once at the beginning of every validation, from any thread: it answers with what it has, without
+/// I/O.
+public protocol RevocationSource: Sendable {
+    /// What is checked at this moment.
+    var current: Revocation { get }
+
+    /// Learns of a path that leads to an anchor and keeps every rule, apart from revocation, which is asked afterwards: the
+    /// places where its certificates say that their lists are can be trusted that far. By default nothing happens.
+    ///
+    /// It is called during a validation: it neither blocks nor takes long.
+    /// - Parameter path: leaf first, the anchor last.
+    func note(_ path: [X509Certificate])
+
+    /// An element after every change of ``current``, for whoever keeps connections open; by default it ends at once.
+    func changes() -> AsyncStream<Void>
+}
+
+extension RevocationSource {
+    /// Nothing happens.
+    public func note(_ path: [X509Certificate]) {}
+
+    /// Ends at once: nothing changes.
+    public func changes() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import Holdfast
+
+@Suite("A store that follows distribution points", .timeLimit(.minutes(2)))
+struct DistributionPointStoreTests {
+    private typealias Fixture = RevocationStoreFixture
+
+    private let fixture: RevocationStoreFixture
+
+    init() throws { fixture = try RevocationStoreFixture() }
+
+    @Test("fetches those of a path that a validator found, of leaf and issuers, also where every status is required")
+    func path() async throws {
+        let store = try fixture.store(configured: []) {
+            $0.unknownLeaf = .fails
+            $0.unknownIssuer = .fails
+        }
+        fixture.publish([Fixture.issuingURL: try fixture.list(), Fixture.rootURL: try fixture.list(by: fixture.root)])
+        #expect(try fixture.code(store) == .revocationUnknown)
+        try await store.prepare()
+        #expect(try fixture.code(store) == nil)
+        #expect(fixture.places == [Fixture.issuingURL, Fixture.rootURL])
+        #expect(store.lists.map(\.isConfigured) == [false, false])
+    }
+
+    @Test("fetches nothing for a certificate that was only presented")
+    func presented() async throws {
+        let store = try fixture.store(configured: [])
+        let stranger = try TestAuthority.root(name: "Test Root", clock: fixture.clock)
+        let url = "http://attacker.example.com/a.crl"
+        let bait = try stranger.leaf(names: ["www.example.com"]) { $0.extensions = [Fixture.point(url)] }
+        #expect(try fixture.code(store, of: bait.chain) != nil)
+        // Beside a good chain, and as a pinned leaf that is trusted for itself.
+        #expect(try fixture.code(store, of: fixture.leaf.chain + [bait.der]) == nil)
+        let policy = try PinnedPolicy(
+            host: HostPattern("www.example.com"), pins: PinSet(pins: [Pin.certificate(bait.der)]),
+            certificatePinOnly: true, clock: fixture.clock)
+        let validator = PathValidator(anchors: try TrustAnchors(der: [fixture.root.root]), revocation: store)
+        let trust = ServerTrust(
+            chain: PresentedChain(bait.chain), purpose: .server(identity: try DialledHost("www.example.com")),
+            validator: validator)
+        #expect(policy.evaluate(trust, at: fixture.clock.now).isTrusted)
+        await store.updateWhatIsDue()
+        #expect(store.lists.map(\.url.absoluteString) == [Fixture.issuingURL, Fixture.rootURL])
+        #expect(!fixture.places.contains(url))
+    }
+
+    @Test("fetches those of the application's own certificates, and only those when paths are not to be followed")
+    func given() async throws {
+        let store = try fixture.store(configured: []) { $0.followsDistributionPoints = false }
+        #expect(try fixture.code(store) == nil)
+        #expect(store.lists.isEmpty)
+        fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf)])
+        store.follow(try (fixture.leaf.chain + [fixture.root.root]).map { try X509Certificate(der: $0) })
+        #expect(await store.updateError() != nil)
+        #expect(try fixture.code(store) == .revoked)
+    }
+
+    @Test("takes a list of the certificate's own point, and none of another")
+    func scope() async throws {
+        let store = try fixture.store(configured: [])
+        #expect(try fixture.code(store) == nil)
+        func list(_ url: String) throws -> [UInt8] {
+            try fixture.list(fixture.leaf) {
+                $0.extensions = [RevocationPoints.inList([RevocationPoints.url(url)])]
+            }
+        }
+        fixture.publish([Fixture.issuingURL: try list("http://lists.example.com/other.crl")])
+        _ = await store.updateError()
+        #expect(try fixture.code(store) == nil)
+        fixture.publish([Fixture.issuingURL: try list(Fixture.issuingURL)])
+        _ = await store.updateError()
+        #expect(try fixture.code(store) == .revoked)
+    }
+
+    @Test("keeps no more lists than it may; a place that no path names any more makes room after a day")
+    func bound() async throws {
+        let store = try fixture.store(configured: []) { $0.maximumLists = 2 }
+        #expect(try fixture.code(store) == nil)
+        let other = try fixture.issuing.leaf(names: ["www.example.com"]) {
+            $0.extensions = [Fixture.point("http://lists.example.com/2.crl")]
+        }
+        #expect(try fixture.code(store, of: other.chain) == nil)
+        #expect(store.lists.map(\.url.absoluteString) == [Fixture.issuingURL, Fixture.rootURL])
+        #expect(fixture.log.lines.filter { $0.contains("no more revocation lists are fetched") }.count == 1)
+        fixture.clock.advance(by: 25 * 3_600)
+        let third = try fixture.issuing.leaf(names: ["www.example.com"]) {
+            $0.extensions = [Fixture.point("http://lists.example.com/3.crl")]
+        }
+        #expect(try fixture.code(store, of: third.chain) == nil)
+        #expect(
+            store.lists.map(\.url.absoluteString).contains("http://lists.example.com/3.crl"))
+        #expect(store.lists.count == 2)
+    }
+
+    @Test(
+        "ignores places that cannot be fetched",
+        arguments: [
+            "ldap://lists.example.com/", "file:///etc/passwd", "http:///a.crl", "lists.crl", "",
+            "http://user@lists.example.com/", "http://lists.example.com/\u{0}", "http://lists.exämple.com/",
+        ])
+    func odd(url: String) async throws {
+        let store = try fixture.store(configured: [])
+        let leaf = try fixture.root.leaf(names: ["www.example.com"]) { $0.extensions = [Fixture.point(url)] }
+        #expect(try fixture.code(store, of: leaf.chain) == nil)
+        #expect(store.lists.isEmpty)
+    }
+}
