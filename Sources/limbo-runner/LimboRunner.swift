@@ -20,8 +20,15 @@ struct LimboRunner: ParsableCommand {
     @Option(help: "The rules to keep: \(ValidationProfile.allCases.map(\.rawValue).joined(separator: ", ")).")
     var profile = ValidationProfile.standard
 
-    @Option(help: "The time of cases that name none, as ISO 8601; the present by default.")
-    var at: String?
+    @Option(
+        help: "The time of cases that name none, as ISO 8601; the present by default.",
+        transform: { text in
+            guard let time = try? Date.ISO8601FormatStyle().parse(text) else {
+                throw ValidationError("\(text) is no time such as 2027-01-31T12:00:00Z")
+            }
+            return time
+        })
+    var at: Date?
 
     @Option(help: "A public suffix list (publicsuffix.org); --profile strict allows no wildcard above a suffix.")
     var publicSuffixes: String?
@@ -49,22 +56,28 @@ struct LimboRunner: ParsableCommand {
     @Option(help: "Fail if a case takes longer than this many milliseconds, the fastest of three runs counted.")
     var budgetMs: Double?
 
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            // The library would exit with 64.
+            FileHandle.standardError.write(Data("\(fullMessage(for: error))\n".utf8))
+            Foundation.exit(2)
+        }
+    }
+
     mutating func run() throws {
-        let time = try at.map { try Date.ISO8601FormatStyle().parse($0) } ?? SystemWallClock().now
+        let time = at ?? SystemWallClock().now
         let suffixes = try publicSuffixes.map { path in
-            try PublicSuffixList(String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8))
+            try read(path) { try PublicSuffixList(String(contentsOf: $0, encoding: .utf8)) }
         }
         var totals: [LimboOutcome.Comparison: Int] = [:]
         var skipped = 0
         var times: [(id: String, duration: Duration, effort: ValidationEffort)] = []
         for file in files {
-            let suite: LimboSuite
-            do {
-                suite = try LimboSuite(contentsOf: URL(fileURLWithPath: file))
-            } catch {
-                FileHandle.standardError.write(Data("limbo-runner: \(file): \(error)\n".utf8))
-                throw ExitCode(3)
-            }
+            let suite = try read(file) { try LimboSuite(contentsOf: $0) }
             for testcase in suite.testcases {
                 var fastest = Duration.seconds(3_600)
                 var outcome: LimboOutcome?
@@ -102,6 +115,15 @@ struct LimboRunner: ParsableCommand {
         if let budgetMs, let first = times.first, first.duration > .microseconds(Int64(budgetMs * 1_000)) {
             FileHandle.standardError.write(Data("limbo-runner: \(first.id) took longer than \(budgetMs) ms\n".utf8))
             throw ExitCode(1)
+        }
+    }
+
+    private func read<Content>(_ path: String, _ body: (URL) throws -> Content) throws -> Content {
+        do {
+            return try body(URL(fileURLWithPath: path))
+        } catch {
+            FileHandle.standardError.write(Data("limbo-runner: \(path): \(error)\n".utf8))
+            throw ExitCode(3)
         }
     }
 
