@@ -33,7 +33,7 @@ struct ChainFileOptions: ParsableArguments {
 
     /// What a client would say that is shown this chain.
     func report(
-        validator: PathValidator, at time: Date, watch: ExpiryWatch?, pins: PublishedPins?,
+        validator: PathValidator, lookup: RevocationLookup, at time: Date, watch: ExpiryWatch?, pins: PublishedPins?,
         policy: (DialledHost) throws -> any TrustPolicy
     ) async throws -> CheckReport {
         guard let chain, let host = try hostArgument?.get() else {
@@ -42,9 +42,11 @@ struct ChainFileOptions: ParsableArguments {
         let certificates = try InputFile.certificates(of: chain)
         let trust = ServerTrust(
             chain: PresentedChain(certificates.map(\.der)), purpose: .server(identity: host), validator: validator)
-        let decision = try policy(host).evaluate(trust, at: time)
+        let policy = try policy(host)
+        let decision = await lookup.decision(after: policy.evaluate(trust, at: time), by: policy, validator)
         var report = CheckReport(host: host, time: time, pins: decision.configuredPins)
         report.take(decision, validator: validator, watch: watch, pins: pins)
+        report.revocationLists = lookup.places(of: trust.chain)
         let remarks = Self.remarks(on: certificates)
         report.remarks = remarks.isEmpty ? nil : remarks
         return report

@@ -19,7 +19,9 @@ struct CheckCommand: AsyncParsableCommand {
             the valid path with its anchor, or one that was presented and has a pin that was asked for.
 
             Lists of --crl have to be current and signed by the issuer that they are of: where a list speaks of an \
-            issuer's certificates and none counts, they are refused. Nothing is downloaded.
+            issuer's certificates and none counts, they are refused. With --revocation the lists are fetched that \
+            the certificates of the path name, over http or https and without the proxy, and the answer says where it \
+            looked. A certificate whose status no list tells is refused then, also one that names no list.
 
             A server is asked for an ECDSA and for an RSA key, since some clients see the one and some the other: each \
             certificate is a result of its own. With --all-addresses every address of the name is asked.
@@ -39,6 +41,7 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check www.example.com
               holdfastctl check www.example.com:8443 --watch 21
               holdfastctl check intranet.example --ca company-root.pem --crl company.crl
+              holdfastctl check www.example.com --revocation
               holdfastctl check www.example.com --connect-to 192.0.2.7:8443
               holdfastctl check www.example.com --json | jq .failure.code
               holdfastctl check example.com api.example.com [2001:db8::1]:8443 --watch 21
@@ -66,7 +69,7 @@ struct CheckCommand: AsyncParsableCommand {
             chain, anchor, rules (rule, \
             reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
             subject, inValidPath), expiring (position, subject, notAfter, daysLeft, certificatePin, inValidPath, \
-            hasConfiguredPin), published (isLockedOut, text, entryDaysLeft, documentDaysLeft, expiresSoon), remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
+            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (isLockedOut, text, entryDaysLeft, documentDaysLeft, expiresSoon), remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
             have position, inValidPath, subject, issuer, serial, isNotYetValid, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
             certificatePin, unreadable.
             """)
@@ -94,12 +97,8 @@ struct CheckCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Fail if a certificate ends in less than so many days.", valueName: "days"))
     var watch: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "Refuse a certificate that its issuer's revocation list in this file (DER or PEM) names. Repeatable.",
-            valueName: "file"),
-        completion: .file(extensions: ["crl", "pem", "der"]))
-    var crl: [String] = []
+    @OptionGroup(title: "Revocation and policies")
+    var certificateStatus: StatusOptions
 
     @OptionGroup(title: "Published pins")
     var published: PublishedPinOptions
@@ -150,9 +149,9 @@ struct CheckCommand: AsyncParsableCommand {
         guard file.isEmpty else {
             let time = file.time ?? now
             let pins = try await readPins(at: time)
+            let lookup = try certificateStatus.lookup(within: .seconds(connection.timeout))
             let report = try await file.report(
-                validator: PathValidator(
-                    anchors: try await connection.anchors(), revocation: try RevocationFile.revocation(from: crl)),
+                validator: certificateStatus.validator(to: try await connection.anchors(), by: lookup), lookup: lookup,
                 at: time, watch: watch, pins: pins
             ) { try policy(published: pins, for: $0, at: time) }
             try finish([report], to: output)
@@ -176,10 +175,12 @@ struct CheckCommand: AsyncParsableCommand {
                 policy: try policy(published: published, for: host, at: now), host: host,
                 report: CheckReport(host: host, time: now, pins: pins), watch: watch, pins: published)
         }
-        let probe: ServerProbe
+        let (probe, lookup): (ServerProbe, RevocationLookup)
         do throws(CommandFailure) {
+            lookup = try certificateStatus.lookup(within: .seconds(connection.timeout))
             probe = try await ServerProbe(
-                options: connection, revocation: try RevocationFile.revocation(from: crl))
+                options: connection,
+                validator: certificateStatus.validator(to: try await connection.anchors(), by: lookup))
         } catch {
             // It is true of every host alike, and said once.
             if json { try print(examinations.map { $0.report.failing(error) }, to: output) }
@@ -188,7 +189,9 @@ struct CheckCommand: AsyncParsableCommand {
         let isThorough = allAddresses
         let limit = Duration.seconds(connection.timeout)
         let reports = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
-            isThorough ? await examination.runEverywhere(probe, within: limit) : await examination.run(probe)
+            isThorough
+                ? await examination.runEverywhere(probe, lookup, within: limit)
+                : await examination.run(probe, lookup)
         }
         try finish(reports.flatMap(\.self), to: output)
     }

@@ -68,6 +68,8 @@ struct CheckReport: Encodable {
     var suggestedPins: [SuggestedPin]?
     /// What ends too soon; absent where nobody asked.
     var expiring: [ExpiryWatch.Expiring]?
+    /// Where it was looked for revocation lists; absent where nobody asked.
+    var revocationLists: [RevocationLookup.Place]?
     /// What the published pins mean for this server; absent where nobody asked.
     var published: PublishedPins.Verdict?
     /// What is unusual about the order of the chain.
@@ -83,7 +85,7 @@ struct CheckReport: Encodable {
     private enum CodingKeys: CodingKey {
         case outcome, host, port, address, proxy, tls, asksForClientCertificate, time, chain, anchor, rules,
             configuredPins
-        case matchedPins, suggestedPins, expiring, published, remarks, failure, error
+        case matchedPins, suggestedPins, expiring, revocationLists, published, remarks, failure, error
     }
 
     /// Nothing is known yet.
@@ -165,7 +167,18 @@ extension CheckReport {
         if chain?.isEmpty ?? true { output.line("  none") }
         for remark in remarks ?? [] { output.line("  Remark: \(remark)", .bad) }
         printRules(to: output)
+        printRevocationLists(to: output)
         printPins(to: output)
+    }
+
+    private func printRevocationLists(to output: Output) {
+        guard let revocationLists else { return }
+        output.line()
+        output.heading("Revocation lists")
+        for place in revocationLists {
+            output.line("  \(SafeText.escapedLine(place.text))", place.isUsable ? .good : .bad)
+        }
+        if revocationLists.isEmpty { output.line("  no certificate of a path names one") }
     }
 
     private func printRules(to output: Output) {

@@ -11,10 +11,14 @@ struct HostExamination: Sendable {
     let pins: PublishedPins?
 
     /// A report for each kind of key that the server has, at the first address that answers.
-    func run(_ probe: ServerProbe) async -> [CheckReport] { Self.related(await reports(probe)) }
+    func run(_ probe: ServerProbe, _ lookup: RevocationLookup) async -> [CheckReport] {
+        Self.related(await reports(probe, lookup))
+    }
 
     /// The same for every address of the name.
-    func runEverywhere(_ probe: ServerProbe, within limit: Duration) async -> [CheckReport] {
+    func runEverywhere(
+        _ probe: ServerProbe, _ lookup: RevocationLookup, within limit: Duration
+    ) async -> [CheckReport] {
         let places: [DialledHost?]
         do throws(CommandFailure) {
             places = try await ServerPlaces(probe: probe, resolver: .system(limit: limit)).places(of: host)
@@ -22,17 +26,21 @@ struct HostExamination: Sendable {
             return [report.failing(error)]
         }
         var reports: [CheckReport] = []
-        for place in places { reports += await self.reports(probe.connecting(to: place, offering: nil)) }
+        for place in places { reports += await self.reports(probe.connecting(to: place, offering: nil), lookup) }
         return Self.related(reports)
     }
 
-    private func reports(_ probe: ServerProbe) async -> [CheckReport] {
+    private func reports(_ probe: ServerProbe, _ lookup: RevocationLookup) async -> [CheckReport] {
         do throws(CommandFailure) {
-            return try await probe.askForEachKey(policy, about: host).map { answer in
+            var reports: [CheckReport] = []
+            for var answer in try await probe.askForEachKey(policy, about: host) {
+                answer.decision = await lookup.decision(after: answer.decision, by: policy, probe.validator)
                 var report = report
+                report.revocationLists = answer.decision.chain.flatMap(lookup.places)
                 report.take(answer, validator: probe.validator, watch: watch, pins: pins)
-                return report
+                reports.append(report)
             }
+            return reports
         } catch {
             return [report.failing(error)]
         }

@@ -3,11 +3,11 @@ import Holdfast
 
 /// Reads revocation lists from files: DER, or PEM with any number of them.
 enum RevocationFile {
-    /// What to check revocation by; nothing where no file is named.
-    static func revocation(from paths: [String]) throws(CommandFailure) -> Revocation {
+    /// The lists of all files, in their order.
+    static func lists(from paths: [String]) throws(CommandFailure) -> [CertificateRevocationList] {
         var lists: [CertificateRevocationList] = []
         for path in paths { lists += try read(path) }
-        return lists.isEmpty ? .none : .crls(lists)
+        return lists
     }
 
     private static func read(_ path: String) throws(CommandFailure) -> [CertificateRevocationList] {

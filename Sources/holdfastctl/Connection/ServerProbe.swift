@@ -8,7 +8,7 @@ import NIOSSL
 /// Handshakes with servers, each under a real policy: what a server presented is in the decision, whatever it is.
 struct ServerProbe: Sendable {
     struct Answer {
-        let decision: TrustDecision
+        var decision: TrustDecision
         /// The address that answered, with its port; nil behind a proxy.
         let address: String?
         /// The address of the proxy, with its port.
@@ -35,8 +35,12 @@ struct ServerProbe: Sendable {
     private var configuration: TLSConfiguration
 
     /// A probe that trusts these anchors and presents no certificate.
-    init(anchors: TrustAnchors, revocation: Revocation = .none, timeout: TimeAmount) {
-        validator = PathValidator(anchors: anchors, revocation: revocation)
+    init(anchors: TrustAnchors, timeout: TimeAmount) {
+        self.init(validator: PathValidator(anchors: anchors), timeout: timeout)
+    }
+
+    private init(validator: PathValidator, timeout: TimeAmount) {
+        self.validator = validator
         self.timeout = timeout
         configuration = .makeClientConfiguration()
         connectTo = nil
@@ -45,9 +49,14 @@ struct ServerProbe: Sendable {
     }
 
     /// Reads the files that the options name.
-    init(options: ConnectionOptions, revocation: Revocation = .none) async throws(CommandFailure) {
-        self.init(
-            anchors: try await options.anchors(), revocation: revocation, timeout: .seconds(Int64(options.timeout)))
+    /// - Parameter validator: nil for one that goes by the options' anchors alone.
+    init(options: ConnectionOptions, validator: PathValidator? = nil) async throws(CommandFailure) {
+        let limit = TimeAmount.seconds(Int64(options.timeout))
+        if let validator {
+            self.init(validator: validator, timeout: limit)
+        } else {
+            self.init(anchors: try await options.anchors(), timeout: limit)
+        }
         connectTo = options.connectTo
         proxy = options.proxy
         environment = try options.proxyEnvironment()

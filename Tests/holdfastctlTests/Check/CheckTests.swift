@@ -206,6 +206,87 @@ struct CheckTests {
         }
     }
 
+    @Test("--revocation fetches the lists that certificates name, says where it looked, and refuses what they revoke")
+    func fetchedLists() async throws {
+        struct Places: Decodable {
+            struct Place: Decodable {
+                let url: String
+                let isUsable: Bool
+                let revokedCertificates: Int?
+                let error: String?
+            }
+            let outcome: String
+            let revocationLists: [Place]?
+            let failure: Report.Failure?
+        }
+        let list = Lock<[String: [UInt8]]>([:])
+        try await ScriptedHTTPServer.with({ path in
+            guard let list = list.withLock({ $0[path] }) else {
+                return [.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), .close]
+            }
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(list.count)\r\nConnection: close\r\n\r\n"
+            return [.send(head), .sendOctets(list), .close]
+        }) { lists in
+            func point(_ path: String) -> TestExtension {
+                let name = TestDER.context(6, primitive: Array(lists.url(path).utf8))
+                let full = TestDER.context(0, constructed: TestDER.context(0, constructed: name))
+                return TestExtension([2, 5, 29, 31], value: TestDER.sequence([TestDER.sequence([full])]))
+            }
+            let root = try TestAuthority.root(name: "Root")
+            let issuing = try root.intermediate(name: "Issuing") { $0.extensions = [point("/root.crl")] }
+            let leaf = try issuing.leaf(names: [.dns(TestSite.name)]) { $0.extensions = [point("/issuing.crl")] }
+            let site = TestSite(root: root, issuing: issuing, leaf: leaf)
+            let serial = Array(try X509Certificate(der: leaf.der).serialNumber)
+            let (clean, revoking) = (
+                try issuing.revocationList(), try issuing.revocationList { $0.serialNumbers = [serial] }
+            )
+
+            // Nothing is there to be fetched: nobody knows.
+            let (unknown, _) = try await site.run("check", ["--revocation", "--json"])
+            #expect(unknown.status == 1)
+            let first = try unknown.json(Places.self)
+            #expect(first.failure?.code == "revocationUnknown")
+            #expect(first.revocationLists?.map(\.isUsable) == [false, false])
+            #expect(first.revocationLists?.allSatisfy { $0.error?.contains("404") == true } == true)
+
+            let ofRoot = try root.revocationList()
+            list.withLock { $0 = ["/issuing.crl": clean, "/root.crl": ofRoot] }
+            let (text, _) = try await site.run("check", ["--revocation"])
+            #expect(text.status == 0, "\(text.output) \(text.errors)")
+            #expect(text.output.contains("Revocation lists\n  \(lists.url("/issuing.crl")): 0 revoked certificates"))
+
+            list.withLock { $0["/issuing.crl"] = revoking }
+            let (refused, _) = try await site.run("check", ["--revocation", "--json"])
+            #expect(refused.status == 1)
+            let report = try refused.json(Places.self)
+            #expect(report.failure?.code == "revoked")
+            #expect(report.revocationLists?.map(\.revokedCertificates) == [1, 0])
+            // A list in a file counts beside those that are fetched.
+            list.withLock { $0["/issuing.crl"] = nil }
+            try await withTemporaryFolder { folder in
+                let file = folder.appending(path: "issuing.crl")
+                try Data(clean).write(to: file)
+                let (both, _) = try await site.run("check", ["--revocation", "--crl", file.path])
+                #expect(both.status == 0, "\(both.output) \(both.errors)")
+            }
+        }
+    }
+
+    @Test("--policy asks for a certificate policy, and takes nothing but object identifiers")
+    func policies() async throws {
+        let root = try TestAuthority.root()
+        let issuing = try root.intermediate { $0.certificatePolicies = [[1, 2, 3]] }
+        let site = TestSite(
+            root: root, issuing: issuing,
+            leaf: try issuing.leaf(names: [.dns(TestSite.name)]) { $0.certificatePolicies = [[1, 2, 3]] })
+        #expect(try await site.run("check", ["--policy", "1.2.3"]).0.status == 0)
+        #expect(try await site.run("check", ["--policy", "1.2.4", "--policy", "1.2.3"]).0.status == 0)
+        #expect(try await site.run("check", ["--policy", "1.2.4"]).0.status == 1)
+        let odd = try await CommandRun.holdfastctl(["check", TestSite.name, "--policy", "EV"])
+        #expect(odd.status == 2)
+        #expect(odd.errors.contains("object identifier"))
+    }
+
     @Test("A pin that matches is named, one that does not exits with 1 and offers those that would")
     func pins() async throws {
         let site = try TestSite()

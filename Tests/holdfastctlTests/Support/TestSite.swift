@@ -20,6 +20,10 @@ struct TestSite {
         leaf = try issuing.leaf(names: [.dns(Self.name)], key: key, configure: configure)
     }
 
+    init(root: TestAuthority, issuing: TestAuthority, leaf: TestCertificate) {
+        (self.root, self.issuing, self.leaf) = (root, issuing, leaf)
+    }
+
     /// The certificates from the leaf to the root.
     var path: [[UInt8]] { leaf.chain + [root.certificate.der] }
 

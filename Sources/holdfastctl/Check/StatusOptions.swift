@@ -1,0 +1,45 @@
+import ArgumentParser
+import Holdfast
+
+/// What `check` asks of certificates beside a valid path: that nobody revoked them, and under which policy they were
+/// issued.
+struct StatusOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Refuse a certificate that its issuer's revocation list in this file (DER or PEM) names. Repeatable.",
+            valueName: "file"),
+        completion: .file(extensions: ["crl", "pem", "der"]))
+    var crl: [String] = []
+
+    @Flag(help: "Fetch the revocation lists that the certificates name; each has to be known not to be revoked.")
+    var revocation = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Ask for a path that is valid for this certificate policy, such as 2.23.140.1.1. Of several, one will do.",
+            valueName: "oid"),
+        transform: Self.policy)
+    var policy: [String] = []
+
+    /// What validates by these.
+    func validator(to anchors: TrustAnchors, by lookup: RevocationLookup) -> PathValidator {
+        PathValidator(anchors: anchors, revocation: lookup.source, certificatePolicies: certificatePolicies)
+    }
+
+    private var certificatePolicies: CertificatePolicies {
+        policy.isEmpty ? .any : CertificatePolicies(acceptable: Set(policy), requiresExplicitPolicy: true)
+    }
+
+    /// Reads the files of lists.
+    func lookup(within limit: Duration) throws(CommandFailure) -> RevocationLookup {
+        let lists = try RevocationFile.lists(from: crl)
+        return try RevocationLookup(lists: lists, fetches: revocation, within: limit)
+    }
+
+    private static func policy(_ text: String) throws -> String {
+        guard CertificatePolicies.isObjectIdentifier(text) else {
+            throw ValidationError("\(text.quoted) is no object identifier such as 2.23.140.1.1.")
+        }
+        return text
+    }
+}
