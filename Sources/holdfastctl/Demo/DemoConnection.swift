@@ -43,7 +43,9 @@ struct DemoConnection {
     func run() async throws -> DemoResult {
         let client = try PinnedTLSClient(
             trust: .policy(try stage.policy(step.policy, store: store, trustServer: trustServer)), host: stage.host,
-            validator: PathValidator(anchors: stage.anchors), handshakeTimeout: .seconds(10), clock: stage.clock)
+            validator: PathValidator(
+                anchors: stage.anchors, revocation: step.policy == .revocation ? stage.lists : .none),
+            handshakeTimeout: .seconds(10), clock: stage.clock)
         let options = LoopbackTLSServer.Options(
             behavior: .echo, oldestTLSVersion: step.version, newestTLSVersion: step.version)
         return try await withLoopbackTLSServer(chain: step.chain, key: step.key, options: options) { server in

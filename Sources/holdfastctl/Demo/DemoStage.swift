@@ -5,6 +5,8 @@ import NIOSSL
 /// How a step of the demo judges its server.
 enum DemoPolicy {
     case standard, keyPin, certificatePin
+    /// Standard validation, with the lists of the authorities.
+    case revocation
     /// The pins of a store, which change.
     case store
     /// The keys in a trust server's document.
@@ -13,6 +15,7 @@ enum DemoPolicy {
     var name: String {
         switch self {
         case .standard: "standard"
+        case .revocation: "revocation"
         case .keyPin: "key pin"
         case .certificatePin: "cert pin"
         case .store: "store"
@@ -55,6 +58,8 @@ struct DemoStage {
     /// The trusted server's certificate, and the one that follows it.
     let original: TestCertificate
     let renewed: TestCertificate
+    /// What the authorities revoked; the issuing one has rolled its key over and signs its list with the new one.
+    let lists: Revocation
 
     init() throws {
         let name = "api.example.com"
@@ -70,6 +75,13 @@ struct DemoStage {
             certificate.notAfter = .hours(-1)
         }
         renewed = try issuing.renew(server)
+        let revoked = try issuing.leaf(names: [.dns(name)])
+        let serial = Array(try X509Certificate(der: revoked.der).serialNumber)
+        let rolledOver = try root.intermediate(name: "Demo Issuing CA")
+        lists = .crls(
+            try [rolledOver.revocationList { $0.serialNumbers = [serial] }, root.revocationList()].map {
+                try CertificateRevocationList(der: $0)
+            }, certificates: [try X509Certificate(der: rolledOver.certificate.der)], isRequired: true)
         let other = try issuing.leaf(names: ["www.example.net"])
         let selfSigned = try TestAuthority.selfSigned(names: [.dns(name)])
         let stranger = try TestAuthority.root(name: "Stranger's Root").intermediate(name: "Stranger's CA")
@@ -91,6 +103,8 @@ struct DemoStage {
             step("machine in the middle, same authority", .keyPin, .tlsv13, impostor, .refused(.pinMismatch)),
             step("machine in the middle, same authority", .keyPin, .tlsv12, impostor, .refused(.pinMismatch)),
             step("expired certificate", .standard, .tlsv13, expired, .refused(.expired)),
+            step("the trusted server, list by a new key", .revocation, .tlsv13, server, .accepted),
+            step("revoked certificate", .revocation, .tlsv13, revoked, .refused(.revoked)),
             step("certificate for another name", .standard, .tlsv12, other, .refused(.hostNameMismatch)),
             step("self-signed certificate", .standard, .tlsv13, selfSigned, .refused(.unknownIssuer)),
             step("renewed certificate, same key", .keyPin, .tlsv13, renewed, .accepted),
@@ -110,7 +124,7 @@ struct DemoStage {
     ) throws -> any TrustPolicy {
         let pattern = HostPattern(host)
         switch kind {
-        case .standard: return StandardPolicy(host: pattern, clock: clock)
+        case .standard, .revocation: return StandardPolicy(host: pattern, clock: clock)
         case .keyPin:
             return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.publicKey(of: original.der)]), clock: clock)
         case .certificatePin:

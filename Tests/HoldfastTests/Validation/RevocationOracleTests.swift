@@ -17,6 +17,10 @@ struct RevocationOracleTests {
         let leaves: [TestCertificate]
         private let clock = ManualClock(now: SystemWallClock().now)
 
+        static let points = [
+            RevocationPoints.url("http://lists.example.com/1"), RevocationPoints.relative(.commonName("Point 2")),
+        ]
+
         init() throws {
             root = try TestAuthority.root(clock: clock)
             let listKey = try root.intermediate(name: "Issuing") {
@@ -26,7 +30,13 @@ struct RevocationOracleTests {
             let first = try root.intermediate(name: "Issuing")
             signers = [first, try root.intermediate(name: "Issuing"), listKey]
             leaves = try signers.prefix(2).flatMap { signer in
-                try (0..<3).map { _ in try signer.leaf(names: ["www.example.com"]) }
+                try (0..<4).map { number in
+                    try signer.leaf(names: ["www.example.com"]) {
+                        // The first names no point, the others one or two of them.
+                        let points = [[], [Self.points[0]], [Self.points[1]], Self.points][number]
+                        if !points.isEmpty { $0.extensions = [RevocationPoints.inCertificate(points)] }
+                    }
+                }
             }
         }
 
@@ -62,6 +72,8 @@ struct RevocationOracleTests {
                     switch kind {
                     case 0..<6: $0.extensions = [hint, RevocationPoints.inList([RevocationPoints.flag(1)])]
                     case 6..<12: $0.extensions = [hint, RevocationPoints.inList([RevocationPoints.flag(2)])]
+                    case 16..<24: $0.extensions = [hint, RevocationPoints.inList([World.points[0]])]
+                    case 24..<32: $0.extensions = [hint, RevocationPoints.inList([World.points[1]])]
                     case 12..<16: $0.extensions = [hint, .init([1, 2, 3], isCritical: true, value: [5, 0])]
                     default: $0.extensions = [hint]
                     }

@@ -13,7 +13,7 @@ struct DemoTests {
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         #expect(!run.actsOnTerminal)
-        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 30)
+        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 32)
         #expect(!run.output.contains("WRONG"))
         #expect(run.output.contains("11 refused: not one byte of a request reached a server."))
         #expect(run.output.contains("All 30 verdicts as expected"))
@@ -87,7 +87,7 @@ struct DemoTests {
     func verbose() async throws {
         let run = try await CommandRun.holdfastctl(["demo", "--verbose"])
         #expect(run.status == 0)
-        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 11)
+        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 12)
     }
 
     @Test("A step counts as expected only with the right reason and with the bytes where they belong")
