@@ -43,6 +43,7 @@ enum DemoTable {
             guard result.bytesAnswered > 0 else { return "but no answer came" }
             return switch result.step.policy {
             case .standard: "valid path, right name"
+            case .revocation: "a current list does not name it"
             case .keyPin: "the pinned key is in a valid path"
             case .certificatePin: "the pinned certificate is in a valid path"
             case .store: "the list has its certificate"
@@ -59,6 +60,7 @@ enum DemoTable {
         case .pinMismatch where result.step.policy == .online: facts = "the document has another key"
         case .pinMismatch: facts = "a valid path without the pin"
         case .noUsablePins: facts = "the store says empty"
+        case .revoked: facts = "a list of its authority names it"
         case .unknownIssuer: facts = "no path to a trusted root"
         default: facts = failure.found
         }

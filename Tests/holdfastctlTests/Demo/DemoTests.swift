@@ -15,9 +15,9 @@ struct DemoTests {
         #expect(!run.actsOnTerminal)
         #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 32)
         #expect(!run.output.contains("WRONG"))
-        #expect(run.output.contains("11 refused: not one byte of a request reached a server."))
-        #expect(run.output.contains("All 30 verdicts as expected"))
-        for code in ["pinMismatch", "expired", "hostNameMismatch", "unknownIssuer", "noUsablePins"] {
+        #expect(run.output.contains("12 refused: not one byte of a request reached a server."))
+        #expect(run.output.contains("All 32 verdicts as expected"))
+        for code in ["pinMismatch", "expired", "revoked", "hostNameMismatch", "unknownIssuer", "noUsablePins"] {
             #expect(run.output.contains(code))
         }
     }
