@@ -185,13 +185,13 @@ struct ConnectionEndTests {
         try await withOrigin(leaf) { origin in
             try await setting.withClient(validator: validator) { client in
                 try await client.expectAnswer(origin.url())
-                let other = try setting.leaf()
-                lists.publish(try setting.issuing.revocationList { $0.serialNumbers = [try other.serialNumber()] })
+                let serials = try (setting.leaf().serialNumber(), leaf.serialNumber())
+                lists.publish(try setting.issuing.revocationList { $0.serialNumbers = [serials.0] })
                 try await store.update(mode: .forced)
                 try await client.expectAnswer(origin.url())
                 #expect(origin.counters.requests.count == 2)
 
-                lists.publish(try setting.issuing.revocationList { $0.serialNumbers = [try leaf.serialNumber()] })
+                lists.publish(try setting.issuing.revocationList { $0.serialNumbers = [serials.1] })
                 try await store.update(mode: .forced)
                 // Nobody sends a request.
                 try await origin.waitForDisconnection()
