@@ -174,9 +174,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastSigning", "HoldfastTesting", "HoldfastNIOTesting", nioCore,
-                nioPosix,
-                nioTLS, nioSSL,
+                "Holdfast", "HoldfastNIO", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting",
+                nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -3,6 +3,7 @@ import Holdfast
 import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastSigning
+import HoldfastTUF
 import HoldfastTesting
 import NIOCore
 import NIOPosix
@@ -69,6 +70,17 @@ enum ReadmeExamples {
         composer.trustServerCertificate = Data(base64Encoded: signerCertificate)
         composer.customer = "gcx"
         manager.add(policy: try composer.makePolicy())
+    }
+
+    static func repository(
+        _ manager: TrustManager, url: URL, root: Data, buildDate: Date, bundleOfThisBuild: Data
+    ) async throws {
+        let floor = PinFloor(covering: [try HostPattern("api.example.com")])
+        var configuration = PinRepositoryConfiguration(source: .bundle(url), root: root, floor: floor)
+        configuration.buildDate = buildDate
+        configuration.shipped = .init(bundle: bundleOfThisBuild, grace: .seconds(2 * 365 * 86_400))
+        let repository = try await PinRepository.load(configuration: configuration)
+        manager.add(policy: try repository.policy(for: "api.example.com"))
     }
 
     private final class Application: ChannelInboundHandler {

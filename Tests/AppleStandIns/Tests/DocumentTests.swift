@@ -77,6 +77,11 @@ private enum DocumentExamples {
         if let failure = decision.failure { log(failure.description) }
     }
 
+    static func revocation(_ manager: TrustManager) -> PinnedSessionDelegate {
+        let delegate = PinnedSessionDelegate(manager: manager, revocation: .required)
+        return delegate
+    }
+
     static func wultra(
         _ url: URL, _ publicKey: String, _ challenge: URLAuthenticationChallenge, _ manager: TrustManager,
         completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

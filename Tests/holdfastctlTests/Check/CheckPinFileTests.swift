@@ -131,7 +131,7 @@ struct CheckPinFileTests {
                     #expect(status == 1 && line.published?.isLockedOut == true && line.failure?.code == code, "\(line)")
                 }
                 let (status, line) = try await verdict(
-                    try PinFile.Host(pattern, pins: [Self.pin(leaf.der)]), notAfter: -1)
+                    try PinFile.Host(pattern, pins: [Self.pin(leaf.der)]), notAfter: -0.5)
                 #expect(status == 1 && line.published?.documentDaysLeft == -1, "\(line)")
                 let reported = try await verdict(try PinFile.Host(pattern, mode: .report, pins: [Self.pin(other.der)]))
                 #expect(reported.1.published?.text.contains("mode report") == true)

@@ -336,7 +336,9 @@ struct PinHostTests {
             #expect(noHost.status == 2 && noHost.errors.contains("--host"))
             // What the authority issues is let in by these pins, and what another issues is not.
             try file.json.write(to: folder.appending(path: "lb.pins.json"))
-            let manager = try TrustManager(pinFile: folder.appending(path: "lb.pins.json"))
+            let manager = try PolicyLog.$shared.withValue(RecordingLog().policyLog) {
+                try TrustManager(pinFile: folder.appending(path: "lb.pins.json"))
+            }
             for (root, isTrusted) in zip(roots, [true, true, false]) {
                 let leaf = try root.leaf(names: [.dns("lb.example.com")])
                 let host = try DialledHost("lb.example.com")

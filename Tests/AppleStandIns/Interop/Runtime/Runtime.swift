@@ -32,9 +32,10 @@ let NSURLAuthenticationMethodServerTrust = String()
 
 public final class TrustManager: Sendable {}
 public struct TrustAnchors: Sendable {}
+public enum SystemRevocation: Sendable { case system }
 
 open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
-    public init(manager: TrustManager, anchors: TrustAnchors? = nil) {}
+    public init(manager: TrustManager, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {}
 
     open func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
