@@ -15,7 +15,7 @@ public import Holdfast
 /// ```
 /// A new pin file replaces the old one as a whole. One that is below the ``PinFloor``, or is not the newest, changes
 /// nothing. Metadata that has expired ends refreshing, never pinning: pins end at the pin file's `notAfter` plus its
-/// grace. Policies read a snapshot: they wait for no storage and no network. Safe to use from any thread.
+/// grace. Policies read a snapshot: they wait for no storage and no network.
 public final class PinRepository: Sendable {
     /// What the pins are worth at a moment.
     public enum State: String, Sendable, Hashable, CaseIterable {

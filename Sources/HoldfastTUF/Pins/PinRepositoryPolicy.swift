@@ -5,8 +5,7 @@ public import Holdfast
 ///
 /// What counts is the pin file that the repository has at the moment of the decision, and in it the most specific entry
 /// for the host. A host without an entry, and any host while there is no pin file, is rejected with `noUsablePins`. It
-/// never waits for a download, but leaves a wish with the repository, and ``prepare()`` waits. A value; safe to use from
-/// any thread.
+/// never waits for a download, but leaves a wish with the repository, and ``prepare()`` waits.
 public struct PinRepositoryPolicy: TrustPolicy {
     /// What the policy is for.
     public let scope: PolicyScope

@@ -15,7 +15,7 @@ public import Logging
 ///
 /// A validation waits for no storage and no network: it goes by the lists of the moment, and leaves a wish for those that
 /// are due. So the first connection to a server is decided before its list is there, by
-/// ``RevocationConfiguration/unknownLeaf``. ``prepare()`` waits. Safe to use from any thread.
+/// ``RevocationConfiguration/unknownLeaf``. ``prepare()`` waits.
 public final class RevocationStore: RevocationSource {
     typealias Documents = DocumentStore<RevocationListFormat>
 
