@@ -201,15 +201,9 @@ struct PublishedPins: Sendable {
             expiresSoon: watch.map { watch in ends.contains { $0 < watch.days } } ?? false)
     }
 
-    /// As a store finds them: those of the first name of the host that has one which has not expired.
     private func listed(_ host: DialledHost, at time: Date) -> [FingerprintEntry] {
         guard case .list(let entries) = content else { return [] }
-        let usable = entries.filter { $0.expires >= time.wholeSeconds }
-        for name in FingerprintEntry.names(for: host) {
-            let named = usable.filter { ASCIIText.lowercased($0.name).elementsEqual(name.utf8) }
-            if !named.isEmpty { return named }
-        }
-        return []
+        return entries.counting(for: host, at: time)
     }
 
     private func entries(of host: DialledHost) -> [TrustServerEntry] {
@@ -217,5 +211,17 @@ struct PublishedPins: Sendable {
         return document.entries.filter {
             ASCIIText.lowercased($0.hostname).elementsEqual(host.name.utf8) && ($0.port == nil || $0.port == host.port)
         }
+    }
+}
+
+extension [FingerprintEntry] {
+    /// As a store finds them: those of the first name of the host that has one which has not expired.
+    func counting(for host: DialledHost, at time: Date) -> [FingerprintEntry] {
+        let usable = filter { $0.expires >= time.wholeSeconds }
+        for name in FingerprintEntry.names(for: host) {
+            let named = usable.filter { ASCIIText.lowercased($0.name).elementsEqual(name.utf8) }
+            if !named.isEmpty { return named }
+        }
+        return []
     }
 }

@@ -85,20 +85,16 @@ struct RolloverDocument: Sendable {
     func subject(_ host: DialledHost, at time: Date) throws(CommandFailure) -> Subject {
         switch content {
         case .file(let file):
-            let covering = file.hosts.filter {
-                $0.pattern.matches(host) && ($0.ports.isEmpty || $0.ports.contains(host.port ?? 443))
-            }
-            guard let nearest = covering.min(by: { $0.pattern < $1.pattern }), !nearest.isRetired else {
+            // One entry decides, also about the ports that it does not cover.
+            let nearest = file.hosts.filter { $0.pattern.matches(host) }.min { $0.pattern < $1.pattern }
+            guard let nearest, !nearest.isRetired, nearest.ports.isEmpty || nearest.ports.contains(host.port ?? 443)
+            else {
                 throw CommandFailure(.invalidList, "the pin file has no pins of \(host)")
             }
             return Subject(host: host, pins: .keys(nearest, until: file.end))
         case .list(let entries):
-            for name in FingerprintEntry.names(for: host) {
-                let named = entries.filter {
-                    $0.expires >= time.wholeSeconds && ASCIIText.lowercased($0.name).elementsEqual(name.utf8)
-                }
-                if !named.isEmpty { return Subject(host: host, pins: .certificates(named)) }
-            }
+            let counting = entries.counting(for: host, at: time)
+            guard counting.isEmpty else { return Subject(host: host, pins: .certificates(counting)) }
             // Clients know the host, and have nothing to let it in by.
             if entries.contains(where: { ASCIIText.lowercased($0.name).elementsEqual(host.name.utf8) }) {
                 return Subject(host: host, pins: .certificates([]))

@@ -95,6 +95,13 @@ struct TrustServerPublication: Sendable {
                 "\(files.document.path) is no document of this key and customer, so that there is nothing "
                     + "to sign again")
         }
+        // An old document in its place would bring pins back that were withdrawn since.
+        guard document.counts(at: now) else {
+            throw CommandFailure(
+                .notSigned,
+                "\(files.document.path) is so old that clients do not use it any more, and is not signed again: publish "
+                    + "without --resign-only, which goes by what was remembered where a host cannot be asked")
+        }
         let data: Data
         do throws(SigningError) {
             data = try sign(document.entries, at: now)

@@ -36,7 +36,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             the document by that. The host keeps its pins until then.
 
             With --resign-only nobody is asked: what is published is signed again with the current time, for example \
-            while the network of the hosts is down.
+            while the network of the hosts is down. A document that clients no longer use is not signed again.
 
             If the list, the backups or the authorities cannot be read, what is known of the last round is used and \
             reported: its hosts, its backups, its pins. Only without the key is nothing published.

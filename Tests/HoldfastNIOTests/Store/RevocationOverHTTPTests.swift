@@ -7,7 +7,7 @@ import NIOCore
 import Testing
 
 /// Lists from real servers, over plain HTTP as authorities publish them, enforced on real TLS connections.
-@Suite("A store of revocation lists, over HTTP", .timeLimit(.minutes(3)))
+@Suite("A store of revocation lists, over HTTP", .timeLimit(.minutes(15)))
 struct RevocationOverHTTPTests {
     private let setting: ClientSetting
     private let leaf: TestCertificate

@@ -7,30 +7,12 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("holdfastctl check --pins with a pin file", .timeLimit(.minutes(5)))
+@Suite("holdfastctl check --pins with a pin file", .timeLimit(.minutes(15)))
 struct CheckPinFileTests {
-    private struct Line: Decodable {
-        struct Published: Decodable {
-            let isLockedOut: Bool
-            let text: String
-            let entryDaysLeft: Int?
-            let documentDaysLeft: Int?
-            let expiresSoon: Bool
-        }
-        struct Failing: Decodable {
-            let code: String
-        }
-        let outcome: String
-        let host: String
-        let published: Published?
-        let failure: Failing?
-        let error: Failing?
-    }
-
     private static let host = "www.example.com"
 
-    private static func lines(_ run: CommandRun) throws -> [Line] {
-        try run.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+    private static func lines(_ run: CommandRun) throws -> [CheckLine] {
+        try run.lines.map { try JSONDecoder().decode(CheckLine.self, from: Data($0.utf8)) }
     }
 
     private static func pin(
@@ -95,7 +77,7 @@ struct CheckPinFileTests {
             let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
             let issuer = site.issuing.certificate.der
             try await withLoopbackTLSServer(serving: leaf) { server in
-                func verdict(_ host: PinFile.Host, notAfter days: Double? = nil) async throws -> (Int32, Line) {
+                func verdict(_ host: PinFile.Host, notAfter days: Double? = nil) async throws -> (Int32, CheckLine) {
                     let run = try await Self.check(site, server, [host], notAfter: days)
                     return (run.status, try #require(try Self.lines(run).first, "\(run.errors)"))
                 }

@@ -9,23 +9,6 @@ import Testing
 
 @Suite("holdfastctl check --pins and --chain", .timeLimit(.minutes(15)))
 struct CheckPublishedPinsTests {
-    private struct Line: Decodable {
-        struct Published: Decodable {
-            let isLockedOut: Bool
-            let text: String
-            let entryDaysLeft: Int?
-            let documentDaysLeft: Int?
-        }
-        struct Failing: Decodable {
-            let code: String
-        }
-        let outcome: String
-        let host: String
-        let published: Published?
-        let failure: Failing?
-        let remarks: [String]?
-    }
-
     private static func entry(
         _ name: String, _ certificate: [UInt8], days: Double = 30, depth: Int = 0
     ) throws -> FingerprintEntry {
@@ -54,7 +37,7 @@ struct CheckPublishedPinsTests {
                     try Self.entry("*.example.com", leaf.der), try Self.entry("api.example.com", issuer, depth: 1),
                 ])
                 #expect(good.status == 0, "\(good.output)\(good.errors)")
-                let lines = try good.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+                let lines = try good.lines.map { try JSONDecoder().decode(CheckLine.self, from: Data($0.utf8)) }
                 #expect(lines.map(\.host) == ["api.example.com", "www.example.com"])
                 #expect(lines.last?.published?.entryDaysLeft == 20)
                 let quiet = try await check([try Self.entry("www.example.com", leaf.der)], ["--quiet"])
@@ -72,7 +55,7 @@ struct CheckPublishedPinsTests {
                 ] {
                     let run = try await check([wrong, try Self.entry("api.example.com", leaf.der)])
                     #expect(run.status == 1, "\(run.output)")
-                    let lines = try run.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+                    let lines = try run.lines.map { try JSONDecoder().decode(CheckLine.self, from: Data($0.utf8)) }
                     #expect(lines.map { $0.published?.isLockedOut } == [false, true])
                     let brief = try await check([wrong, try Self.entry("api.example.com", leaf.der)], ["--quiet"])
                     #expect(brief.status == 1 && brief.lines.count == 2)
@@ -95,11 +78,11 @@ struct CheckPublishedPinsTests {
                 ]
                 let good = try await CommandRun.holdfastctl(arguments, in: site.folder)
                 #expect(good.status == 0, "\(good.output)\(good.errors)")
-                let line = try good.json(Line.self)
+                let line = try good.json(CheckLine.self)
                 #expect(line.host == "127.0.0.1" && line.published?.documentDaysLeft == 1)
                 try server.serve(try site.root.leaf(names: [.address([127, 0, 0, 1])]))
                 let renewed = try await CommandRun.holdfastctl(arguments, in: site.folder)
-                #expect(try renewed.status == 1 && (renewed.json(Line.self)).published?.isLockedOut == true)
+                #expect(try renewed.status == 1 && (renewed.json(CheckLine.self)).published?.isLockedOut == true)
                 let other = try await CommandRun.holdfastctl(
                     arguments.map { $0 == "acme" ? "umbrella" : $0 }, in: site.folder)
                 #expect(other.status == 1 && other.errors.contains("wrongCustomer"))
@@ -113,14 +96,14 @@ struct CheckPublishedPinsTests {
             let leaf = try site.leaf("leaf.pem")
             let arguments = ["check", "--host", "www.example.com", "--ca", "root.pem", "--json", "--chain"]
             let good = try await site.run(arguments + ["leaf.pem"])
-            #expect(try good.status == 0 && (good.json(Line.self)).remarks == nil, "\(good.errors)")
+            #expect(try good.status == 0 && (good.json(CheckLine.self)).remarks == nil, "\(good.errors)")
             try site.write("alone.pem", leaf.pem)
             let missing = try await site.run(arguments + ["alone.pem"])
-            #expect(try missing.status == 1 && (missing.json(Line.self)).failure?.code == "unknownIssuer")
+            #expect(try missing.status == 1 && (missing.json(CheckLine.self)).failure?.code == "unknownIssuer")
             try site.write("order.pem", leaf.pem + site.root.certificate.pem + site.issuing.certificate.pem)
             let order = try await site.run(arguments + ["order.pem"])
             #expect(order.status == 0)
-            #expect(try order.json(Line.self).remarks?.first?.contains("did not issue certificate 0") == true)
+            #expect(try order.json(CheckLine.self).remarks?.first?.contains("did not issue certificate 0") == true)
             let late = try await site.run(arguments + ["leaf.pem", "--at", "2099-01-01"])
             #expect(late.status == 1 && late.output.contains("expired"))
             let pins = ["--pins", "pins.json", "--key", site.publicKey]
@@ -132,7 +115,7 @@ struct CheckPublishedPinsTests {
             #expect(try await site.run(arguments + ["leaf.pem"] + pins).status == 0)
             try site.leaf("next.pem")
             let next = try await site.run(arguments + ["next.pem"] + pins)
-            #expect(try next.status == 1 && (next.json(Line.self)).published?.isLockedOut == true)
+            #expect(try next.status == 1 && (next.json(CheckLine.self)).published?.isLockedOut == true)
         }
     }
 }

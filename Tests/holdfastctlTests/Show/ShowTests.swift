@@ -8,7 +8,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("holdfastctl show", .timeLimit(.minutes(5)))
+@Suite("holdfastctl show", .timeLimit(.minutes(15)))
 struct ShowTests {
     struct Report: Decodable {
         struct Item: Decodable {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("holdfastctl trust-server: approval, signing again, and its log", .timeLimit(.minutes(5)))
+@Suite("holdfastctl trust-server: approval, signing again, and its log", .timeLimit(.minutes(15)))
 struct TrustServerApprovalTests {
     private struct Line: Decodable {
         struct Failure: Decodable {
@@ -112,6 +112,11 @@ struct TrustServerApprovalTests {
             let document = try site.document(at: clock.now)
             #expect(document.entries == entries && document.timestamp > SystemWallClock().now.addingTimeInterval(3_000))
             #expect(try Data(contentsOf: site.file("data/acme.hosts.json")) == memory)
+            let muchLater = ScriptedClock { SystemWallClock().now.addingTimeInterval(2 * 86_400) }
+            #expect(throws: CommandFailure.self, "it would bring withdrawn pins back") {
+                try site.publication([], muchLater) { _ in .unreachable("nobody is asked") }.resign()
+            }
+            #expect(try site.document(at: clock.now).timestamp == document.timestamp)
             let both = try await site.publish(["--resign-only", "--hold-changes"])
             #expect(both.status == 2 && both.errors.contains("no changes to hold"))
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("A store that follows distribution points", .timeLimit(.minutes(2)))
+@Suite("A store that follows distribution points", .timeLimit(.minutes(15)))
 struct DistributionPointStoreTests {
     private typealias Fixture = RevocationStoreFixture
 

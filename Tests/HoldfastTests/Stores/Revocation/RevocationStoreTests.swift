@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("A store of revocation lists", .timeLimit(.minutes(2)))
+@Suite("A store of revocation lists", .timeLimit(.minutes(15)))
 struct RevocationStoreTests {
     private let fixture: RevocationStoreFixture
 
