@@ -120,7 +120,7 @@ private final class DocumentDownload: Sendable {
             case .response(let response): return response
             case .redirect(let target, let status):
                 redirects += 1
-                url = try rules.redirected(to: target, from: request.url, number: redirects, status: status)
+                url = try rules.redirected(to: target, from: url, number: redirects, status: status)
             }
         }
     }

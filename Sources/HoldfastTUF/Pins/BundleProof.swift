@@ -9,6 +9,9 @@ struct BundleProof {
         let timestamp: Int64
         let snapshot: Int64
         let targets: Int64
+
+        /// A newer root may begin anew: that is how a repository recovers from versions that were driven up.
+        func isOlder(than other: Versions) -> Bool { (root, targets) < (other.root, other.targets) }
     }
 
     let trustedRoot: Data

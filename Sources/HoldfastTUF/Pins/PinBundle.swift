@@ -5,8 +5,8 @@ public import Holdfast
 public enum PinBundle {
     /// Downloads a repository as a client does, and puts what it verified into a bundle (docs/formats.md).
     ///
-    /// A repository that does not verify, or whose metadata has expired, has no bundle. So neither a server nor an app
-    /// gets one that its clients refuse.
+    /// A repository that does not verify, or whose metadata has expired, has no bundle. What its pin file says is not
+    /// looked at: the floor is each app's own.
     /// - Parameters:
     ///   - source: where the files of the repository are.
     ///   - root: the root metadata of the oldest build that is still to be served: the bundle has the roots after it.

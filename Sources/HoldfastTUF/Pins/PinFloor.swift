@@ -18,7 +18,8 @@ public struct PinFloor: Sendable, Hashable {
     public var allowedReportHosts: [HostPattern]?
     /// The longest time from a document's `issuedAt` to the end of its pins, grace included; 400 days by default.
     public var longestValidity: Duration
-    /// Whether the hosts of ``covered`` must be enforced: mode `report` is refused for them then.
+    /// Whether the hosts of ``covered`` must be enforced: mode `report`, and `onExpiry` other than `failClosed`, are
+    /// refused for them then. A document whose pins have run out when it is issued would not enforce either.
     public var requiresEnforcement: Bool
     /// The signatures that count on the repository's metadata; by default all but RSA with PKCS #1 v1.5.
     public var signatureSchemes: Set<TUFSettings.SignatureScheme>
@@ -72,12 +73,13 @@ public struct PinFloor: Sendable, Hashable {
                 .hostNotAllowed, expected: "hosts that the app allows", found: host.pattern.description,
                 remedy: "Publish the host in a repository of its own.")
         }
-        if requiresEnforcement, !host.isRetired, host.mode != .enforce,
-            covered.contains(where: { $0.covers(host.pattern) || host.pattern.covers($0) })
+        if requiresEnforcement, !host.isRetired, host.mode != .enforce || host.onExpiry != .failClosed,
+            covered.contains(where: { $0.overlaps(host.pattern) })
         {
             throw PinFloorError(
-                .notEnforced, expected: "mode enforce for \(host.pattern)", found: host.mode.rawValue,
-                remedy: "Publish the host with mode enforce.")
+                .notEnforced, expected: "mode enforce and onExpiry failClosed for \(host.pattern)",
+                found: "\(host.mode.rawValue) and \(host.onExpiry.rawValue)",
+                remedy: "Publish the host with mode enforce and onExpiry failClosed.")
         }
         guard let allowedReportHosts, let report = host.report else { return }
         guard let url = URL(string: report.url), let address = try? DialledHost(url: url),
@@ -99,5 +101,13 @@ extension HostPattern {
         // Only a subtree reaches as far down as another pattern does.
         case .oneLabel, .subtree: return scope == .subtree && matches(other.base)
         }
+    }
+
+    /// Whether there is a host that both match.
+    fileprivate func overlaps(_ other: HostPattern) -> Bool {
+        covers(other) || other.covers(self)
+            // A subtree may begin below one label.
+            || scope == .oneLabel && other.scope == .subtree && matches(other.base)
+            || other.scope == .oneLabel && scope == .subtree && other.matches(base)
     }
 }

@@ -14,7 +14,7 @@ public import Holdfast
 /// manager.add(policy: try repository.policy(for: "api.example.com"))
 /// ```
 /// A new pin file replaces the old one as a whole. One that is below the ``PinFloor``, or is not the newest, changes
-/// nothing. Metadata that has expired ends refreshing, never pinning: pins end at the pin file's `notAfter` plus its
+/// no pins. Metadata that has expired ends refreshing, never pinning: pins end at the pin file's `notAfter` plus its
 /// grace. Policies read a snapshot: they wait for no storage and no network.
 public final class PinRepository: Sendable {
     /// What the pins are worth at a moment.
@@ -116,7 +116,8 @@ public final class PinRepository: Sendable {
                 throw StoreError(error)
             }
             return try VerifiedPins(
-                proving: bundle, configuration, at: UpdateStart(buildDate), grace: shipped.grace, clock: clock,
+                proving: bundle, configuration, at: UpdateStart(buildDate),
+                issuedUpTo: buildDate.addingTimeInterval(TrustedTime.longestLead), grace: shipped.grace, clock: clock,
                 log: log)
         } catch {
             throw StoreError(
@@ -210,6 +211,7 @@ public final class PinRepository: Sendable {
         case .updateFinished(let report): return .updateFinished(report)
         case .issuedAhead(let duration): return .issuedAheadOfClock(duration)
         case .reset: return .reset
+        case .loaded: return nil
         case .replaced(let content):
             guard content.bringsNewPins, let file = content.pins?.file, let issued = file.issuedAt else { return nil }
             return .pinsReplaced(issuedAt: issued, hosts: file.hosts.count)

@@ -94,7 +94,7 @@ public struct PinRepositoryConfiguration: Sendable {
             shipped?.grace ?? .zero >= .zero
         else { return Self.invalid("intervals and timeouts above zero", "one that is not") }
         do throws(TUFError) {
-            _ = try RootStep(settings: metadataSettings, meter: WorkMeter(limits)).initial([UInt8](root))
+            _ = try RootStep(settings: metadataSettings, meter: WorkMeter(metadataSettings)).initial([UInt8](root))
         } catch {
             return StoreError(
                 .invalidConfiguration, expected: "root metadata that is signed by itself", found: error.found,

@@ -48,7 +48,7 @@ struct PinRepositoryFormat: DocumentFormat {
             var bundle = seen(in: memory)
             bundle.pins = pins
             guard bundle != old.pins?.bundle || entityTag != current.entityTag else { return nil }
-            let verified = try verified(bundle)
+            let verified = try verified(bundle, issuedUpTo: current.latestIssue())
             let isNew = old.pins?.bundle.pins != pins
             return document(
                 RepositoryState(pins: verified, seen: bundle.metadata, bringsNewPins: isNew), entityTag: entityTag)
@@ -115,9 +115,10 @@ struct PinRepositoryFormat: DocumentFormat {
         return (try? step.initial([UInt8](configuration.root)))?.common.version ?? 0
     }
 
-    private func verified(_ bundle: RepositoryBundle) throws(StoreError) -> VerifiedPins {
+    private func verified(_ bundle: RepositoryBundle, issuedUpTo latest: Date) throws(StoreError) -> VerifiedPins {
         try VerifiedPins(
-            proving: bundle, configuration, at: .beforeAnyExpiration, shipped: shipped, clock: clock, log: log)
+            proving: bundle, configuration, at: .beforeAnyExpiration, issuedUpTo: latest, shipped: shipped,
+            clock: clock, log: log)
     }
 
     private func document(
@@ -139,7 +140,10 @@ struct PinRepositoryFormat: DocumentFormat {
         let (proof, seen) = try RepositoryState.read(record.body, maximumBytes: stateBytes)
         guard let proof else { return RepositoryState(pins: nil, seen: seen ?? RepositoryBundle()) }
         do throws(StoreError) {
-            return RepositoryState(pins: try verified(proof), seen: seen ?? proof.metadata)
+            return RepositoryState(pins: try verified(proof, issuedUpTo: latest), seen: seen ?? proof.metadata)
+        } catch  where error.underlying is PinFloorError || error.underlying is PinFileError {
+            // Another build's floor may refuse the pins; the versions that were seen guard against rollback all the same.
+            return RepositoryState(pins: nil, seen: seen ?? proof.metadata)
         } catch {
             throw DocumentError(
                 error.code == .invalidSignature ? .invalidSignature : .invalidValue, expected: error.expected,
@@ -151,10 +155,11 @@ struct PinRepositoryFormat: DocumentFormat {
     /// predecessor ever saw.
     func beginning(with stored: RepositoryState?) -> RepositoryState? {
         guard let shipped else { return stored }
-        let own = RepositoryState(pins: shipped, seen: shipped.bundle.metadata)
-        guard let stored else { return own }
-        guard let pins = stored.pins else { return RepositoryState(pins: shipped, seen: stored.seen) }
-        return pins.versions.targets >= shipped.versions.targets ? stored : own
+        guard let stored else { return RepositoryState(pins: shipped, seen: shipped.bundle.metadata) }
+        guard let pins = stored.pins, !pins.versions.isOlder(than: shipped.versions) else {
+            return RepositoryState(pins: shipped, seen: stored.seen)
+        }
+        return stored
     }
 
     // MARK: Judging
@@ -165,11 +170,10 @@ struct PinRepositoryFormat: DocumentFormat {
     func checkReplaces(
         _ new: RepositoryState, _ old: RepositoryState?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
-        guard let new = new.pins?.versions, let old = old?.pins?.versions, new.root == old.root,
-            new.targets < old.targets
-        else { return }
+        guard let new = new.pins?.versions, let old = old?.pins?.versions, new.isOlder(than: old) else { return }
         throw DocumentError(
-            .issuedBeforeNewest, expected: "targets of version \(old.targets) or later", found: "\(new.targets)")
+            .issuedBeforeNewest, expected: "root \(old.root) and targets \(old.targets), or later versions",
+            found: "root \(new.root) and targets \(new.targets)")
     }
 
     func obstacle(to content: RepositoryState?, at time: Date) -> StoreError? {
@@ -197,7 +201,7 @@ struct PinRepositoryFormat: DocumentFormat {
         }
         var delay = Double(refresh.after) * (1 + refresh.jitter.value * spread)
         // Of what is left an eighth, so that several attempts fit in.
-        let left = pins.graceBegins.timeIntervalSince(time)
+        let left = (time < pins.graceBegins ? pins.graceBegins : pins.end).timeIntervalSince(time)
         if left > 0 { delay = min(delay, left / 8) }
         // Shortened where it is bounded, so that devices do not come all at once.
         let longest = configuration.longestInterval.inSeconds * (1 - spread * 0.2)

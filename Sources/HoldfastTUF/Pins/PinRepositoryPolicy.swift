@@ -18,7 +18,7 @@ public struct PinRepositoryPolicy: TrustPolicy {
     public var clock: any WallClock { repository.clock }
     /// `PolicyEvidence.pathForHost`.
     public var evidence: PolicyEvidence { .pathForHost }
-    /// Grows with every document that the repository takes, and with every reset.
+    /// Grows with whatever the repository takes, new metadata alone included, and with every reset.
     public var revision: UInt64 { repository.documents.revision }
 
     /// A document may put a host in report mode, which keeps nobody out: it may stand among all, not among any.
@@ -67,7 +67,9 @@ public struct PinRepositoryPolicy: TrustPolicy {
             return rejected(failure, trust, host, time)
         }
         let decision = policy.evaluate(trust, at: time)
-        if decision.failure?.code == .pinMismatch { documents.updateAfterMismatch() }
+        let isMismatch =
+            decision.failure?.code == .pinMismatch || decision.notices.contains { $0.code == .pinMismatch }
+        if isMismatch { documents.updateAfterMismatch() }
         return decision.isTrusted ? noted(decision, pins, host, time) : decision
     }
 

@@ -18,11 +18,12 @@ struct VerifiedPins: Sendable {
     /// Proves a bundle, and holds its pin file to the floor.
     /// - Parameters:
     ///   - start: the time by which expirations of metadata are judged.
+    ///   - latest: no pin file counts as issued later, whatever it states.
     ///   - shipped: what the app came with, if it is not this: the same document keeps its grace.
     /// - Throws: `StoreError`.
     init(
         proving bundle: RepositoryBundle, _ configuration: PinRepositoryConfiguration, at start: UpdateStart,
-        shipped: VerifiedPins? = nil, grace: Duration = .zero, clock: any WallClock,
+        issuedUpTo latest: Date, shipped: VerifiedPins? = nil, grace: Duration = .zero, clock: any WallClock,
         log: PolicyLog
     ) throws(StoreError) {
         let proof = BundleProof(
@@ -50,8 +51,12 @@ struct VerifiedPins: Sendable {
         freshUntil = Date(wholeSeconds: expires)
         let last = file.notAfter ?? .distantPast
         graceBegins = Date(end: last.wholeSeconds)
-        var end = max(file.end ?? .distantPast, Date(end: last.addingTimeInterval(grace.inSeconds).wholeSeconds))
-        if let shipped, shipped.versions.targets == versions.targets { end = max(end, shipped.end) }
+        // The floor measured from issuedAt, which only counts so far. Behind the last second.
+        let longest = min(file.issuedAt ?? .distantPast, latest)
+            .addingTimeInterval(configuration.floor.longestValidity.inSeconds + 1)
+        var end = min(file.end ?? .distantPast, longest)
+        if grace > .zero { end = max(end, Date(end: last.addingTimeInterval(grace.inSeconds).wholeSeconds)) }
+        if let shipped, shipped.bundle.pins == bundle.pins { end = max(end, shipped.end) }
         self.end = end
         hosts = TrustManager(policies: file.policies(until: end, clock: clock, log: log), clock: clock)
     }

@@ -16,12 +16,16 @@ struct RootWalk {
             throw TUFError(.noTrustedRoot, section: "5.2", expected: "a trusted root", found: "none")
         }
         var root = try step.initial([UInt8](octets))
-        for _ in 0..<context.settings.rootRotations {
+        var asked = 0
+        while true {
             let version = root.common.version + 1
             if let known = try known(version, after: root) {
                 (root, octets) = known
                 continue
             }
+            // Of those that are asked for: what was walked before must not use the cap up.
+            guard asked < context.settings.rootRotations else { break }
+            asked += 1
             let file = RepositoryFile(kind: .metadata, path: RoleName.root.remoteFile(version: version))
             guard let served = try await context.fetch(file, of: RoleName.root.text, atMost: limit) else { break }
             let next = try step.next([UInt8](served), after: root)

@@ -28,6 +28,7 @@ struct PinFloorTests {
             (try scene.pinFile([scene.entry(report: far)], app: app), .reportHostNotAllowed),
             (try scene.pinFile([scene.entry(mode: .report)], app: app), .notEnforced),
             (try scene.pinFile([scene.entry("**.example.com", mode: .report), scene.entry()], app: app), .notEnforced),
+            (try scene.pinFile([scene.entry(onExpiry: .systemTrust)], app: app), .notEnforced),
             (try scene.pinFile(days: 400, graceDays: 1, app: app), .validTooLong),
             (try scene.pinFile(days: 1, graceDays: 3_650, app: app), .validTooLong),
             (try scene.pinFile(app: "com.example.game"), .otherApplication),
@@ -45,6 +46,24 @@ struct PinFloorTests {
             try scene.publish(scene.pinFile([scene.entry(active: active, withBackup: false)], app: app))
             let error = await pins.refusal()
             #expect((error?.underlying as? PinFileError)?.code == .missingBackup)
+        }
+    }
+
+    @Test("A pattern that shares hosts with a covered one cannot only report on them")
+    func overlap() throws {
+        let scene = try PinScene()
+        for (covered, reported) in [
+            ("*.example.com", "**.b.example.com"), ("**.b.example.com", "*.example.com"),
+            ("**.example.com", "a.example.com"), ("a.example.com", "*.example.com"),
+        ] {
+            let floor = PinFloor(covering: [try HostPattern(covered)])
+            let file = try scene.pinFile([scene.entry(covered), scene.entry(reported, mode: .report)])
+            let error = #expect(throws: PinFloorError.self) { try floor.check(file) }
+            #expect(error?.code == .notEnforced, "\(covered) \(reported)")
+        }
+        let floor = PinFloor(covering: [try HostPattern("*.example.com")])
+        for apart in ["**.example.org", "a.b.example.com", "*.b.example.com"] {
+            try floor.check(try scene.pinFile([scene.entry("*.example.com"), scene.entry(apart, mode: .report)]))
         }
     }
 

@@ -99,6 +99,7 @@ struct PinRepositoryTests {
     @Test("A host whose entry says so falls back to standard validation when the grace is over")
     func fallback() async throws {
         var scene = try PinScene()
+        scene.floor.requiresEnforcement = false
         try scene.publish(scene.pinFile([scene.entry(onExpiry: .systemTrust)]))
         let pins = try scene.start()
         try await pins.update()
@@ -136,6 +137,73 @@ struct PinRepositoryTests {
         #expect(try scene.start().state == .fresh)
         scene.floor.covered.append(try HostPattern("more.example.com"))
         #expect(try scene.start().state == .absent)
+    }
+
+    @Test("An update that began before the storage could be read does not take the place of what is stored")
+    func lockedStorage() async throws {
+        let scene = try PinScene(.files)
+        try await scene.start().update()
+        let storage = LockableStorage(scene.storage)
+        var configuration = try scene.configuration()
+        configuration.secureDataStore = storage
+        let pins = try PolicyLog.$shared.withValue(scene.log.policyLog) {
+            try PinRepository(checking: configuration, clock: scene.clock)
+        }
+        #expect(pins.state == .absent)
+        storage.lock(false)
+        var withheld = scene.repository
+        withheld.files = withheld.files.filter { $0.key.kind == .metadata }
+        scene.provider.serve(withheld)
+        #expect(await pins.refusal() != nil)
+        for pins in [pins, try scene.start()] {
+            #expect(pins.state == .fresh)
+            #expect(try scene.rejection(pins) == nil)
+        }
+    }
+
+    @Test(
+        "A later build's floor drops the pins of before and not the versions that were seen",
+        arguments: PinScene.Way.allCases)
+    func raisedFloor(way: PinScene.Way) async throws {
+        var scene = try PinScene(way)
+        let old = scene.repository
+        try scene.publish(scene.pinFile([scene.entry(), scene.entry(PinScene.other)]))
+        try await scene.start().update()
+        scene.floor.covered.append(try HostPattern("old.example.com"))
+        scene.provider.serve(old)
+        let next = try scene.start()
+        #expect(next.state == .absent && next.storageError == nil)
+        #expect(await next.refusal()?.metadataCode == .rolledBack)
+    }
+
+    @Test(
+        "A document dated ahead by decades does not last longer than the floor allows", arguments: PinScene.Way.allCases
+    )
+    func dated(way: PinScene.Way) async throws {
+        var scene = try PinScene(way)
+        try scene.publish(scene.pinFile(issuedAt: scene.clock.now.addingTimeInterval(20_000 * PinScene.day), days: 300))
+        let pins = try scene.start()
+        try await pins.update()
+        #expect(try scene.rejection(pins) == nil)
+        scene.clock.advance(by: 402 * PinScene.day)
+        for pins in [pins, try scene.start()] {
+            #expect(pins.state == .expired)
+            #expect(try scene.rejection(pins) == .pinsExpired)
+            await pins.settle()
+        }
+    }
+
+    @Test("A mismatch that is only reported asks for newer pins as well")
+    func reportedMismatch() async throws {
+        var scene = try PinScene()
+        scene.floor.requiresEnforcement = false
+        try scene.publish(scene.pinFile([scene.entry(mode: .report)]))
+        let pins = try scene.start()
+        try await pins.update()
+        let before = scene.provider.requests.count
+        #expect(try scene.rejection(pins, PinScene.host, scene.foreign) == nil)
+        await pins.settle()
+        #expect(scene.provider.requests.count == before + 1)
     }
 
     @Test(

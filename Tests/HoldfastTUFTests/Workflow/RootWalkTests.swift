@@ -25,6 +25,20 @@ struct RootWalkTests {
         #expect(try test.version(of: .root) == 4)
     }
 
+    @Test("What was walked before does not use the cap up, where each walk begins with the application's root")
+    func capOfOwnRoot() async throws {
+        var test = try TestClient(initialized: false)
+        let client = TUFClient(
+            store: test.store, source: test.source, trustedRoot: test.repository.served("1.root.json"),
+            settings: TUFSettings(rootRotations: 2), clock: test.clock)
+        for _ in 0..<5 { try test.repository.publish("root", increment: true) }
+        test.source.serve(test.repository)
+        for version in [3, 5, 6] {
+            _ = try await client.refresh()
+            #expect(try test.version(of: .root) == version)
+        }
+    }
+
     @Test("A new root needs the thresholds of the keys before and of its own", arguments: [true, false])
     func bothThresholds(isSignedByOldKeys: Bool) async throws {
         var test = try TestClient()

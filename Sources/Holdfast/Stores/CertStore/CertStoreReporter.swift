@@ -25,6 +25,7 @@ final class CertStoreReporter: Sendable {
         case .replaced(let content): say(about: content)
         case .issuedAhead(let seconds): tell(.issuedAheadOfClock(seconds))
         case .reset: tell(.reset)
+        case .loaded: break
         }
     }
 

@@ -25,14 +25,17 @@ package struct DownloadRules: Sendable {
         }
     }
 
-    /// Where the redirect of this number, counted from 1, leads: nothing leads from https to http.
+    /// Where the redirect of this number, counted from 1, leads: nothing leads from https to http, from elsewhere to this
+    /// machine, or to a user's name.
+    /// - Parameter origin: who redirects, itself the target of the redirect before.
     /// - Throws: ``RemoteDataError`` `redirectRefused`.
     @discardableResult
     package func redirected(
         to url: URL?, from origin: URL, number: Int, status: Int
     ) throws(RemoteDataError) -> URL {
         guard number <= Self.maximumRedirects, let url, isAllowed(url),
-            Self.scheme(of: url) == "https" || Self.scheme(of: origin) == "http"
+            Self.scheme(of: url) == "https" || Self.scheme(of: origin) == "http",
+            url.user(percentEncoded: true) == nil, Self.isLoopback(origin) || !Self.isLoopback(url)
         else {
             throw RemoteDataError(
                 .redirectRefused, status: status,
@@ -47,7 +50,7 @@ package struct DownloadRules: Sendable {
         switch Self.scheme(of: url) {
         case "https": true
         case "http":
-            allowsPlainHTTP || allowsPlainHTTPToLoopback && Self.isLoopback(url.host(percentEncoded: true) ?? "")
+            allowsPlainHTTP || allowsPlainHTTPToLoopback && Self.isLoopback(url)
         default: false
         }
     }
@@ -57,7 +60,8 @@ package struct DownloadRules: Sendable {
         url.scheme.flatMap { $0.isASCII(atMost: 5) ? $0.lowercased() : nil }
     }
 
-    private static func isLoopback(_ host: String) -> Bool {
-        ["127.0.0.1", "::1", "[::1]", "localhost"].contains { $0.hasSameOctets(as: host) }
+    private static func isLoopback(_ url: URL) -> Bool {
+        let host = url.host(percentEncoded: true) ?? ""
+        return ["127.0.0.1", "::1", "[::1]", "localhost"].contains { $0.hasSameOctets(as: host) }
     }
 }

@@ -145,7 +145,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         }
         do throws(RemoteDataError) {
             try provider.rules(for: request).redirected(
-                to: newRequest.url, from: request.url, number: redirects, status: response.statusCode)
+                to: newRequest.url, from: response.url ?? request.url, number: redirects, status: response.statusCode)
         } catch {
             completionHandler(nil)
             end(with: error)

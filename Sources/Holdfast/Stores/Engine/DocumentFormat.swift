@@ -114,6 +114,8 @@ package enum DocumentStoreEvent<Content: Sendable>: Sendable {
     case updateStarted(StoreUpdateKind)
     case updateFinished(StoreUpdateReport)
     case replaced(Content)
+    /// What was stored could be read at last, and counts.
+    case loaded(Content)
     /// A document was made so long after what the clock says.
     case issuedAhead(Duration)
     case reset

@@ -85,7 +85,8 @@ extension DocumentStore {
     private func store(
         _ fetched: FetchedDocument<Content>?, _ generation: Int
     ) throws(StoreError) -> StoreError? {
-        readAgainIfUnread()
+        // What an unfinished update proved went on from nothing; it must not take the place of what is there after all.
+        if readAgainIfUnread(), let shortfall = fetched?.shortfall { throw shortfall }
         let (current, isStale) = state.withLock { ($0.snapshot, $0.generation != generation) }
         guard !isStale else {
             throw StoreError(.reset, expected: "the store as it was when the update began", found: "a reset")
@@ -125,22 +126,28 @@ extension DocumentStore {
 
     /// Reads what could not be read when the store was made: a new document must not get past the checks against the old
     /// one, and without a network the old one is all there is. On the storage queue.
-    private func readAgainIfUnread() {
-        guard state.withLock({ $0.isUnread }) else { return }
+    /// - Returns: whether it counts now.
+    @discardableResult
+    private func readAgainIfUnread() -> Bool {
+        guard state.withLock({ $0.isUnread }) else { return false }
         let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
-        guard !loaded.isUnread else { return }
+        guard !loaded.isUnread else { return false }
         let content = format.beginning(with: loaded.content)
-        state.withLock { state in
+        let counts = state.withLock { state in
             state.isUnread = false
             // Before the first document that was downloaded there is nothing but what the store began with.
-            guard state.revision == 0, loaded.content != nil, let content else { return }
+            guard state.revision == 0, loaded.content != nil, let content else { return false }
             state.snapshot = DocumentSnapshot(
                 content: content,
                 trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: loaded.newestIssue))
             state.nextUpdate = loaded.nextUpdate
             state.entityTag = loaded.entityTag
             state.revision &+= 1
+            return true
         }
+        // Not on the storage queue: an observer may reset the store.
+        if counts, let content { DispatchQueue.global().async { self.tell(.loaded(content)) } }
+        return counts
     }
 
     private func renew(_ snapshot: DocumentSnapshot<Content>, now: Date) {

@@ -8,7 +8,7 @@ package import struct Foundation.TimeInterval
 /// milliseconds for seconds must not move every client's time for good: what it moves heals within a day.
 package struct TrustedTime: Sendable, Hashable {
     /// No document moves the time further past clock and build date, in seconds.
-    static let longestLead: TimeInterval = 24 * 3_600
+    package static let longestLead: TimeInterval = 24 * 3_600
 
     /// When the application was built, where that is known.
     let buildDate: Date?

@@ -71,6 +71,12 @@ public struct RevocationConfiguration: Sendable {
                 .invalidConfiguration, expected: "an http or https URL of a list, at most 2,048 octets of ASCII",
                 found: url.quotedAddress)
         }
+        let shared = Dictionary(grouping: authorities.flatMap(\.urls).compactMap(RevocationPlace.key(of:)), by: \.self)
+        guard shared.values.allSatisfy({ $0.count <= RevocationAuthorities.maximumCount }) else {
+            return StoreError(
+                .invalidConfiguration,
+                expected: "at most \(RevocationAuthorities.maximumCount) authorities with one URL", found: "more")
+        }
         guard updateTimeout > .zero, preparationTimeout > .zero, maximumLists > 0,
             (1...CertificateRevocationList.maximumBytes).contains(maximumBytes)
         else {

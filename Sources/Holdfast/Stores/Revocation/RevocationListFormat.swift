@@ -78,8 +78,9 @@ struct RevocationListFormat: DocumentFormat {
     /// The time is the clock's alone: an authority that dates its lists ahead moves nothing.
     func issueTime(of content: CertificateRevocationList) -> Date? { nil }
 
-    /// On the way, another list of the authority's could be put in the place of this one. While the one that is there
-    /// counts, what takes its place is newer, counts as well and speaks of the same certificates.
+    /// On the way, another list could be put in the place of this one, now or when this one is out of date: what takes
+    /// its place is of the same issuer, no older, and speaks of the same certificates or of all. While the one that is
+    /// there counts, it counts as well.
     func checkReplaces(
         _ new: CertificateRevocationList, _ old: CertificateRevocationList?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
@@ -89,20 +90,25 @@ struct RevocationListFormat: DocumentFormat {
                 found: "a list of the future")
         }
         guard let old else { return }
+        guard new.issuer.matches(old.issuer) else {
+            throw DocumentError(
+                .invalidValue, field: "issuer", expected: "a list of the same issuer", found: "another's")
+        }
         guard new.thisUpdateSeconds >= old.thisUpdateSeconds else {
             throw DocumentError(
                 .issuedBeforeNewest, field: "thisUpdate",
                 expected: "a list of \(old.thisUpdate.formatted(.iso8601)) or later",
                 found: "one of \(new.thisUpdate.formatted(.iso8601))")
         }
-        guard ListValidityRule.objection(to: old, at: time.wholeSeconds) == nil else { return }
-        if let found = ListValidityRule.objection(to: new, at: time.wholeSeconds) {
-            throw DocumentError(.outdated, field: "nextUpdate", expected: "a list that counts now", found: found)
-        }
-        guard new.scope == old.scope, new.unsupported == old.unsupported || new.unsupported == nil else {
+        let isAsWide = new.scope == old.scope || new.scope == CertificateRevocationList.Scope()
+        guard isAsWide, new.unsupported == old.unsupported || new.unsupported == nil else {
             throw DocumentError(
                 .invalidValue, field: "issuingDistributionPoint", expected: "a list for the same certificates",
                 found: new.unsupported ?? "a list for others")
+        }
+        guard ListValidityRule.objection(to: old, at: time.wholeSeconds) == nil else { return }
+        if let found = ListValidityRule.objection(to: new, at: time.wholeSeconds) {
+            throw DocumentError(.outdated, field: "nextUpdate", expected: "a list that counts now", found: found)
         }
     }
 
@@ -147,16 +153,20 @@ struct RevocationListFormat: DocumentFormat {
 /// Whose lists may come from one place: those that certificates name it for, a few at most.
 final class RevocationAuthorities: Sendable {
     /// An authority has one key, and two while it changes; some publish the lists of several names at one place.
-    private static let maximumCount = 8
+    static let maximumCount = 8
 
     private let known: Lock<[RevocationAuthority]>
 
     init(_ first: RevocationAuthority) { known = Lock([first]) }
 
-    /// - Returns: whether it was not known; false also where there are too many.
+    /// An authority whose certificates name the place beside ever other ones is one, with as many names as that takes.
+    /// - Returns: whether it, or a name of it, was not known; false also where there are too many.
     func add(_ authority: RevocationAuthority) -> Bool {
         known.withLock { known in
-            guard known.count < Self.maximumCount, !known.contains(authority) else { return false }
+            if let index = known.firstIndex(where: { $0.issuer == authority.issuer && $0.anchor == authority.anchor }) {
+                return known[index].take(authority.pointNames)
+            }
+            guard known.count < Self.maximumCount else { return false }
             known.append(authority)
             return true
         }

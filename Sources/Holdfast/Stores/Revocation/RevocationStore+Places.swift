@@ -5,6 +5,8 @@ import Logging
 extension RevocationStore {
     /// Certificates whose distribution points are remembered as read; past it they are read again.
     private static let maximumLinks = 4_096
+    /// URLs of one certificate that are fetched. Authorities write one to three; more would only take others' room.
+    private static let maximumAddresses = 4
     /// How long a place that no path names any more is kept, in seconds, where others want room.
     private static let keepsUnseen: TimeInterval = 24 * 3_600
 
@@ -25,22 +27,30 @@ extension RevocationStore {
         guard let anchor = path.last else { return }
         let now = clock.now
         var isLookDue = false
+        var found: [URL] = []
         for (certificate, issuer) in zip(path, path.dropFirst()) {
             let link = Link(certificate: certificate, issuer: issuer)
             guard !isKnown(link, at: now) else { continue }
             var work = 0
             let names = CertificateDistributionPoints(of: certificate, work: &work).names
             let authority = RevocationAuthority(issuer: issuer, anchor: anchor, pointNames: names)
-            let places = CertificateDistributionPoints.addresses(of: certificate).compactMap(RevocationPlace.key(of:))
-            for (key, url) in places where add(key, url, authority, at: now) { isLookDue = true }
+            let places = CertificateDistributionPoints.addresses(of: certificate).prefix(Self.maximumAddresses)
+                .compactMap(RevocationPlace.key(of:))
+            for (key, url) in places where add(key, url, authority, at: now, found: &found) { isLookDue = true }
             let keys = places.map(\.key)
             state.withLock { state in
+                // Where there was no room it is asked again: there may be some another day.
+                guard keys.allSatisfy({ state.places[$0] != nil }) else { return }
                 if state.links.count >= Self.maximumLinks { state.links = [:] }
                 state.links[link] = keys
             }
         }
-        // Reading what is stored, and downloading, is not for the thread of a handshake.
-        if isLookDue { Task.detached { [weak self] in await self?.updateWhatIsDue() } }
+        // Reading what is stored, downloading, and observers are not for the thread of a handshake.
+        guard isLookDue else { return }
+        Task.detached { [weak self, found] in
+            for url in found { self?.tell(.placeFound(url)) }
+            await self?.updateWhatIsDue()
+        }
     }
 
     private func isKnown(_ link: Link, at now: Date) -> Bool {
@@ -52,7 +62,9 @@ extension RevocationStore {
     }
 
     /// - Returns: whether the place is new, or may have the lists of one authority more.
-    private func add(_ key: OctetString, _ url: URL, _ authority: RevocationAuthority, at now: Date) -> Bool {
+    private func add(
+        _ key: OctetString, _ url: URL, _ authority: RevocationAuthority, at now: Date, found: inout [URL]
+    ) -> Bool {
         enum Outcome {
             case known(Bool), added(evicted: RevocationPlace?), full(isFirst: Bool)
         }
@@ -81,7 +93,7 @@ extension RevocationStore {
         case .known(let isMore): return isMore
         case .added(let evicted):
             if let documents = evicted?.documents { Task.detached { documents.reset() } }
-            tell(.placeFound(url))
+            found.append(url)
             return true
         case .full(let isFirst):
             if isFirst {

@@ -41,6 +41,8 @@ extension RevocationStore {
             }
         }
         _ = await TimeLimit.value(of: waiting, within: configuration.preparationTimeout)
+        // What is there counts from the next validation on, also where somebody else is about to say so.
+        publish()
         try Task.checkCancellation()
         let now = clock.now
         for list in lists where !list.isUsable {
@@ -73,16 +75,30 @@ extension RevocationStore {
         }
     }
 
-    /// Forgets every list, stored ones too. It blocks on storage.
+    /// Forgets the list of every place that is known, stored ones too. Of what earlier runs stored, that is what the
+    /// configuration names and what certificates have named since. It blocks on storage.
     public func reset() {
         for key in keys { open(key)?.reset() }
+        state.withLock { $0.nextLook = .distantPast }
         tell(.reset)
     }
 
+    /// One look at a time, whoever asks for it: the downloads of many would add up.
     func updateWhatIsDue() async {
-        await forEachList { _, documents in
-            guard documents.wait(at: self.clock.now) == 0 else { return }
-            _ = await documents.join(.silent).value
+        let isFirst = state.withLock { state in
+            state.looksAgain = state.isLooking
+            defer { state.isLooking = true }
+            return !state.isLooking
+        }
+        guard isFirst else { return }
+        repeat {
+            await forEachList { _, documents in
+                guard documents.wait(at: self.clock.now) == 0 else { return }
+                _ = await documents.join(.silent).value
+            }
+        } while state.withLock { state in
+            defer { (state.isLooking, state.looksAgain) = (state.looksAgain, false) }
+            return state.looksAgain
         }
     }
 

@@ -48,6 +48,9 @@ public final class RevocationStore: RevocationSource {
         /// When it is looked next which lists are due.
         var nextLook = Date.distantPast
         var hasSaidFull = false
+        /// Whether somebody looks at what is due, and whether there was a wish for another look meanwhile.
+        var isLooking = false
+        var looksAgain = false
     }
 
     /// How the store was set up.
@@ -181,7 +184,7 @@ public final class RevocationStore: RevocationSource {
         case .replaced(let list):
             publish()
             tell(.listReplaced(url, list))
-        case .reset: publish()
+        case .reset, .loaded: publish()
         }
     }
 

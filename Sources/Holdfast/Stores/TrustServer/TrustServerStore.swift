@@ -196,6 +196,7 @@ public final class TrustServerStore: Sendable {
         case .updateFinished(let report): [.updateFinished(report)]
         case .issuedAhead(let seconds): [.issuedAheadOfClock(seconds)]
         case .reset: [.reset]
+        case .loaded: []
         case .replaced(let content):
             [.documentReplaced(timestamp: content.signedTimestamp, hosts: content.hostCount)]
                 + [content.signerExpired.map(Event.signerExpired)].compactMap(\.self)

@@ -222,17 +222,23 @@ struct PathSearch {
             note(violation)
             return violation.code == .budgetExceeded ? .overBudget : .blocked
         }
-        // Before the status is asked: a list that nobody has fetched yet keeps every path from being valid. Whoever may
-        // name his own anchors could name any place.
-        if request.isTrusted == nil { request.revocationSource.note(certificates) }
+        var unknown: Violation?
         for place in path.indices.dropLast() {
             switch revocationOutcome(at: place, of: path) {
             case .good: continue
-            case .violated(let violation):
+            case .violated(let violation) where violation.code == .revoked:
                 note(violation)
                 return .blocked
+            case .violated(let violation): unknown = unknown ?? violation
             case .overBudget(let what): return overBudget(what)
             }
+        }
+        // Also of a path whose status nobody knows: a list that was not fetched yet keeps every path from being valid.
+        // Whoever is revoked names no places, nor whoever may name his own anchors.
+        if request.isTrusted == nil { request.revocationSource.note(certificates) }
+        if let unknown {
+            note(unknown)
+            return .blocked
         }
         // Whoever looks for pins hashes the path.
         guard meter.spend(certificates.reduce(0) { $0 + $1.hashingWork }) else {

@@ -7,7 +7,25 @@ struct RevocationAuthority: Sendable, Hashable {
     let anchor: X509Certificate
     /// The names of the distribution point, as the certificate has them that named the place; empty where the place comes
     /// from the configuration.
-    let pointNames: Set<DistributionPointName>
+    private(set) var pointNames: Set<DistributionPointName>
+
+    /// Names of one place, from all the certificates that name it.
+    private static let maximumNames = 256
+
+    init(issuer: X509Certificate, anchor: X509Certificate, pointNames: Set<DistributionPointName>) {
+        self.issuer = issuer
+        self.anchor = anchor
+        self.pointNames = pointNames
+    }
+
+    /// - Returns: whether names were taken that were not known.
+    mutating func take(_ names: Set<DistributionPointName>) -> Bool {
+        guard !pointNames.isEmpty, !names.isSubset(of: pointNames), pointNames.count < Self.maximumNames else {
+            return false
+        }
+        pointNames.formUnion(names)
+        return true
+    }
 
     /// What keeps a list from being this authority's; nil if nothing does.
     /// - Parameters:

@@ -28,21 +28,6 @@ struct CertStoreStorageTests {
         #expect(fixture.store().judge(1) == .trusted)
     }
 
-    /// A storage like a keychain: there are times when it cannot be read.
-    private final class LockableStorage: ReportingDataStore {
-        let storage = InMemoryDataStore()
-        let isLocked = Lock(true)
-
-        func load(forKey key: String) throws -> Data? {
-            guard !isLocked.withLock({ $0 }) else { throw CocoaError(.fileReadNoPermission) }
-            return storage.loadData(forKey: key)
-        }
-
-        func replace(_ data: Data, forKey key: String) throws { _ = storage.save(data: data, forKey: key) }
-
-        func removeData(forKey key: String) { storage.removeData(forKey: key) }
-    }
-
     @Test("What could not be read at first is read before something takes its place, and when there is nothing else")
     func lockedStorage() async throws {
         let fixture = try StoreFixture()
@@ -51,7 +36,7 @@ struct CertStoreStorageTests {
         try await fixture.store(storage.storage).update()
         let store = fixture.store(storage)
         #expect(store.storageError?.code == .damagedStorage && store.judge(1) == .empty)
-        storage.isLocked.withLock { $0 = false }
+        storage.lock(false)
         // Without the name that is stored: refused, although the store did not know of it when it was made.
         try fixture.publish([("b.example.com", 2, 100)])
         let error = await store.updateError()
@@ -59,9 +44,9 @@ struct CertStoreStorageTests {
         #expect(store.judge(1) == .trusted)
 
         let offline = fixture.store(storage)
-        storage.isLocked.withLock { $0 = true }
+        storage.lock()
         let other = fixture.store(storage)
-        storage.isLocked.withLock { $0 = false }
+        storage.lock(false)
         fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
         #expect(await other.updateError()?.code == .networkError)
         other.documents.storageQueue.sync {}

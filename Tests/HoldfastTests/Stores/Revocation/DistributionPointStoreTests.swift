@@ -94,6 +94,46 @@ struct DistributionPointStoreTests {
         #expect(
             store.lists.map(\.url.absoluteString).contains("http://lists.example.com/3.crl"))
         #expect(store.lists.count == 2)
+        fixture.clock.advance(by: 25 * 3_600)
+        #expect(try fixture.code(store, of: other.chain) == nil)
+        #expect(
+            store.lists.map(\.url.absoluteString).contains("http://lists.example.com/2.crl"),
+            "what there was no room for is not forgotten")
+    }
+
+    @Test("takes few places from one certificate, and none from one below an authority that is revoked")
+    func greedy() async throws {
+        let store = try fixture.store(configured: [])
+        let urls = (0..<20).map { RevocationPoints.url("http://lists.example.com/\($0).crl") }
+        let leaf = try fixture.root.leaf(names: ["www.example.com"]) {
+            $0.extensions = [RevocationPoints.inCertificate(urls)]
+        }
+        #expect(try fixture.code(store, of: leaf.chain) == nil)
+        #expect(store.lists.count == 4)
+        let list = try CertificateRevocationList(
+            der: fixture.list(fixture.issuing.certificate, by: fixture.root))
+        let strict = try fixture.store(configured: []) {
+            $0.lists = [list]
+            $0.unknownLeaf = .fails
+        }
+        #expect(try fixture.code(strict) == .revoked)
+        #expect(strict.lists.isEmpty)
+    }
+
+    @Test("takes a list of any of the points that an authority's certificates name beside a place")
+    func manyNames() async throws {
+        let store = try fixture.store(configured: [])
+        for number in 0..<12 {
+            let leaf = try fixture.issuing.leaf(names: ["www.example.com"]) {
+                $0.extensions = [Fixture.point(Fixture.issuingURL, "http://lists.example.com/\(number).crl")]
+            }
+            #expect(try fixture.code(store, of: leaf.chain) == nil)
+        }
+        #expect(try fixture.code(store) == nil)
+        let point = RevocationPoints.inList([RevocationPoints.url("http://lists.example.com/11.crl")])
+        fixture.publish([Fixture.issuingURL: try fixture.list { $0.extensions = [point] }])
+        _ = await store.updateError()
+        #expect(store.lists.filter(\.isUsable).map(\.url.absoluteString) == [Fixture.issuingURL])
     }
 
     @Test(

@@ -66,6 +66,42 @@ struct RevocationStoreTests {
         #expect(store.lists.first.map { $0.nextUpdate > fixture.clock.now } == true)
     }
 
+    @Test(
+        "goes on with a list that is out of date rather than with another of the issuer's",
+        arguments: ["point", "delta", "authorities"])
+    func swapped(kind: String) async throws {
+        let store = try fixture.store()
+        fixture.publish([RevocationStoreFixture.issuingURL: try fixture.list(fixture.leaf)])
+        try await store.update()
+        fixture.clock.advance(by: 8 * 86_400)
+        #expect(store.lists.map(\.isUsable) == [false])
+        let other = try fixture.list {
+            switch kind {
+            case "delta": $0.extensions = [RevocationPoints.delta(base: 1)]
+            case "authorities": $0.extensions = [RevocationPoints.inList([RevocationPoints.flag(2)])]
+            default: $0.extensions = [RevocationPoints.inList([RevocationPoints.url("http://elsewhere.example.com/")])]
+            }
+        }
+        fixture.publish([RevocationStoreFixture.issuingURL: other])
+        #expect(await store.updateError()?.code == .invalidData)
+        #expect(try fixture.code(store) == .revoked)
+    }
+
+    @Test("has what could not be read at first as soon as it can be read, also without a network")
+    func locked() async throws {
+        fixture.publish([RevocationStoreFixture.issuingURL: try fixture.list(fixture.leaf)])
+        try await fixture.store().update()
+        let storage = LockableStorage(fixture.storage)
+        let store = try fixture.store { $0.secureDataStore = storage }
+        #expect(try fixture.code(store) == nil)
+        storage.lock(false)
+        fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
+        let changes = store.changes()
+        _ = await store.updateError()
+        for await _ in changes { break }
+        #expect(try fixture.code(store) == .revoked)
+    }
+
     @Test("reads and verifies what is stored when it is made again, and drops what was changed")
     func restart() async throws {
         fixture.publish([RevocationStoreFixture.issuingURL: try fixture.list(fixture.leaf)])
