@@ -1,7 +1,8 @@
 public import Foundation
 public import Holdfast
 
-/// A client of The Update Framework (specification 1.0.34, section 5): from a root that is trusted to targets that are.
+/// A client of The Update Framework (specification 1.0.34, section 5): it proceeds from a trusted root to trusted
+/// targets.
 ///
 /// ```swift
 /// let client = TUFClient(
@@ -11,8 +12,8 @@ public import Holdfast
 /// let update = try await client.refresh()
 /// let data = try await update.data(of: update.target("pins.json"))
 /// ```
-/// Nothing rests on the transport, nor on what is kept: every file is verified whenever it is used. A value; safe to use
-/// from any thread, and in several processes over one folder.
+/// Security does not depend on the transport or on what is stored: every file is verified whenever it is used. Several
+/// processes may share one folder.
 public struct TUFClient: Sendable {
     private let store: any MetadataStore
     private let source: any RepositorySource
@@ -25,9 +26,10 @@ public struct TUFClient: Sendable {
     /// - Parameters:
     ///   - store: keeps trusted metadata.
     ///   - source: where the repository is.
-    ///   - trustedRoot: the root that the application came with, from which every update walks to the newest. Without
-    ///     one the walk begins with what ``initialize(root:)`` or an earlier update has kept: then the store is trusted.
-    ///   - settings: how much the repository may ask.
+    ///   - trustedRoot: the root that the application shipped with, from which every update proceeds to the newest.
+    ///     Without one, updates begin with what ``initialize(root:)`` or an earlier update has stored: then the store
+    ///     is trusted.
+    ///   - settings: how much the repository may demand.
     ///   - clock: tells the time at which an update begins.
     public init(
         store: any MetadataStore, source: any RepositorySource, trustedRoot: Data? = nil,
@@ -41,8 +43,8 @@ public struct TUFClient: Sendable {
         meter = WorkMeter(settings)
     }
 
-    /// Keeps a root as the one to begin with, in place of the one that is kept. Asks the repository for nothing.
-    /// - Parameter root: from a source that is trusted; it must be signed by its own keys and may have expired.
+    /// Stores a root to start from, in place of the stored one. This sends no request to the repository.
+    /// - Parameter root: from a trusted source; it must be signed by its own keys and may have expired.
     /// - Throws: ``TUFError``.
     public func initialize(root: Data) throws(TUFError) {
         _ = try RootStep(settings: settings, meter: meter).initial([UInt8](root))
@@ -54,8 +56,9 @@ public struct TUFClient: Sendable {
 
     /// Brings the metadata of the top-level roles up to date (sections 5.1 to 5.6.6).
     ///
-    /// It asks for the files that the workflow needs, in its order, and keeps each as soon as it is trusted: an update
-    /// that ends early, however it does, leaves the last trusted state, and the next one goes on from there.
+    /// The client requests the files that the workflow needs, in its order, and stores each as soon as it is trusted.
+    /// An update that ends early, for whatever reason, leaves the last trusted state, and the next one continues from
+    /// there.
     /// - Throws: ``TUFError``.
     public func refresh() async throws(TUFError) -> TUFUpdate {
         let context = context()

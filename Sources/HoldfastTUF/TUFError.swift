@@ -1,61 +1,61 @@
 public import Holdfast
 
-/// Why metadata or a target was not accepted, or could not be had.
+/// Why metadata or a target was refused, or could not be obtained.
 public struct TUFError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         // What was served, or kept
-        /// Not JSON, not of the form of section 4, or with two readings: a key twice, a number with a fraction.
+        /// Not JSON, not in the form of section 4, or ambiguous: a key twice, a number with a fraction.
         case malformed
         /// More bytes than the limit, or than the metadata says.
         case tooLarge
-        /// Metadata of another role than the one that was asked for.
+        /// Metadata of another role than the requested one.
         case wrongType
-        /// Another major version of the specification than 1.
+        /// A major version of the specification other than 1.
         case unsupportedSpecification
         /// A key id twice among the signatures (section 4.2.1).
         case duplicateSignature
         /// Fewer signatures than the threshold verify.
         case notSigned
-        /// Another version than the one that is due.
+        /// Not the version that is due.
         case wrongVersion
         /// An older version than one that was trusted before.
         case rolledBack
         /// A role that the trusted snapshot lists is missing from a new one, or from the snapshot altogether.
         case missingRole
-        /// The expiration time has come.
+        /// The metadata has expired.
         case expired
-        /// Another length or another hash than trusted metadata says.
+        /// The length or a hash is not the one that trusted metadata gives.
         case mismatch
 
         // Searching
-        /// No role that may speak of the target lists it.
+        /// No role that is responsible for the target lists it.
         case unknownTarget
         /// More delegated roles than the limit.
         case tooManyDelegations
-        /// More work than legitimate metadata asks for.
+        /// More work than legitimate metadata needs.
         case tooCostly
-        /// A name that cannot be a part of a URL.
+        /// A name that cannot be part of a URL.
         case unusableName
 
         // The world outside
-        /// The server does not have a file that is needed, or cannot be asked.
+        /// The server does not have a file that is needed, or cannot be reached.
         case unavailable
-        /// There is no trusted root to begin with.
+        /// There is no trusted root to start from.
         case noTrustedRoot
-        /// What is kept cannot be read or replaced.
+        /// The stored metadata cannot be read or replaced.
         case storage
-        /// Another update has changed what is kept.
+        /// Another update has changed the stored metadata.
         case changedMeanwhile
     }
 
     /// The reason.
     public let code: Code
-    /// The role whose metadata is at fault, or the name of the target; fit for a message.
+    /// The role whose metadata is at fault, or the name of the target; safe to print in a message.
     public let subject: String?
-    /// The section of the specification that asks for it, where one does.
+    /// The section of the specification that requires the check, if one does.
     public let section: String?
-    /// What would have been right, what was there instead, and what to do.
+    /// What would have been right, what was found instead, and what to do.
     public let facts: ErrorFacts
 
     init(_ code: Code, of subject: String? = nil, section: String? = nil, expected: String, found: String) {

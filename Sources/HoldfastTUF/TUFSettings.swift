@@ -1,4 +1,5 @@
-/// How much a repository may ask of its client. Past a bound an update ends with an error and leaves what was trusted.
+/// How much a repository may demand of its client. When an update exceeds a limit, it ends with an error and keeps what
+/// was trusted.
 public struct TUFSettings: Sendable, Hashable {
     /// A signature algorithm of metadata.
     public enum SignatureScheme: String, Sendable, Hashable, CaseIterable {
@@ -10,11 +11,11 @@ public struct TUFSettings: Sendable, Hashable {
         case ecdsaP384
         /// RSA-PSS with SHA-256.
         case rsaPSS
-        /// RSA with PKCS #1 v1.5 and SHA-256, which the specification does not name and some repositories have.
+        /// RSA with PKCS #1 v1.5 and SHA-256. The specification does not name it, but some repositories use it.
         case rsaPKCS1
     }
 
-    /// Root files that one update goes through (section 5.3.3). The next update goes on from there.
+    /// Root files that one update goes through (section 5.3.3). The next update continues from there.
     public var rootRotations: Int
     /// Delegated roles that one search visits (section 5.6.7.1).
     public var delegations: Int
@@ -33,7 +34,7 @@ public struct TUFSettings: Sendable, Hashable {
     /// The signatures that count; keys of other algorithms verify nothing. All by default.
     public var signatureSchemes = Set(SignatureScheme.allCases)
 
-    /// Sets the bounds; negative numbers count as 0. The defaults are lower than those of python-tuf.
+    /// Sets the limits; negative numbers count as 0. The defaults are lower than those of python-tuf.
     /// - Parameters:
     ///   - rootRotations: root files of one update.
     ///   - delegations: delegated roles of one search.
@@ -58,7 +59,8 @@ public struct TUFSettings: Sendable, Hashable {
         self.patternSteps = max(0, patternSteps)
     }
 
-    /// The bounds of python-tuf 7, for repositories that were made for it; targets of at most 1 GiB, where it has none.
+    /// The limits of python-tuf 7, for repositories that were made for it; targets of at most 1 GiB, for which it has
+    /// no limit.
     public static let pythonTUF = TUFSettings(
         rootRotations: 256, delegations: 32, rootBytes: 512_000, timestampBytes: 16_384, snapshotBytes: 2_000_000,
         targetsBytes: 5_000_000, targetBytes: 1 << 30, patternSteps: 100_000_000)

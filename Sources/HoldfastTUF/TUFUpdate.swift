@@ -1,15 +1,15 @@
 public import Foundation
 import Holdfast
 
-/// Metadata that is trusted, as of the time at which its update began: where targets are searched for and downloaded.
+/// Trusted metadata as of the time at which its update began; use it to look up targets and download them.
 public struct TUFUpdate: Sendable {
     let context: UpdateContext
     let root: RootMetadata
     let snapshot: SnapshotMetadata
     let targets: TargetsMetadata
 
-    /// Searches for a target (section 5.6.7), and downloads the metadata of the delegated roles on the way.
-    /// - Throws: ``TUFError``; `unknownTarget` where no role that may speak of it lists it.
+    /// Looks up a target (section 5.6.7), and downloads the metadata of the delegated roles on the way.
+    /// - Throws: ``TUFError``; `unknownTarget` if no role that is responsible for it lists it.
     public func target(_ name: String) async throws(TUFError) -> TUFTarget {
         try await TargetSearch(update: self, name: try TargetName(name)).found(name)
     }
@@ -27,12 +27,12 @@ public struct TUFUpdate: Sendable {
         return data
     }
 
-    /// Downloads a target into a folder, unless it is there already.
+    /// Downloads a target into a folder, unless the target is already there.
     /// - Parameters:
     ///   - target: whose name, percent-encoded as one component, becomes the name of the file.
-    ///   - folder: is made where it is not there.
+    ///   - folder: created if it does not exist.
     /// - Returns: the file.
-    /// - Throws: ``TUFError``; what was there before stays then.
+    /// - Throws: ``TUFError``; in that case what was there before stays.
     @discardableResult
     public func download(_ target: TUFTarget, into folder: URL) async throws(TUFError) -> URL {
         let download = download(of: target)

@@ -10,8 +10,8 @@ public struct HTTPRepositorySource: RepositorySource {
     /// Makes a source.
     /// - Parameters:
     ///   - metadata: the URL of the folder with the metadata.
-    ///   - targets: the URL of the folder with the targets; nil where none are downloaded.
-    ///   - provider: downloads; it says which URLs are allowed.
+    ///   - targets: the URL of the folder with the targets; nil if none are downloaded.
+    ///   - provider: downloads, and decides which URLs are allowed.
     public init(metadata: URL, targets: URL? = nil, provider: any RemoteDataProvider) {
         self.metadata = Self.folder(metadata)
         self.targets = targets.map(Self.folder)

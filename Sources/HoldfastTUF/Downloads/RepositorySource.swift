@@ -16,12 +16,12 @@ public struct RepositoryFile: Sendable, Hashable {
     public let path: String
 }
 
-/// Where the files of a repository come from. Nothing rests on it: whatever it says is verified.
+/// Where the files of a repository come from. It need not be trusted: whatever it returns is verified.
 public protocol RepositorySource: Sendable {
-    /// A file; nil where the server has none (HTTP status 404 or 403).
+    /// A file; nil if the server has none (HTTP status 404 or 403).
     /// - Parameters:
     ///   - file: which one.
-    ///   - limit: the most bytes that are taken; the source ends with an error when more arrive.
-    /// - Throws: any error where it could not be found out.
+    ///   - limit: the most bytes that are accepted; the source throws when more arrive.
+    /// - Throws: any error if it could not be determined whether the server has the file.
     func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data?
 }

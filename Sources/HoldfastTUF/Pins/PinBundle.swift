@@ -1,19 +1,19 @@
 public import Foundation
 public import Holdfast
 
-/// Makes `bundle.json`: a repository of pins in one file, for whoever serves it and for apps that ship it.
+/// Makes `bundle.json`: a repository of pins in one file, for servers that deliver it and apps that ship it.
 public enum PinBundle {
     /// Downloads a repository as a client does, and puts what it verified into a bundle (docs/formats.md).
     ///
-    /// A repository that does not verify, or whose metadata has expired, has no bundle. What its pin file says is not
-    /// looked at: the floor is each app's own.
+    /// If a repository does not verify, or its metadata has expired, no bundle is made. What the pin file says is not
+    /// checked: each app has its own floor.
     /// - Parameters:
     ///   - source: where the files of the repository are.
-    ///   - root: the root metadata of the oldest build that is still to be served: the bundle has the roots after it.
+    ///   - root: the root metadata of the oldest build that is still supported: the bundle has the roots after it.
     ///   - target: the name of the pin file in the repository.
-    ///   - settings: how much the repository may ask.
-    ///   - clock: what the time is.
-    /// - Returns: the octets of the bundle; the same for the same repository.
+    ///   - settings: how much the repository may demand.
+    ///   - clock: tells the time.
+    /// - Returns: the octets of the bundle; always the same for the same repository.
     /// - Throws: ``TUFError``.
     public static func data(
         of source: any RepositorySource, root: Data, target: String = "pins.json",

@@ -1,33 +1,34 @@
 import Foundation
 public import Holdfast
 
-/// What an app asks of every pin file, whoever signed it: no document can weaken it, since it is compiled in.
+/// What an app requires of every pin file, whoever signed it. No document can weaken it, because it is compiled in.
 ///
-/// A host that is not retired always needs two distinct pins of which one is a backup, and pins are SHA-256 hashes of
-/// keys; neither can be switched off.
+/// A host that is not retired always needs two distinct pins, one of them a backup, and pins are SHA-256 hashes of
+/// keys; neither rule can be switched off.
 public struct PinFloor: Sendable, Hashable {
     /// Hosts that every document must have an entry for. A retired entry counts, and so does a wider pattern.
     public var covered: [HostPattern]
-    /// Hosts that a document may speak of; nil for any.
+    /// Hosts that a document may contain; nil for any.
     ///
-    /// The app uses policies only for the hosts that it asks for, whatever else a document has. Limit them only if the
-    /// repository will never serve other hosts: a document with another one is refused as a whole by builds that are
-    /// out already.
+    /// The app uses policies only for the hosts that it asks for, whatever else a document contains. Set a limit only
+    /// if the repository will never serve other hosts: builds that are already installed refuse a document with another
+    /// host as a whole.
     public var allowedHosts: [HostPattern]?
     /// Hosts to which reports may go; nil for any.
     public var allowedReportHosts: [HostPattern]?
     /// The longest time from a document's `issuedAt` to the end of its pins, grace included; 400 days by default.
     public var longestValidity: Duration
-    /// Whether the hosts of ``covered`` must be enforced: mode `report`, and `onExpiry` other than `failClosed`, are
-    /// refused for them then. A document whose pins have run out when it is issued would not enforce either.
+    /// Whether the hosts of ``covered`` must be enforced. If so, mode `report`, and `onExpiry` other than `failClosed`,
+    /// are refused for them: otherwise a document whose pins have run out when it is issued would switch enforcement
+    /// off.
     public var requiresEnforcement: Bool
-    /// The signatures that count on the repository's metadata; by default all but RSA with PKCS #1 v1.5.
+    /// The signatures that count on the repository's metadata; by default all except RSA with PKCS #1 v1.5.
     public var signatureSchemes: Set<TUFSettings.SignatureScheme>
 
-    /// Sets a floor.
+    /// Makes a floor.
     /// - Parameters:
     ///   - covered: hosts that every document must have an entry for.
-    ///   - allowedHosts: hosts that a document may speak of; nil for any.
+    ///   - allowedHosts: hosts that a document may contain; nil for any.
     ///   - allowedReportHosts: hosts to which reports may go; nil for any.
     ///   - longestValidity: from `issuedAt` to the end of the pins, grace included.
     ///   - requiresEnforcement: whether covered hosts must be enforced.

@@ -1,16 +1,16 @@
 public import Holdfast
 
-/// Why a pin file that is signed and whole is refused all the same: it is below the app's floor, or not for this app.
+/// Why a pin file is refused although it is signed and complete: it is below the app's floor, or not for this app.
 public struct PinFloorError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// A host that every document must cover has no entry.
         case hostNotCovered
-        /// An entry for a host that documents may not speak of.
+        /// An entry for a host that documents may not contain.
         case hostNotAllowed
-        /// An address for reports at a host that the app does not allow.
+        /// A URL for reports at a host that the app does not allow.
         case reportHostNotAllowed
-        /// A covered host is only reported on.
+        /// A covered host is only reported on, not enforced.
         case notEnforced
         /// The pins would be enforced for longer than the floor allows.
         case validTooLong
@@ -20,7 +20,7 @@ public struct PinFloorError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// What would have been right, what was found instead, and what to do.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String, remedy: String) {

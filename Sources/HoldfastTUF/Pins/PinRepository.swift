@@ -13,25 +13,25 @@ public import Holdfast
 /// let repository = try await PinRepository.load(configuration: configuration)
 /// manager.add(policy: try repository.policy(for: "api.example.com"))
 /// ```
-/// A new pin file replaces the old one as a whole. One that is below the ``PinFloor``, or is not the newest, changes
-/// no pins. Metadata that has expired ends refreshing, never pinning: pins end at the pin file's `notAfter` plus its
-/// grace. Policies read a snapshot: they wait for no storage and no network.
+/// A new pin file replaces the old one as a whole. One that is below the ``PinFloor``, or is not the newest, does not
+/// change the pins. Expired metadata ends refreshing, never pinning: pins end at the pin file's `notAfter` plus its
+/// grace. Policies read a snapshot, and wait for neither storage nor network.
 public final class PinRepository: Sendable {
-    /// What the pins are worth at a moment.
+    /// How current the pins are at a moment.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// There are no pins: nobody is trusted.
         case absent
-        /// The pins count, and nothing newer can be there unseen for longer than the repository allows.
+        /// The pins count, and no newer ones can have stayed unseen for longer than the repository allows.
         case fresh
-        /// The pins count. Metadata has expired and none that is newer came: somebody may be keeping it back.
+        /// The pins count. Metadata has expired and no newer metadata has arrived: somebody may be holding it back.
         case stale
-        /// The pin file is past its `notAfter`. Its pins count until the grace is over, each use reported.
+        /// The pin file is past its `notAfter`. Its pins count until the grace ends, and each use is reported.
         case grace
-        /// The grace is over. Each host's entry says what happens then; by default nobody is trusted.
+        /// The grace has ended. Each host's entry says what happens then; by default nobody is trusted.
         case expired
     }
 
-    /// What happens in a repository.
+    /// Something that happens in a repository.
     public enum Event: Sendable {
         /// An update begins.
         case updateStarted(StoreUpdateKind)
@@ -39,16 +39,16 @@ public final class PinRepository: Sendable {
         case updateFinished(StoreUpdateReport)
         /// A new pin file counts: when it was issued, and how many entries it has.
         case pinsReplaced(issuedAt: Date, hosts: Int)
-        /// A pin file was issued so long after what the clock says. It counts all the same, and moves
+        /// A pin file has an issue time that is this far ahead of the clock. It counts all the same, and moves
         /// ``PinRepository/trustedTime``, but by a day at most.
         case issuedAheadOfClock(Duration)
-        /// A host was judged by pins past their `notAfter`, by so long.
+        /// A host was evaluated with pins that are this long past their `notAfter`.
         case usedInGrace(host: DialledHost, age: Duration)
-        /// What was stored was forgotten.
+        /// What was stored has been deleted.
         case reset
     }
 
-    /// How the repository was set up.
+    /// How the repository was configured.
     public let configuration: PinRepositoryConfiguration
     /// What the time is, before what is known better; see ``trustedTime``.
     public let clock: any WallClock
@@ -58,11 +58,11 @@ public final class PinRepository: Sendable {
     /// The document that was last said in the log to be in its grace.
     private let loggedGrace = Lock<Date?>(nil)
 
-    /// Makes a repository of a sound configuration; it reads and verifies what is stored, and what is shipped, before it
-    /// returns, which ``load(configuration:clock:)`` does off the caller's thread.
+    /// Makes a repository if the configuration is valid. It reads and verifies what is stored, and what is shipped,
+    /// before it returns; ``load(configuration:clock:)`` does the same off the caller's thread.
     /// - Parameters:
-    ///   - configuration: what it is to do.
-    ///   - clock: what the time is.
+    ///   - configuration: how it works.
+    ///   - clock: tells the time.
     /// - Throws: `StoreError` `invalidConfiguration`.
     public convenience init(
         checking configuration: PinRepositoryConfiguration, clock: any WallClock = SystemWallClock()
@@ -90,7 +90,7 @@ public final class PinRepository: Sendable {
             })
     }
 
-    /// Makes a repository of a sound configuration, reading and verifying off the caller's thread.
+    /// Makes a repository if the configuration is valid, reading and verifying off the caller's thread.
     /// - Throws: `StoreError` `invalidConfiguration`.
     public static func load(
         configuration: PinRepositoryConfiguration, clock: any WallClock = SystemWallClock()
@@ -129,55 +129,55 @@ public final class PinRepository: Sendable {
 
     // MARK: What is known
 
-    /// The latest of the clock, the date of the build, and the newest pin file's `issuedAt`, which moves it no further
-    /// than a day past the others.
+    /// The latest of the clock, the date of the build, and the newest pin file's `issuedAt`, which moves it to a day
+    /// past the others at most.
     public var trustedTime: Date { documents.trustedTime }
 
-    /// What the pins are worth now.
+    /// How current the pins are now.
     public var state: State {
         let snapshot = documents.snapshot
         return snapshot.content?.pins?.state(at: snapshot.trustedTime.time(clock: clock.now)) ?? .absent
     }
 
-    /// The pin file that counts; nil while there is none.
+    /// The current pin file; nil while there is none.
     public var pinFile: PinFile? { documents.snapshot.content?.pins?.file }
 
-    /// When the next update is due, or after a failure the next attempt.
+    /// When the next update is due, or the next attempt if the last one failed.
     public var nextUpdate: Date { documents.nextUpdate }
 
-    /// What came of the last update, silent ones too; nil before the first.
+    /// The outcome of the last update, including silent ones; nil before the first.
     public var lastUpdate: StoreUpdateReport? { documents.lastUpdate }
 
-    /// What was wrong with the stored state when the repository was made; nil when it, or its absence, was fine.
+    /// What was wrong with the stored state when the repository was made; nil if it was fine or absent.
     public var storageError: StoreError? { documents.storageError }
 
     // MARK: Updates
 
-    /// Brings the pins up to date: after the download when there are none or it is forced, at once and in the background
-    /// when a renewal is due, otherwise not at all.
-    /// - Returns: what came of it, or that it goes on.
-    /// - Throws: `StoreError` when there are no usable pins afterwards, or a forced update failed. Its `underlying` error
-    ///   is a ``TUFError``, a ``PinFloorError`` or a `PinFileError` where one of them is the reason.
+    /// Brings the pins up to date. If there are no pins, or the update is forced, this waits for the download. If a
+    /// renewal is due, it starts the download in the background and returns at once. Otherwise it does nothing.
+    /// - Returns: the outcome, or that the update continues in the background.
+    /// - Throws: `StoreError` if there are no usable pins afterwards, or a forced update failed. Its `underlying` error
+    ///   is a ``TUFError``, a ``PinFloorError`` or a `PinFileError` if one of them is the reason.
     @discardableResult
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
         try await documents.update(mode: mode)
     }
 
-    /// Keeps the pins up to date until the task is cancelled; made for a group of services. Without it, decisions leave
-    /// a wish for an update when one is due.
+    /// Keeps the pins up to date until the task is cancelled; made for a service group. Without it, a decision triggers
+    /// an update when one is due.
     public func run() async throws { await documents.run(sleepingOn: ContinuousClock()) }
 
-    /// Keeps the pins up to date until the task is cancelled, sleeping on a clock of the caller's.
+    /// Keeps the pins up to date until the task is cancelled, sleeping on the given clock.
     public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
         await documents.run(sleepingOn: sleeper)
     }
 
-    /// Forgets everything that was stored; what was shipped counts again. It blocks on storage.
+    /// Deletes everything that was stored; what was shipped counts again. This blocks on storage.
     public func reset() { documents.reset() }
 
     // MARK: Watching
 
-    /// Tells an observer of everything that happens from now on, on the thread where it happens, with no lock held.
+    /// Calls an observer for everything that happens from now on, on the thread where it happens, with no lock held.
     @discardableResult
     public func addObserver(_ observer: @escaping @Sendable (Event) -> Void) -> ObserverToken {
         observers.add(observer)
@@ -186,8 +186,8 @@ public final class PinRepository: Sendable {
     /// Ends an observation.
     public func removeObserver(_ token: ObserverToken) { observers.remove(token) }
 
-    /// Everything that happens from now on, for as many listeners as one likes. Of what a listener does not listen to,
-    /// the latest 256 events are kept.
+    /// Everything that happens from now on, for any number of listeners. For a listener that falls behind, the latest
+    /// 256 events are kept.
     public func events() -> AsyncStream<Event> { observers.stream() }
 
     /// Reports a decision by pins in their grace: each to observers, one a document to the log.

@@ -1,14 +1,13 @@
 public import Foundation
 public import Holdfast
 
-/// What a ``PinRepository`` is to do: where its pins come from, from which root they are proved, and what no document
-/// may weaken.
+/// How a ``PinRepository`` works: where its pins come from, which root proves them, and what no document may weaken.
 public struct PinRepositoryConfiguration: Sendable {
     /// Where the repository is.
     public enum Source: Sendable, Hashable {
-        /// All of it in one file, behind one conditional request: the URL of `bundle.json`.
+        /// One file for everything, with one conditional request: the URL of `bundle.json`.
         case bundle(URL)
-        /// Its files one by one, as any repository of The Update Framework has them: the URLs of two folders.
+        /// The files one by one, as any repository of The Update Framework has them: the URLs of two folders.
         case files(metadata: URL, targets: URL)
 
         var urls: [URL] {
@@ -19,14 +18,14 @@ public struct PinRepositoryConfiguration: Sendable {
         }
     }
 
-    /// The state that an app begins with: a bundle among its resources.
+    /// The state that an app starts with: a bundle among its resources.
     public struct Shipped: Sendable, Hashable {
         /// The octets of the bundle, as the repository served it when the app was built.
         public var bundle: Data
-        /// How long past the pin file's `notAfter` its pins are enforced, where the file itself grants less.
+        /// How long after the pin file's `notAfter` its pins are enforced, if the file itself grants less.
         ///
-        /// It decides how old a build may be when it is first launched. Until its first update the build has no pins
-        /// but these.
+        /// This determines how old a build may be when it is first launched: until its first update it has only these
+        /// pins.
         public var grace: Duration
 
         /// Describes a shipped bundle.
@@ -38,43 +37,43 @@ public struct PinRepositoryConfiguration: Sendable {
 
     /// Where the repository is.
     public var source: Source
-    /// The root metadata that the app came with, from which every update walks to the newest.
+    /// The root metadata that the app shipped with, from which every update proceeds to the newest.
     public var root: Data
     /// What no document may weaken.
     public var floor: PinFloor
     /// The name of the pin file in the repository: a target of the targets role itself.
     public var target = "pins.json"
-    /// What the pin file must say in `app`; nil where it does not matter. It keeps out the document of another app of
-    /// the same signers.
+    /// What the pin file must have in `app`; nil if it does not matter. This refuses the document of another app of the
+    /// same signers.
     public var application: String?
-    /// When the app was built: no time before it is believed. Required where a bundle is shipped.
+    /// When the app was built: no earlier time is believed. Required if a bundle is shipped.
     public var buildDate: Date?
-    /// The state to begin with; nil where there is none.
+    /// The state to start with; nil if there is none.
     public var shipped: Shipped?
-    /// How much the repository may ask of the app.
+    /// How much the repository may demand of the app.
     public var limits = TUFSettings()
     /// Bytes of a bundle: room for the longest pin file, its metadata and what Base64 adds.
     public var maximumBundleBytes = 16 << 20
-    /// The longest time between two updates, whatever a document asks for; seven days by default.
+    /// The longest time between two updates, whatever a document says; seven days by default.
     public var longestInterval: Duration = .seconds(7 * 86_400)
-    /// The shortest time between two updates that mismatches ask for; five minutes by default.
+    /// The shortest time between two updates that mismatches cause; five minutes by default.
     public var mismatchInterval: Duration = .seconds(300)
     /// The longest that an adapter waits for pins before it decides.
     public var preparationTimeout: Duration = .seconds(10)
     /// The longest that an update may take.
     public var updateTimeout: Duration = .seconds(120)
-    /// Whether `http` URLs are taken. Nothing rests on the transport, but it hides which pins an app asks for. The
-    /// provider has rules of its own.
+    /// Whether `http` URLs are accepted. Security does not depend on the transport, but https hides which pins an app
+    /// downloads. The provider has its own rules.
     public var allowsPlainHTTP = false
-    /// Downloads. It validates the server by the standard, never through the trust manager that the pins are for.
+    /// Downloads. It uses standard validation for the server, never the trust manager that the pins are for.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
-    /// Keeps what proves the pins, as it was served.
+    /// Stores what proves the pins, as it was served.
     public var secureDataStore: any SecureDataStore = FileDataStore()
 
-    /// Sets up a repository.
+    /// Configures a repository.
     /// - Parameters:
     ///   - source: where it is.
-    ///   - root: the root metadata that the app came with.
+    ///   - root: the root metadata that the app shipped with.
     ///   - floor: what no document may weaken.
     public init(source: Source, root: Data, floor: PinFloor) {
         self.source = source

@@ -3,9 +3,9 @@ public import Holdfast
 
 /// Trusts a server by the pins that a ``PinRepository`` has for the host that was dialled.
 ///
-/// What counts is the pin file that the repository has at the moment of the decision, and in it the most specific entry
-/// for the host. A host without an entry, and any host while there is no pin file, is rejected with `noUsablePins`. It
-/// never waits for a download, but leaves a wish with the repository, and ``prepare()`` waits.
+/// The policy uses the pin file that the repository has at the moment of the decision, and in it the most specific
+/// entry for the host. A host without an entry is rejected with `noUsablePins`, and so is any host while there is no
+/// pin file. A decision never waits for a download; it only triggers one, and ``prepare()`` waits for it.
 public struct PinRepositoryPolicy: TrustPolicy {
     /// What the policy is for.
     public let scope: PolicyScope
@@ -18,10 +18,11 @@ public struct PinRepositoryPolicy: TrustPolicy {
     public var clock: any WallClock { repository.clock }
     /// `PolicyEvidence.pathForHost`.
     public var evidence: PolicyEvidence { .pathForHost }
-    /// Grows with whatever the repository takes, new metadata alone included, and with every reset.
+    /// Grows whenever the repository accepts something, even if only metadata is new, and with every reset.
     public var revision: UInt64 { repository.documents.revision }
 
-    /// A document may put a host in report mode, which keeps nobody out: it may stand among all, not among any.
+    /// A document may put a host in report mode, which keeps nobody out: the policy may be part of an all-of, not of an
+    /// any-of.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .any ? "pins whose document may fall back to standard validation" : nil
     }
@@ -29,17 +30,18 @@ public struct PinRepositoryPolicy: TrustPolicy {
     /// Whether the repository waits for pins.
     public var needsPreparation: Bool { repository.documents.needsPreparation }
 
-    /// Waits for pins to judge by, for at most ``PinRepositoryConfiguration/preparationTimeout``.
+    /// Waits for usable pins, for at most ``PinRepositoryConfiguration/preparationTimeout``.
     ///
-    /// With pins before their `notAfter` it returns at once. Otherwise there is one download, shared by all who wait.
-    /// Pins in their grace are good enough when it fails, and are not waited for again until one succeeds.
+    /// If the pins are before their `notAfter`, it returns at once. Otherwise there is one download, which all callers
+    /// share. If the download fails, pins in their grace suffice, and later calls do not wait again until a download
+    /// succeeds.
     /// - Throws: `StoreError` when there are no usable pins; `CancellationError` when the task is cancelled.
     public func prepare() async throws {
         try await repository.documents.prepare(
             within: repository.configuration.preparationTimeout, from: "repository")
     }
 
-    /// Judges a trust at a time, or at the repository's trusted time if that is later.
+    /// Evaluates a trust at a time, or at the repository's trusted time if that is later.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         let documents = repository.documents
         let snapshot = documents.snapshot
@@ -100,9 +102,9 @@ public struct PinRepositoryPolicy: TrustPolicy {
 }
 
 extension PinRepository {
-    /// A policy that trusts by the repository's pins; for a `TrustManager` and every adapter.
-    /// - Parameter host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is
-    ///   dialled.
+    /// Makes a policy that trusts by the repository's pins, for a `TrustManager` and every adapter.
+    /// - Parameter host: a host, a URL (which stands for its host), or a pattern. Pins are looked up by the host that
+    ///   is dialled.
     /// - Throws: `PolicyConfigurationError` `invalidHostName`.
     public func policy(for host: String) throws(PolicyConfigurationError) -> PinRepositoryPolicy {
         do throws(HostPatternError) {

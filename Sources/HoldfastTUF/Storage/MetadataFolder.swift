@@ -1,10 +1,10 @@
 public import Foundation
 import Holdfast
 
-/// Keeps metadata in files of a folder, readable by their owner only: `root.json`, `timestamp.json`, `snapshot.json`,
-/// `targets.json`, and a file for each delegated role whose name is percent-encoded.
+/// Keeps metadata in files of a folder, readable only by their owner: `root.json`, `timestamp.json`, `snapshot.json`,
+/// `targets.json`, and a file for each delegated role, named by the role's percent-encoded name.
 ///
-/// A file is replaced as a whole and is on the disk afterwards. Safe to use from any thread and by several processes.
+/// A file is replaced as a whole and is on the disk afterwards. Several processes may use one folder.
 public struct MetadataFolder: MetadataStore {
     /// Where the files are.
     public let folder: URL
@@ -12,19 +12,19 @@ public struct MetadataFolder: MetadataStore {
     private static let patience = Duration.seconds(10)
 
     /// Makes a store; nothing is read or written yet.
-    /// - Parameter folder: made when something is first kept, for its owner only.
+    /// - Parameter folder: created when something is first stored, for its owner only.
     public init(_ folder: URL) {
         self.folder = folder
     }
 
-    /// What is kept under a name. A link is followed; anything else than a regular file counts as nothing.
-    /// - Throws: an error where the file is there and cannot be read.
+    /// What is stored under a name. A link is followed; anything other than a regular file counts as nothing.
+    /// - Throws: an error if the file exists but cannot be read.
     public func data(of name: StoredMetadataName, atMost limit: Int) throws -> Data? {
         try RegularFile.read(folder.appending(path: name.path), maximumBytes: limit)
     }
 
     /// Replaces a file, unless another update was faster.
-    /// - Throws: an error where the new content is not on the disk afterwards.
+    /// - Throws: an error if the new content is not on the disk afterwards.
     public func replace(
         _ name: StoredMetadataName, _ old: Data?, with new: Data?, atMost limit: Int
     ) throws -> Bool {

@@ -7,25 +7,26 @@ public struct StoredMetadataName: Sendable, Hashable {
 
     init(_ role: RoleName) { path = role.localFile }
 
-    /// A version of root that lies between the one an application came with and the newest.
+    /// A version of root between the one that an application shipped with and the newest.
     init(rootVersion version: Int64) { path = "root_history/\(version).root.json" }
 }
 
-/// Where a ``TUFClient`` keeps trusted metadata, as it was served. What is there is verified anew whenever it is used.
+/// Where a ``TUFClient`` keeps trusted metadata, as it was served. What is stored is verified again whenever it is
+/// used.
 ///
-/// Called from any thread. ``MetadataFolder`` keeps files, ``MetadataMemory`` nothing beyond the process.
+/// Called from any thread. ``MetadataFolder`` keeps files; ``MetadataMemory`` keeps nothing after the process ends.
 public protocol MetadataStore: Sendable {
-    /// What is kept under a name; nil where there is nothing, or more than the limit.
-    /// - Throws: any error where it cannot be found out.
+    /// What is stored under a name; nil if there is nothing, or more than the limit.
+    /// - Throws: any error if this could not be determined.
     func data(of name: StoredMetadataName, atMost limit: Int) throws -> Data?
 
-    /// Replaces what is kept as a whole: a process that is killed meanwhile leaves the old or the new.
+    /// Replaces the stored file as a whole: if the process is killed meanwhile, the old or the new file remains.
     /// - Parameters:
     ///   - name: of the file.
-    ///   - old: what ``data(of:atMost:)`` said; where that is no longer true nothing is replaced.
+    ///   - old: what ``data(of:atMost:)`` returned; if that has changed since, nothing is replaced.
     ///   - new: nil to remove it.
     ///   - limit: as for ``data(of:atMost:)``.
-    /// - Returns: false where something else than `old` is there.
-    /// - Throws: any error where it is not on the disk afterwards.
+    /// - Returns: false if something other than `old` is stored.
+    /// - Throws: any error if the new content is not on the disk afterwards.
     func replace(_ name: StoredMetadataName, _ old: Data?, with new: Data?, atMost limit: Int) throws -> Bool
 }
