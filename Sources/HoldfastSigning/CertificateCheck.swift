@@ -2,8 +2,8 @@ public import Holdfast
 
 public import struct Foundation.Date
 
-/// What must hold of a certificate before it is signed for: it is for its name, it has not expired, and its chain
-/// validates. A signer that vouches for whatever a server shows vouches for the man in the middle.
+/// What must be true of a certificate before it is signed for: it is for the name, it has not expired, and its chain
+/// validates. A signer that vouches for whatever a server shows vouches for the machine in the middle.
 ///
 /// ```swift
 /// let check = CertificateCheck(validator: PathValidator(anchors: anchors))
@@ -15,22 +15,22 @@ public struct CertificateCheck: Sendable {
     public struct Passed: Sendable {
         /// The certificate.
         public let certificate: X509Certificate
-        /// Its valid path; nil where its chain does not validate.
+        /// Its valid path; nil if its chain does not validate.
         public let path: ValidatedPath?
-        /// Why its chain does not validate, where that was allowed; nil where it does.
+        /// Why its chain does not validate, if that was allowed; nil if it does.
         public let untrusted: TrustFailure?
     }
 
     /// Validates chains.
     public let validator: any ChainValidator
-    /// Whether a chain that does not validate will do; name and expiry are checked all the same.
+    /// Whether a chain that does not validate is accepted; name and expiry are checked all the same.
     public let allowsUntrusted: Bool
 
     /// Makes a check.
     /// - Parameters:
-    ///   - validator: validates chains, to its anchors.
-    ///   - allowsUntrusted: whether a chain that does not validate will do, for example one that ends in a self-signed
-    ///     certificate.
+    ///   - validator: validates chains against its anchors.
+    ///   - allowsUntrusted: whether a chain that does not validate is accepted, for example one that ends in a
+    ///     self-signed certificate.
     public init(validator: any ChainValidator, allowsUntrusted: Bool = false) {
         self.validator = validator
         self.allowsUntrusted = allowsUntrusted
@@ -39,8 +39,8 @@ public struct CertificateCheck: Sendable {
     /// Checks a certificate for a name.
     /// - Parameters:
     ///   - chain: the certificate, and the issuers that come with it.
-    ///   - name: a host; a wildcard as a literal text, which has to be in the certificate's subjectAltName like that;
-    ///     or another text, which has to be its common name.
+    ///   - name: a host; a wildcard as literal text, which must be in the certificate's subjectAltName in exactly that
+    ///     form; or another text, which must be its common name.
     ///   - time: the current time.
     /// - Throws: ``CertificateCheckError``.
     public func verify(
@@ -112,9 +112,9 @@ public struct CertificateCheckError: HoldfastError {
     public let code: Code
     /// The name that was to be signed for.
     public let name: String
-    /// What would have been right, what was there instead, and what to do.
+    /// What would have been right, what was found instead, and what to do.
     public let facts: ErrorFacts
-    /// Why the chain does not validate; nil where that is not the reason.
+    /// Why the chain does not validate; nil if that is not the reason.
     public let failure: TrustFailure?
 
     init(_ code: Code, name: String, expected: String, found: String, failure: TrustFailure? = nil) {

@@ -2,12 +2,13 @@ public import Foundation
 public import Holdfast
 import SwiftASN1
 
-/// A certification request in the making (PKCS #10, RFC 2986): a key that asks an authority for a certificate for names.
+/// A draft of a certificate signing request (PKCS #10, RFC 2986), with which a key asks an authority for a certificate
+/// for names.
 ///
-/// A backup pin is one of a key that is in no certificate yet. Whoever keeps the request beside the key has a certificate
-/// for it within minutes on the day on which the key in use is lost.
+/// A backup pin belongs to a key that is in no certificate yet. If you keep the request beside the key, you can have a
+/// certificate for it within minutes on the day on which the key in use is lost.
 public struct CertificateRequestDraft: Sendable, Hashable {
-    /// The names that the certificate is to have (subjectAltName); the first is its common name as well.
+    /// The names that the certificate is to have (subjectAltName); the first is also its common name.
     public let names: [HostPattern]
 
     /// Longer names do not fit a common name (RFC 5280 A.1, ub-common-name).
@@ -15,7 +16,7 @@ public struct CertificateRequestDraft: Sendable, Hashable {
     /// More than any public authority takes.
     private static let maximumNames = 100
 
-    /// A request for these names.
+    /// Makes a request for these names.
     /// - Parameter names: hosts, addresses and wildcards over one label; 1 to 100.
     /// - Throws: ``SigningError`` `invalidRequest`.
     public init(names: [HostPattern]) throws(SigningError) {
@@ -31,7 +32,7 @@ public struct CertificateRequestDraft: Sendable, Hashable {
         self.names = names
     }
 
-    /// Signs the request with the key that it is for: DER, ECDSA with SHA-256.
+    /// Signs the request with the key that it is for; returns DER, signed by ECDSA with SHA-256.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func signed(by key: SigningKey) throws(SigningError) -> Data {
         let information = DERText.sequence([

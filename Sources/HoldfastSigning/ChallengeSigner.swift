@@ -1,7 +1,8 @@
 public import Foundation
 public import Holdfast
 
-/// Answers challenges as the Wultra mobile utility server does: a body, and a signature over challenge and body.
+/// Responds to challenges as the Wultra mobile utility server does: with a body, and a signature over challenge and
+/// body.
 public struct ChallengeSigner: Sendable {
     /// What to send.
     public struct Answer: Sendable, Hashable {
@@ -19,12 +20,12 @@ public struct ChallengeSigner: Sendable {
     /// A signer with a key.
     public init(key: SigningKey) { self.key = key }
 
-    /// Answers a challenge.
+    /// Responds to a challenge.
     /// - Parameters:
-    ///   - challenge: the header `X-Cert-Pinning-Challenge` as received; nil where it was not sent.
+    ///   - challenge: the header `X-Cert-Pinning-Challenge` as received; nil if it was not sent.
     ///   - entries: what to vouch for.
     ///   - time: the issue time, in whole seconds.
-    ///   - versionCheck: what to say about the application's version; nil says nothing.
+    ///   - versionCheck: what to say about the application's version; nil to say nothing.
     /// - Throws: ``SigningError`` `invalidChallenge`.
     public func answer(
         to challenge: String?, entries: [FingerprintEntry], at time: Date,

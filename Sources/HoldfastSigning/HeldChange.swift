@@ -1,4 +1,4 @@
-/// Certificates that a host showed and that are not published before somebody approves them
+/// Certificates that a host showed and that are not published until somebody approves them
 /// (``PublishingRound/Rules/holdsChanges``).
 public struct HeldChange: Sendable, Hashable {
     /// The host, without its port.

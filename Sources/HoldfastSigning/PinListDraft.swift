@@ -1,10 +1,10 @@
 public import Foundation
 public import Holdfast
 
-/// A fingerprint list in the making: entries are added, replaced and pruned, and all of it is signed at the end.
+/// A draft of a fingerprint list: entries are added, replaced and pruned, and the whole list is signed at the end.
 ///
-/// No two entries are alike, and they are sorted by name, of one name the latest expiry first, so that the same entries
-/// are always the same list.
+/// No two entries are equal. Entries are sorted by name, and for one name by expiry, latest first, so that the same
+/// entries always make the same list.
 public struct PinListDraft: Sendable, Hashable {
     /// The entries, sorted.
     public private(set) var entries: [FingerprintEntry]
@@ -13,15 +13,15 @@ public struct PinListDraft: Sendable, Hashable {
     /// Of entries that were read: what is unchanged keeps its signature, so that a list changes where it has to.
     private var signatures: [FingerprintEntry: String] = [:]
 
-    /// A draft of these entries; of two alike one stays.
+    /// A draft of these entries; of equal ones, one is kept.
     public init(_ entries: [FingerprintEntry] = []) {
         self.entries = []
         for entry in entries { add(entry) }
     }
 
-    /// A draft of what a list holds, every entry of which was signed by this key.
-    /// - Throws: `DocumentError` where the list does not verify, ``SigningError`` `unknownField` where it has fields
-    ///   that would be lost.
+    /// A draft with the entries of a list, every one of which was signed by this key.
+    /// - Throws: `DocumentError` if the list does not verify, ``SigningError`` `unknownField` if it has fields that
+    ///   would be lost.
     public init(
         reading list: Data, signedBy key: DocumentPublicKey, limits: DocumentLimits = DocumentLimits()
     ) throws {
@@ -34,7 +34,7 @@ public struct PinListDraft: Sendable, Hashable {
         for (entry, text) in zip(verified.entries, texts) { signatures[entry] = text }
     }
 
-    /// Adds an entry; one that is for the same name, certificate and depth gives way to it.
+    /// Adds an entry, which replaces one for the same name, certificate and depth.
     public mutating func add(_ entry: FingerprintEntry) {
         let name = Array(entry.name.utf8)
         entries.removeAll { $0.pin == entry.pin && $0.depth == entry.depth && $0.name.utf8.elementsEqual(name) }
@@ -42,19 +42,19 @@ public struct PinListDraft: Sendable, Hashable {
         entries.insert(entry, at: place)
     }
 
-    /// Puts entries in the place of all of the same names.
+    /// Replaces all entries of the same names by these.
     public mutating func replace(with new: [FingerprintEntry]) {
         let names = Set(new.map { Array($0.name.utf8) })
         entries.removeAll { names.contains(Array($0.name.utf8)) }
         for entry in new { add(entry) }
     }
 
-    /// Removes entries that have expired; an entry counts to the second of its expiry.
+    /// Removes entries that have expired; an entry counts up to and including the second of its expiry.
     /// - Returns: what was removed.
     @discardableResult
     public mutating func prune(at time: Date) -> [FingerprintEntry] { remove { !($0.expiryDate >= time) } }
 
-    /// Removes entries, whatever that leaves of their names.
+    /// Removes entries, even the last one of a name.
     /// - Returns: what was removed.
     @discardableResult
     public mutating func remove(where isRemoved: (FingerprintEntry) -> Bool) -> [FingerprintEntry] {
@@ -63,8 +63,7 @@ public struct PinListDraft: Sendable, Hashable {
         return removed
     }
 
-    /// Names with one entry that has not expired: when that certificate must be replaced at once, nothing else is
-    /// trusted.
+    /// Names that have only one unexpired entry: if that certificate must be replaced at once, no other one is trusted.
     public func namesWithoutBackup(at time: Date) -> [String] {
         let usable = entries.filter { $0.expiryDate >= time }
         let pins = Dictionary(grouping: usable) { Array($0.name.utf8) }.mapValues { Set($0.map(\.pin)) }
@@ -87,8 +86,9 @@ public struct PinListDraft: Sendable, Hashable {
         return try written(with: signatures)
     }
 
-    /// Writes the list with the signatures that it was read with, for who has taken entries away and has no key.
-    /// - Throws: ``SigningError`` `unsignedEntry` where an entry was added.
+    /// Writes the list with the signatures that it was read with, for callers that have removed entries and have no
+    /// key.
+    /// - Throws: ``SigningError`` `unsignedEntry` if an entry was added.
     public func withItsSignatures() throws(SigningError) -> Data { try written(with: signatures) }
 
     private func written(with signatures: [FingerprintEntry: String]) throws(SigningError) -> Data {

@@ -1,7 +1,7 @@
 public import Foundation
 public import Holdfast
 
-/// The document that is published now, as its own publisher reads it: what stands in for a memory that was lost.
+/// The document that is published now, as its own publisher reads it: it replaces a memory that was lost.
 public struct PublishedDocument: Sendable {
     /// When it was made.
     public let timestamp: Date
@@ -9,8 +9,8 @@ public struct PublishedDocument: Sendable {
 
     private static let maximumBytes = 64 << 20
 
-    /// Reads a document of this key, also one that the published script has made.
-    /// - Throws: `DocumentError` where it is none, or of another key or customer.
+    /// Reads a document of this key, including one that the published script has made.
+    /// - Throws: `DocumentError` if it is not a document, or is of another key or customer.
     public init(reading data: Data, by key: TrustServerKey, customer: String) throws(DocumentError) {
         let signer = try TrustServerSigner(certificate: key.certificate)
         let (document, content) = try TrustServerDocument.withContent(
@@ -20,7 +20,7 @@ public struct PublishedDocument: Sendable {
         self.content = content
     }
 
-    /// Whether clients with default settings use it, or would by now if it is of the future.
+    /// Whether clients with default settings use it, or would by now if it is dated in the future.
     public func counts(at time: Date) -> Bool {
         let settings = OnlinePinningSettings()
         return time.timeIntervalSince(timestamp) <= (settings.maxAge + settings.grace).inSeconds
@@ -51,7 +51,7 @@ public struct PublishedDocument: Sendable {
         }
     }
 
-    /// What it says of each host, to be signed again as it is.
+    /// What it says about each host, to be signed again unchanged.
     public var entries: [TrustServerHost] {
         guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
         return hashes.map {
@@ -61,9 +61,9 @@ public struct PublishedDocument: Sendable {
         }
     }
 
-    /// Each host with its pins, as if it had been seen with all of them when the document was made. Backups stand among
-    /// them: the document does not tell them apart.
-    /// - Parameter time: when they are read; a document of the future does not date them later.
+    /// Each host with its pins, as if it had been seen with all of them when the document was made. This includes
+    /// backups, because the document does not distinguish them.
+    /// - Parameter time: when they are read; a document dated in the future does not make them any newer.
     public func hosts(at time: Date) -> [SeenHost] {
         guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
         let validated = min(timestamp, time).wholeSeconds

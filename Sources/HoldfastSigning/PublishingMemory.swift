@@ -3,11 +3,11 @@ public import Holdfast
 
 /// What a trust server remembers between two rounds, and the file that holds it.
 public struct PublishingMemory: Sendable, Hashable {
-    /// Every host that was ever validated and is on the list.
+    /// Every host that is on the list and has ever been validated.
     public let hosts: [SeenHost]
     /// The backups of the last round.
     public let backups: TrustServerBackups
-    /// What waits for approval, and what was approved.
+    /// What is waiting for approval, and what was approved.
     public let held: [HeldChange]
 
     /// What is remembered before the first round.
@@ -20,7 +20,7 @@ public struct PublishingMemory: Sendable, Hashable {
         self.held = held
     }
 
-    /// The same with what waits for a host approved, and what that is; nil where nothing waits.
+    /// The same memory with a host's waiting changes approved, and those changes; nil if nothing is waiting.
     public func approving(_ host: DialledHost) -> (memory: PublishingMemory, changes: [HeldChange])? {
         func isMeant(_ change: HeldChange) -> Bool {
             change.hostname == host.name && change.port == host.port ?? 443 && !change.isApproved
@@ -67,7 +67,8 @@ public struct PublishingMemory: Sendable, Hashable {
         var held: [Held]?
     }
 
-    /// Reads the file. What it says is published as it stands, so all of it must be what was written, or none counts.
+    /// Reads the file. Its content is published as it stands, so all of it must be as it was written; otherwise none of
+    /// it counts.
     /// - Throws: ``SigningError`` `damagedMemory`.
     public init(reading data: Data) throws(SigningError) {
         let file: File

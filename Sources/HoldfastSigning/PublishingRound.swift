@@ -1,27 +1,27 @@
 public import Holdfast
 
-/// What is published after every host was asked once: a decision, without network, file or clock.
+/// What is published after every host was asked once: a decision that uses no network, files or clock.
 ///
 /// A host is published with the pins of every path that was validated for it within the overlap, at any of its
-/// addresses: while certificates are being renewed node by node, clients reach old and new ones. A pin grows older only
-/// in rounds that validated its host without it, and by at most 25 hours a round, so that neither an outage of the
+/// addresses: while certificates are being renewed node by node, clients reach old and new ones. A pin ages only in
+/// rounds that validated its host without it, and by at most 25 hours a round, so that neither an outage of the
 /// publisher nor a wrong clock withdraws it.
 ///
-/// A host that fails keeps its pins, for as long as the rules say. One that has none is left out: that locks nobody out
-/// who was let in before. When too many hosts changed at once, the round is held: what is published is what was
-/// published before.
+/// A host that fails keeps its pins for as long as the rules say. A host that has none is left out, which locks out
+/// nobody who was let in before. When too many hosts changed at once, the round is held: the previous content is
+/// published again.
 public struct PublishingRound: Sendable {
     /// Which certificates of a validated path are published.
     public enum Included: String, Sendable, CaseIterable {
         /// The server's own.
         case leaf
-        /// Those above it, the anchor included.
+        /// Those above it, including the anchor.
         case issuers
         /// All.
         case all
     }
 
-    /// What holds for every round.
+    /// The rules for every round.
     public struct Rules: Sendable {
         /// Which certificates are published.
         public var included: Included
@@ -33,7 +33,7 @@ public struct PublishingRound: Sendable {
         /// How many changes may be made in one round (``PublishingRound/changes``); nil for half as many as hosts were
         /// known before, and at least ten.
         public var maximumChanges: Int?
-        /// What every host gets besides its own.
+        /// What every host gets in addition to its own pins.
         public var backups: TrustServerBackups
         /// Whether certificates that a known host was never seen with wait until somebody approves them.
         public var holdsChanges = false
@@ -55,14 +55,14 @@ public struct PublishingRound: Sendable {
     public struct Problem: Sendable, Hashable {
         /// The kinds of problems.
         public enum Kind: Sendable, Hashable, CaseIterable {
-            /// A chain was shown that is not trusted.
+            /// It showed a chain that is not trusted.
             case untrusted
             /// It could not be asked.
             case unreachable
-            /// This machine has no way to the address, for example none over IPv6. That says nothing about the host,
-            /// and counts only where no other address was validated.
+            /// This machine has no route to the address, for example because it has no IPv6. That says nothing about
+            /// the host, and counts only if no other address was validated.
             case unroutable
-            /// It showed a certificate that waits for approval.
+            /// It showed a certificate that is waiting for approval.
             case held
         }
 
@@ -78,14 +78,14 @@ public struct PublishingRound: Sendable {
         }
     }
 
-    /// What came of asking a host, at all its addresses.
+    /// The result of asking a host, at all its addresses.
     public struct Answer: Sendable {
         /// Every path that was validated for the host that was dialled.
         public let paths: [ValidatedPath]
-        /// What else it showed, and where it could not be asked.
+        /// What else it showed, and which addresses could not be asked.
         public let problems: [Problem]
 
-        /// What a host showed; where both are empty, nobody asked it.
+        /// What a host showed; if both are empty, nobody asked it.
         public init(paths: [ValidatedPath], problems: [Problem]) {
             self.paths = paths
             self.problems = problems
@@ -103,15 +103,15 @@ public struct PublishingRound: Sendable {
         }
     }
 
-    /// A host of which not every address was validated.
+    /// A host for which not every address was validated.
     public struct Failure: Sendable, Hashable {
-        /// What is published for the host in spite of it.
+        /// What is published for the host nevertheless.
         public enum Consequence: Sendable, Hashable {
-            /// Other addresses were validated, now.
+            /// Pins from other addresses, which were validated now.
             case partial
-            /// What it was last validated with, then (Unix seconds).
+            /// The pins with which it was last validated, at that time (Unix seconds).
             case kept(since: Int64)
-            /// Nothing: it was not validated for too long, or never.
+            /// Nothing: it has not been validated for too long, or never.
             case omitted
         }
 
@@ -119,39 +119,39 @@ public struct PublishingRound: Sendable {
         public let host: DialledHost
         /// What went wrong.
         public let problems: [Problem]
-        /// What becomes of it.
+        /// What is done about it.
         public let consequence: Consequence
 
-        /// Whether a chain was shown that is not trusted.
+        /// Whether it showed a chain that is not trusted.
         public var isUntrusted: Bool { problems.contains { $0.kind == .untrusted } }
-        /// Whether nothing is wrong but that this machine has no way to some of the addresses.
+        /// Whether the only problem is that this machine has no route to some of the addresses.
         public var isHarmless: Bool { consequence == .partial && problems.allSatisfy { $0.kind == .unroutable } }
     }
 
-    /// What there is to publish, in the order of the list, backups included.
+    /// What can be published, in the order of the list, including backups.
     public let hosts: [TrustServerHost]
-    /// What was published before, to be published again where nothing new can be; the same as `hosts` when the round is
+    /// What was published before, to be published again if nothing new can be; the same as `hosts` when the round is
     /// held.
     public let previous: [TrustServerHost]
-    /// What is to be remembered for the next round, without backups: hosts too that are not published, since it may
-    /// be the clock that is wrong.
+    /// What to remember for the next round, without backups. This includes hosts that are not published, because the
+    /// clock may be wrong.
     public let remembered: [SeenHost]
-    /// What is to be remembered where what was published before is published again: the pins of before, and which hosts
-    /// were validated with some of them. The same as `remembered` when the round is held.
+    /// What to remember if the previous content is published again: its pins, and which hosts were validated with some
+    /// of them. The same as `remembered` when the round is held.
     public let rememberedOfPrevious: [SeenHost]
     /// The hosts that failed, in the order of the list.
     public let failures: [Failure]
-    /// What waits for approval, and what was approved and is yet to be seen again.
+    /// What is waiting for approval, and what was approved and has not been seen again yet.
     public let held: [HeldChange]
-    /// The hosts that have pins which they were never seen with before, and those that left the list.
+    /// The hosts that have pins with which they were never seen before, and those that left the list.
     public let changed: [String]
-    /// The hosts among them that left the list.
+    /// Those of them that left the list.
     public let left: [String]
-    /// How many changes that is. Hosts that were last seen with the same certificates and got the same new pins are one
-    /// change, because that is the renewal of a certificate that they share; hosts that shared none are one each, also
-    /// where they share one now.
+    /// How many changes that is. Hosts that were last seen with the same certificates and got the same new pins count
+    /// as one change, because that is the renewal of a certificate that they share. Hosts that shared none count as one
+    /// each, even if they share one now.
     public let changes: Int
-    /// The number of changes that is allowed, where there are more; nil where the round goes on.
+    /// The number of changes that is allowed, if there are more; nil if the round goes ahead.
     public let heldAt: Int?
 
     /// Whether too many hosts changed: nothing new is published, and what was published before is published again.
@@ -159,12 +159,12 @@ public struct PublishingRound: Sendable {
     /// Whether there is anything to publish.
     public var isPublishable: Bool { !hosts.isEmpty }
 
-    /// Decides.
+    /// Makes the decision.
     /// - Parameters:
     ///   - answers: each host of the list once, with its answer.
-    ///   - earlier: what was remembered of the round before.
-    ///   - held: what was held in the round before.
-    ///   - rules: what holds for every round.
+    ///   - earlier: what was remembered from the previous round.
+    ///   - held: what was held in the previous round.
+    ///   - rules: the rules for every round.
     ///   - time: in Unix seconds.
     public init(
         _ answers: [(host: DialledHost, answer: Answer)], earlier: [SeenHost], held: [HeldChange] = [], rules: Rules,

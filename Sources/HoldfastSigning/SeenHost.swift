@@ -3,11 +3,11 @@ import Holdfast
 /// What the rounds of a trust server have seen of one host: the pins that belong to it, and how long each has been
 /// missing.
 public struct SeenHost: Sendable, Hashable {
-    /// A pin in the words of the document.
+    /// A pin as the document writes it.
     public struct SeenPin: Sendable, Hashable {
         /// SHA-256 of a certificate in lower-case hexadecimal, or Base64 of the DER of a SubjectPublicKeyInfo.
         public let text: String
-        /// For how many seconds the host was seen without it. Only rounds count: see ``PublishingRound``.
+        /// For how many seconds the host has been seen without it. Only rounds count: see ``PublishingRound``.
         public let unseen: Int64
     }
 
@@ -23,9 +23,9 @@ public struct SeenHost: Sendable, Hashable {
     public let port: Int
     /// When a path was last validated for the host, in Unix seconds.
     public let validated: Int64
-    /// Pins of certificates (`fp`), those that were seen last in front.
+    /// Pins of certificates (`fp`), most recently seen first.
     public let certificates: [SeenPin]
-    /// Pins of keys (`pk`), those that were seen last in front.
+    /// Pins of keys (`pk`), most recently seen first.
     public let publicKeys: [SeenPin]
 
     init(hostname: String, port: Int, validated: Int64, certificates: [SeenPin], publicKeys: [SeenPin]) {

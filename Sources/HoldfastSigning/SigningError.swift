@@ -1,6 +1,6 @@
 public import Holdfast
 
-/// Why a key cannot be read, or a document not be signed.
+/// Why a key cannot be read, or a document cannot be signed.
 public struct SigningError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
@@ -10,35 +10,35 @@ public struct SigningError: HoldfastError {
         case passwordNeeded
         /// The password does not open the key, or the file is damaged: the two cannot be told apart.
         case wrongPassword
-        /// The key is of another kind than P-256.
+        /// The key is not on P-256.
         case unsupportedKey
-        /// The key is encrypted in a way that is not supported, or with more rounds than is bearable.
+        /// The key is encrypted in a way that is not supported, or with too many rounds.
         case unsupportedEncryption
         /// Not a certificate, or not the one of the key.
         case wrongCertificate
-        /// A customer without a name, or with one that no file can have.
+        /// A customer without a name, or with a name that no file can have.
         case invalidCustomer
         /// The reader refuses what was written; nothing is published.
         case unreadableDocument
         /// Not the number of a private key.
         case invalidNumber
-        /// A challenge that is missing, too short, too long or no Base64 (`INVALID_CHALLENGE`).
+        /// A challenge that is missing, too short, too long or not Base64 (`INVALID_CHALLENGE`).
         case invalidChallenge
         /// A list that is to be written again has a field that would be lost.
         case unknownField
         /// A list that is to be written without a key has an entry without a signature.
         case unsignedEntry
-        /// A certification request without names, or with one that no certificate has.
+        /// A certificate signing request without names, or with a name that no certificate can have.
         case invalidRequest
         /// What a trust server remembers between two rounds is not as it was written.
         case damagedMemory
-        /// Cryptography failed on something that should be impossible.
+        /// Cryptography failed although that should be impossible.
         case cryptographyFailed
     }
 
     /// The reason.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// What would have been right, what was found instead, and what to do.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String) {

@@ -2,14 +2,14 @@ import Crypto
 public import Holdfast
 import SwiftASN1
 
-/// The private key that signs pin documents: ECDSA on P-256 with SHA-256. As a backup key of a server it signs its
+/// The private key that signs pin documents: ECDSA on P-256 with SHA-256. A backup key of a server also signs its
 /// ``CertificateRequestDraft``.
 ///
 /// ```swift
 /// let key = SigningKey()
 /// let file = try key.pem(password: password)
 /// ```
-/// It holds a secret: keep its texts in files of mode 0600.
+/// This value holds a secret: keep its texts in files of mode 0600.
 public struct SigningKey: Sendable {
     private let key: P256.Signing.PrivateKey
 
@@ -19,7 +19,7 @@ public struct SigningKey: Sendable {
     /// Reads a key file: PKCS #8 (RFC 5958), encrypted (RFC 8018 PBES2) or not, or SEC 1, in PEM.
     /// - Parameters:
     ///   - pem: the content of the file.
-    ///   - password: opens an encrypted key, in UTF-8; not looked at for one that is not encrypted.
+    ///   - password: opens an encrypted key, in UTF-8; ignored if the key is not encrypted.
     /// - Throws: ``SigningError``.
     public init(pem: String, password: [UInt8]? = nil) throws(SigningError) {
         let block = try PrivateKeyPEM(pem)
@@ -45,8 +45,8 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// Reads the number of a private key, as ``exportedPrivateKey`` writes it: Base64 of a big-endian integer, with a
-    /// zero octet in front or leading zeros left out, so that it has 31 to 33 octets.
+    /// Reads the number of a private key as ``exportedPrivateKey`` writes it: Base64 of a big-endian integer of 31 to
+    /// 33 octets, because a zero octet may be added or leading zeros left out.
     /// - Throws: ``SigningError`` `invalidNumber`.
     public init(exportedPrivateKey text: String) throws(SigningError) {
         guard let octets = CanonicalBase64.decode(text.utf8) else {
@@ -65,7 +65,7 @@ public struct SigningKey: Sendable {
         self.key = key
     }
 
-    /// The public key, as stores are configured with it: its `base64`.
+    /// The public key; stores are configured with its `base64`.
     public var publicKey: DocumentPublicKey {
         get throws(SigningError) {
             do throws(DocumentError) {
@@ -76,7 +76,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The pin of the key, where it is that of a server.
+    /// The pin of the key, for the key of a server.
     public var pin: Pin {
         get throws(SigningError) {
             guard let pin = try? Pin.publicKey(spkiDER: subjectPublicKeyInfo) else {
@@ -86,11 +86,11 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The public key as certificates and requests hold it, in DER.
+    /// The public key in DER, as certificates and requests contain it.
     var subjectPublicKeyInfo: [UInt8] { Array(key.publicKey.derRepresentation) }
 
-    /// The private key as the reference tool's `export-private` prints it: Base64 of Java's signed big-endian integer,
-    /// 33 octets where the first bit of the number is set, fewer than 32 where it begins with zeros.
+    /// The private key as the reference tool's `export-private` prints it: Base64 of Java's signed big-endian integer.
+    /// It has 33 octets if the first bit of the number is set, and fewer than 32 if the number begins with zeros.
     public var exportedPrivateKey: String {
         var octets = Array(key.rawRepresentation.drop { $0 == 0 })
         if octets.first.map({ $0 >= 0x80 }) ?? true { octets.insert(0, at: 0) }
@@ -100,10 +100,10 @@ public struct SigningKey: Sendable {
     /// The key in PKCS #8, PEM, without encryption.
     public var pem: String { PEMDocument(type: "PRIVATE KEY", derBytes: Array(key.derRepresentation)).pemString + "\n" }
 
-    /// The key in encrypted PKCS #8, PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256, as the reference tool has it.
+    /// The key in encrypted PKCS #8, PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256, as in the reference tool.
     /// - Parameters:
     ///   - password: in UTF-8, not empty.
-    ///   - rounds: of PBKDF2; 600,000 take about a quarter of a second (OWASP's figure for HMAC-SHA-256).
+    ///   - rounds: the rounds of PBKDF2; 600,000 take about a quarter of a second (OWASP's figure for HMAC-SHA-256).
     /// - Throws: ``SigningError``.
     public func pem(password: [UInt8], rounds: Int = 600_000) throws(SigningError) -> String {
         guard !password.isEmpty else {
@@ -113,7 +113,7 @@ public struct SigningKey: Sendable {
         return PEMDocument(type: "ENCRYPTED PRIVATE KEY", derBytes: der).pemString + "\n"
     }
 
-    /// Signs octets: DER of an ECDSA signature.
+    /// Signs octets; returns the DER of an ECDSA signature.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func signature(for message: [UInt8]) throws(SigningError) -> [UInt8] {
         do {
@@ -125,6 +125,6 @@ public struct SigningKey: Sendable {
 }
 
 extension SigningKey: CustomStringConvertible {
-    /// Says nothing about the key, so that no log holds it.
+    /// Reveals nothing about the key, so that no log contains it.
     public var description: String { "a private key" }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 public import Holdfast
 
-/// A trust-server document in the making: a customer, hosts, the time. Signing it is the end of it.
+/// A draft of a trust-server document: a customer, hosts and the time. Sign it when it is complete.
 public struct TrustServerDraft: Sendable, Hashable {
-    /// Whose hosts they are.
+    /// The customer whose hosts they are.
     public let customer: String
     /// The hosts in order.
     public let hosts: [TrustServerHost]
@@ -50,7 +50,7 @@ public struct TrustServerDraft: Sendable, Hashable {
         }
     }
 
-    /// Signs the document, and reads it as a client will before it lets it go.
+    /// Signs the document, and reads it as a client will before it returns it.
     /// - Parameters:
     ///   - key: whose certificate clients are configured with.
     ///   - limits: those of the clients.

@@ -1,6 +1,6 @@
 public import Holdfast
 
-/// What a trust server publishes about one host: fingerprints and keys, in the words of the document.
+/// What a trust server publishes about one host: fingerprints and keys, as the document writes them.
 public struct TrustServerHost: Sendable, Hashable {
     /// The host, without its port.
     public let hostname: String
@@ -42,7 +42,8 @@ public struct TrustServerHost: Sendable, Hashable {
     }
 }
 
-/// Pins that every host of a document gets besides its own: of keys and certificates that wait to replace those in use.
+/// Pins that every host of a document gets in addition to its own: pins of keys and certificates that wait to replace
+/// those in use.
 public struct TrustServerBackups: Sendable, Hashable {
     /// How many pins of a kind a reader takes beside those of a host.
     public static let maximumPins = 128
@@ -55,7 +56,7 @@ public struct TrustServerBackups: Sendable, Hashable {
     /// No backups.
     public init() { self.init(fingerprints: [], publicKeys: []) }
 
-    /// Backups from certificates, whose keys count as well, and from keys that stand alone.
+    /// Backups from certificates, whose keys count as well, and from separate keys.
     public init(certificates: [X509Certificate], keys: [SubjectPublicKeyInfo]) {
         self.init(
             fingerprints: certificates.map(TrustServerHost.fingerprint),

@@ -4,17 +4,17 @@ public import Foundation
 import Holdfast
 import SwiftASN1
 
-/// The key of a trust server with its certificate: signs documents for one customer (CMS, RFC 5652).
+/// The key of a trust server with its certificate. It signs documents for one customer (CMS, RFC 5652).
 ///
 /// ```swift
 /// let key = try TrustServerKey(customer: "gcx", kind: .p256, at: now)
 /// let app = key.certificate.base64EncodedString()     // for the app: trustServerCertificate
 /// ```
-/// It holds a secret: keep ``privateKeyPEM`` in a file of mode 0600.
+/// This value holds a secret: keep ``privateKeyPEM`` in a file of mode 0600.
 public struct TrustServerKey: Sendable {
     /// The kinds of key.
     public enum Kind: String, Sendable, CaseIterable {
-        /// RSA of 4,096 bits, as the published signer has it; making one takes seconds.
+        /// RSA of 4,096 bits, as the published signer uses it; making one takes seconds.
         case rsa4096 = "rsa-4096"
         /// ECDSA on P-256: small and quick.
         case p256 = "p-256"
@@ -30,12 +30,14 @@ public struct TrustServerKey: Sendable {
     private let secret: Secret
     private let issuerAndSerialNumber: [UInt8]
 
-    /// Makes a key and a certificate that signs itself: its one name is the customer, its one use to sign.
+    /// Makes a key and a self-signed certificate, which has the customer as its only name and signing as its only use.
     /// - Parameters:
-    ///   - customer: 1 to 64 letters, digits, points, hyphens and underscores, the first no point: files bear it.
-    ///   - kind: of the key.
-    ///   - time: from when on the certificate is valid.
-    ///   - years: for how long, 1 to 100. Clients trust it by its octets and only report that it has expired.
+    ///   - customer: 1 to 64 letters, digits, points, hyphens and underscores, not beginning with a point: files are
+    ///     named after it.
+    ///   - kind: the kind of key.
+    ///   - time: when the certificate becomes valid.
+    ///   - years: for how long it is valid, 1 to 100. Clients trust it by its octets and only report that it has
+    ///     expired.
     /// - Throws: ``SigningError``.
     public init(customer: String, kind: Kind, at time: Date, years: Int = 20) throws(SigningError) {
         try Self.requireCustomer(customer)
@@ -74,7 +76,7 @@ public struct TrustServerKey: Sendable {
         issuerAndSerialNumber = DERText.sequence([name, serial])
     }
 
-    /// Takes a key and a certificate that are there already, such as those of the published signer.
+    /// Uses an existing key and certificate, such as those of the published signer.
     /// - Parameters:
     ///   - certificate: DER or PEM of one certificate, self-signed or not.
     ///   - privateKeyPEM: RSA of 2,048 bits or more, or P-256; PKCS #8, PKCS #1 or SEC 1, not encrypted.
@@ -100,8 +102,8 @@ public struct TrustServerKey: Sendable {
         ])
     }
 
-    /// Whose documents clients take this key's for, by the certificate's common name; nil without a single one. The name
-    /// may hold anything; see `DistinguishedName.commonName`.
+    /// The customer whose documents clients accept from this key, by the certificate's common name; nil if it does not
+    /// have exactly one. The name may be any text; see `DistinguishedName.commonName`.
     public var customer: String? { (try? X509Certificate(der: [UInt8](certificate)))?.subject.commonName }
 
     /// The certificate in PEM.
@@ -119,8 +121,9 @@ public struct TrustServerKey: Sendable {
         return PEMDocument(type: "PRIVATE KEY", derBytes: [UInt8](der)).pemString + "\n"
     }
 
-    /// Signs a content: DER of a CMS SignedData with it attached, the certificate, and the attributes contentType,
-    /// signingTime and messageDigest, with SHA-256. RSA is named `rsaEncryption`, as openssl does.
+    /// Signs content; returns the DER of a CMS SignedData with the content attached, the certificate, and the
+    /// attributes contentType, signingTime and messageDigest, with SHA-256. RSA is named `rsaEncryption`, as openssl
+    /// does.
     /// - Parameters:
     ///   - content: any octets; of type data.
     ///   - time: the signing time that is written, to the second.
@@ -236,6 +239,6 @@ public struct TrustServerKey: Sendable {
 }
 
 extension TrustServerKey: CustomStringConvertible {
-    /// Says nothing about the key, so that no log holds it.
+    /// Reveals nothing about the key, so that no log contains it.
     public var description: String { "the private key of a trust server" }
 }
