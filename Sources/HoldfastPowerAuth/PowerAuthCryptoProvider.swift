@@ -28,8 +28,5 @@ public struct PowerAuthCryptoProvider: CryptoProvider {
 
     /// The SHA-256, 32 octets.
     public func hashSha256(data: Data) -> Data { PowerAuthCoreCryptoUtils.hashSha256(data) }
-
-    /// Octets of the system's generator; none for a length below 1.
-    public func getRandomData(length: Int) -> Data { SwiftCryptoProvider().getRandomData(length: length) }
 }
 #endif

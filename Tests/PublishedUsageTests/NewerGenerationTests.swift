@@ -143,4 +143,40 @@ struct NewerGenerationTests {
         #expect(!isTrusted)
         // End.
     }
+
+    /// What an application writes that takes any manager.
+    private func pin(_ hostName: String, in manager: any TrustManaging) -> (any TrustPolicy)? {
+        manager.add(policy: manager.create(type: .pinPublicKey, hostName: hostName, settings: nil))
+        return manager.policy(for: hostName)
+    }
+
+    @Test("A manager is used by its protocol, and settings may be nil")
+    func managing() throws {
+        let trustManager = TrustManager()
+        let policy = try #require(pin("www.example.com", in: trustManager))
+        #expect(policy.hostName == "www.example.com")
+        // The main bundle of a test process has no certificates: the policy rejects, as with settings of the same content.
+        #expect(!policy.validate(trust: nil))
+        let managing: any TrustManaging = trustManager
+        #expect(managing.allNames == ["www.example.com"] && managing.allPolicies.count == 1)
+        managing.add(policies: [trustManager.create(type: .standard, hostName: "b.example.com", settings: nil)])
+        #expect(managing.removePolicy(name: "www.example.com") != nil)
+        #expect(managing.policies.keys.sorted() == ["b.example.com"])
+        managing.policies = [:]
+        #expect(trustManager.allPolicies.isEmpty)
+    }
+
+    @Test("Settings are changed by their protocol")
+    func customizable() throws {
+        func harden(_ settings: any ValidationCustomizable) {
+            settings.sslValidateHostName = true
+            settings.certificatePinOnly = false
+            settings.certificateBundle = .main
+            settings.customValidation = { $0 != nil }
+        }
+        let settings = ValidationSettings.defaultSettings
+        settings.sslValidateHostName = false
+        harden(settings)
+        #expect(settings.sslValidateHostName && settings.customValidation?(nil) == false)
+    }
 }

@@ -187,4 +187,18 @@ struct OlderGenerationTests {
         #expect(manager.allPolicies.count == 3)
         #expect(TrustManager(with: trustPolicies).allNames.count == 3)
     }
+
+    @Test("The oldest generation's names list and remove policies")
+    func oldest() throws {
+        let manager = TrustManager(trustPolicies: [
+            ComposePolicy(withValidation: .standard, forHost: "hostNameA.example").create(),
+            ComposePolicy(withValidation: .disabled, forHost: "hostNameB.example").create(),
+        ])
+        // Published:
+        let names = manager.allHostNames()
+        manager.removePolicy(for: "hostNameA.example")
+        // End.
+        #expect(names.sorted() == ["hostnamea.example", "hostnameb.example"])
+        #expect(manager.allHostNames() == ["hostnameb.example"])
+    }
 }

@@ -67,13 +67,51 @@ struct WultraStoreUsageTests {
         #expect(result == .networkError)
     }
 
-    /// It only has to compile: the main queue of a test process is nobody's.
-    private func updateOnTheMainQueue(_ certStore: CertStore) {
-        certStore.update { (result, error) in
-            if result == .ok {
-                // everything's OK, no action is required, silent update was successful
+    @Test("The published update on the main queue, which is where it completes unless told otherwise")
+    func updateOnTheMainQueue() async throws {
+        let certStore = makeStore(CertStoreConfiguration(serviceUrl: try #require(serviceUrl), publicKey: publicKey))
+        await withCheckedContinuation { continuation in
+            // Published:
+            certStore.update { (result, error) in
+                if result == .ok {
+                    // everything's OK,
+                    // No action is required, or a silent update was started
+                } else if result == .storeIsEmpty {
+                    // Update succeeded, but it looks like the remote list contains
+                    // already expired fingerprints.
+                } else {
+                    // Other error. See `CertStore.UpdateResult` for details.
+                    // The "error" variable is set in case of a network error.
+                    #expect(result == .networkError && error != nil)
+                }
+                // End.
+                dispatchPrecondition(condition: .onQueue(.main))
+                continuation.resume()
             }
         }
+    }
+
+    @Test("A shared store is the application's own, as published")
+    func shared() {
+        #expect(CertStore.shared.configuration.serviceUrl.host() == "pins.example.com")
+        #expect(CertStore.shared.instanceIdentifier == "default")
+        #expect(CertStore.shared.validate(commonName: "www.example.com", fingerprint: Data()) == .empty)
+    }
+
+    @Test("The newest generation's names: its defaults, a depth, and the level of what is printed")
+    func newestGeneration() throws {
+        // Published:
+        WultraDebug.verboseLevel = .all
+        // End.
+        let certStore = CertStore(
+            configuration: CertStoreConfiguration(serviceUrl: try #require(serviceUrl), publicKey: publicKey),
+            cryptoProvider: CryptoKitCryptoProvider(),
+            secureDataStore: InMemoryDataStore())
+        #expect(certStore.instanceIdentifier == "default")
+        let fingerprint = Data(repeating: 0, count: 32)
+        #expect(certStore.validate(commonName: "a", fingerprint: fingerprint, depth: 1) == .empty)
+        #expect(certStore.validate(commonName: "a", certificateData: Data([0x30, 0x00]), depth: 1) == .empty)
+        #expect(WultraDebug.verboseLevel.rawValue == 3)
     }
 
     @Test("The published validations")
@@ -116,4 +154,16 @@ struct WultraStoreUsageTests {
         )
         #expect(certStore.validate(commonName: "a", fingerprint: Data(repeating: 0, count: 32)) == .empty)
     }
+}
+
+extension CertStore {
+    // Published, with another URL and key:
+    static var shared: CertStore {
+        let config = CertStoreConfiguration(
+            serviceUrl: URL(string: "https://pins.example.com/pins.json") ?? URL(filePath: "/"),
+            publicKey: "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
+        )
+        return CertStore(configuration: config, secureDataStore: InMemoryDataStore())
+    }
+    // End.
 }

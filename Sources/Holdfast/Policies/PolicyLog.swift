@@ -18,10 +18,20 @@ package final class PolicyLog: Sendable {
     /// Where stores write that were given no logger.
     package let storeLogger: Logger
     private let state = Lock(State())
+    private let levelOfStores = Lock<Logger.Level?>(nil)
 
     package init(_ logger: Logger, stores storeLogger: Logger? = nil) {
         self.logger = logger
-        self.storeLogger = storeLogger ?? logger
+        var stores = storeLogger ?? logger
+        stores.handler = AdjustableLogHandler(stores.handler, level: levelOfStores)
+        self.storeLogger = stores
+    }
+
+    /// The least severe level that stores without a logger of their own write, those that exist included; nil for the
+    /// level of the log that they write to.
+    package var storeLevel: Logger.Level? {
+        get { levelOfStores.withLock { $0 } }
+        set { levelOfStores.withLock { $0 = newValue } }
     }
 
     func validationDisabled(for host: String) {

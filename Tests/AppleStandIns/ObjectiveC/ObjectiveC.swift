@@ -10,6 +10,8 @@ public struct Selector: Hashable, Sendable {
 
     public static let sessionChallenge = Selector(name: "URLSession:didReceiveChallenge:completionHandler:")
     public static let taskChallenge = Selector(name: "URLSession:task:didReceiveChallenge:completionHandler:")
+    public static let validateWithTrust = Selector(name: "validateWithTrust:")
+    public static let validateWith = Selector(name: "validateWith:")
     public static let becameInvalid = Selector(name: "URLSession:didBecomeInvalidWithError:")
 }
 

@@ -74,3 +74,35 @@ public class PowerAuthKeychain: NSObject {
         Self.items.withLock { $0.removeValue(forKey: name(key)) != nil }
     }
 }
+
+public class PowerAuthConfiguration: NSObject {
+    public var baseEndpointUrl = ""
+}
+
+public class PowerAuthKeychainConfiguration: NSObject {
+    public var keychainAttribute_AccessGroup: String?
+}
+
+public class PowerAuthClientConfiguration: NSObject {
+    public var sslValidationStrategy: (any PowerAuthClientSslValidationStrategy)?
+}
+
+// The names before 1.6, which PowerAuth2 goes on declaring.
+@available(*, deprecated)
+public typealias PA2KeychainConfiguration = PowerAuthKeychainConfiguration
+@available(*, deprecated)
+public typealias PA2ClientConfiguration = PowerAuthClientConfiguration
+@available(*, deprecated)
+public protocol PA2ClientSslValidationStrategy: PowerAuthClientSslValidationStrategy {}
+
+public class PowerAuthSDK: NSObject {
+    public let clientConfiguration: PowerAuthClientConfiguration?
+
+    public init?(
+        configuration: PowerAuthConfiguration, keychainConfiguration: PowerAuthKeychainConfiguration?,
+        clientConfiguration: PowerAuthClientConfiguration?
+    ) {
+        guard !configuration.baseEndpointUrl.isEmpty else { return nil }
+        self.clientConfiguration = clientConfiguration
+    }
+}

@@ -80,4 +80,50 @@ struct ISPDelegateTests {
             #expect(await ask(nil, method: other, of: Sender(hasDefaultHandling: false)) == .withoutCredential)
         }
     }
+
+    /// As an application inherits from it: it counts challenges and leaves the answers to the class above.
+    private final class CountingSessionDelegate: ISPPinnedNSURLSessionDelegate, @unchecked Sendable {
+        let hosts = Collected<String>()
+
+        override func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            hosts.add(challenge.protectionSpace.host)
+            super.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+        }
+    }
+
+    private final class CountingConnectionDelegate: ISPPinnedNSURLConnectionDelegate {
+        let hosts = Collected<String>()
+
+        override func connection(
+            _ connection: AnyObject, willSendRequestFor challenge: URLAuthenticationChallenge
+        ) {
+            hosts.add(challenge.protectionSpace.host)
+            super.connection(connection, willSendRequestFor: challenge)
+        }
+    }
+
+    @Test("Swift classes inherit from both delegates")
+    func subclasses() async throws {
+        try await withPins(of: { [$0.leaf] }) { fixture, file in
+            let ofSession = CountingSessionDelegate(file: file)
+            for (trust, expected) in [
+                (fixture.secTrust(), Answer.trusted), (fixture.secTrust(systemAnchors: []), .cancelled),
+            ] {
+                let answer = await answer {
+                    ofSession.urlSession(session, didReceive: fixture.challenge(trust), completionHandler: $0)
+                }
+                #expect(answer == expected)
+            }
+            #expect(ofSession.hosts.all == [fixture.host, fixture.host])
+            #expect(ofSession.failure(forHost: fixture.host) != nil)
+            let (ofConnection, sender) = (CountingConnectionDelegate(file: file), Sender())
+            ofConnection.connection(
+                NSObject(), willSendRequestFor: fixture.challenge(fixture.secTrust(), sender: sender))
+            #expect(await sender.first() == .use("server trust"))
+            #expect(ofConnection.hosts.all == [fixture.host])
+        }
+    }
 }

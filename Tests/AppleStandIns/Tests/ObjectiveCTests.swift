@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastTesting
+import ObjectiveC
 import Security
 import Testing
 
@@ -53,6 +54,31 @@ struct ObjectiveCTests {
         #expect(manager.allNames.isEmpty)
     }
 
+    @Test("Settings may be nil, policies are replaced by assignment, and managers and settings have their protocols")
+    func protocols() throws {
+        let fixture = try AppleFixture()
+        let manager: any ObjCTrustManaging = ObjCTrustManager()
+        let policy = manager.create(type: .standard, hostName: fixture.host, settings: nil)
+        #expect(policy.validate(withTrust: fixture.secTrust()))
+        #expect(!policy.validate(withTrust: fixture.secTrust(systemAnchors: [])))
+        manager.policies = [fixture.host: policy, "b.example": policy]
+        #expect(manager.allNames.sorted() == ["b.example", fixture.host].sorted())
+        let settings: any ObjCValidationCustomizable = ObjCValidationSettings.defaultSettings
+        settings.customValidation = { $0 == nil }
+        #expect(settings.sslValidateHostName && !settings.certificatePinOnly)
+        #expect(settings.customValidation?(nil) == true)
+    }
+
+    @Test("The oldest generation's names list and remove policies")
+    func oldest() {
+        let manager = ObjCTrustManager(
+            trustPolicies: ["a.example", "b.example"].map {
+                ObjCComposePolicy(withValidation: .disabled, forHost: $0).create()
+            })
+        manager.removePolicy(for: "a.example")
+        #expect(manager.allHostNames() == ["b.example"])
+    }
+
     @Test("The shared manager is Swift's")
     func shared() throws {
         let fixture = try AppleFixture()
@@ -63,19 +89,37 @@ struct ObjectiveCTests {
         #expect(ObjCTrustManager.shared === ObjCTrustManager.sharedInstance)
     }
 
-    @Test("A class of the application's own is asked, and only about its host")
+    // Policies of the application's own; which of the two methods each has, the runtime says.
+
+    private final class NewerOwn: NSObject, ObjCTrustPolicy, StandInResponder {
+        let hostName = "own.example"
+        let implemented: Set<Selector> = [.validateWithTrust]
+        func validate(withTrust trust: SecTrust?) -> Bool { trust != nil }
+    }
+
+    private final class OlderOwn: NSObject, ObjCTrustPolicy, StandInResponder {
+        let hostName = "own.example"
+        let implemented: Set<Selector> = [.validateWith]
+        func validate(with trust: SecTrust?) -> Bool { trust != nil }
+    }
+
+    private final class EmptyOwn: NSObject, ObjCTrustPolicy, StandInResponder {
+        let hostName = "own.example"
+        let implemented: Set<Selector> = []
+    }
+
+    @Test("A class of the application's own is asked by the method that it has, and only about its host")
     func foreignPolicy() throws {
-        final class Own: NSObject, ObjCTrustPolicy {
-            let hostName = "own.example"
-            func validate(withTrust trust: SecTrust?) -> Bool { trust != nil }
-            func validate(with trust: SecTrust?) -> Bool { validate(withTrust: trust) }
-        }
         let fixture = try AppleFixture()
-        let manager = ObjCTrustManager()
-        manager.add(policy: Own())
         let own = try fixture.dialled("own.example")
-        #expect(manager.manager.evaluate(ServerTrust(fixture.secTrust(), host: own)).isTrusted)
-        #expect(manager.policy(for: "own.example")?.validate(withTrust: nil) == false)
-        #expect(!manager.manager.evaluate(ServerTrust(fixture.secTrust(), host: try fixture.dialled())).isTrusted)
+        let policies: [(any ObjCTrustPolicy, Bool)] = [(NewerOwn(), true), (OlderOwn(), true), (EmptyOwn(), false)]
+        for (policy, isTrusted) in policies {
+            let manager = ObjCTrustManager()
+            manager.add(policy: policy)
+            #expect(manager.manager.evaluate(ServerTrust(fixture.secTrust(), host: own)).isTrusted == isTrusted)
+            #expect(manager.policy(for: "own.example")?.validate(withTrust: nil) == false)
+            #expect(manager.policy(forHost: "own.example")?.validate(with: nil) == false)
+            #expect(!manager.manager.evaluate(ServerTrust(fixture.secTrust(), host: try fixture.dialled())).isTrusted)
+        }
     }
 }

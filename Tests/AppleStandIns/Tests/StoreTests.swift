@@ -120,6 +120,34 @@ struct StoreTests {
         }
     }
 
+    @Test("An access group keeps its items to itself, in both keychain stores and by every published spelling")
+    func accessGroups() throws {
+        let service = UUID().uuidString
+        func expectApart(_ stores: [any SecureDataStore]) {
+            for (number, store) in stores.enumerated() { #expect(store.save(data: Data([UInt8(number)]), forKey: "a")) }
+            for (number, store) in stores.enumerated() {
+                #expect(store.loadData(forKey: "a") == Data([UInt8(number)]))
+            }
+            stores[1].removeData(forKey: "a")
+            #expect(stores.map { $0.loadData(forKey: "a") } == [Data([0]), nil, Data([2])])
+        }
+        expectApart(
+            [nil, "one.example", "two.example"].map { KeychainDataStore(service: service, accessGroup: $0) })
+        expectApart(
+            [nil, "one.example", "two.example"].map {
+                PowerAuthSecureDataStore(keychainIdentifier: service, accessGroup: $0)
+            })
+        let newest = KeychainSecureDataStore(keychainIdentifier: service, accessGroup: "one.example")
+        #expect(newest.service == service && newest.accessGroup == "one.example")
+        #expect(KeychainSecureDataStore().service == KeychainSecureDataStore.defaultKeychainIdentifier)
+        let store = CertStore(
+            configuration: CertStoreConfiguration(
+                serviceUrl: try #require(URL(string: "https://localhost/pins.json")), publicKey: ""),
+            cryptoProvider: CryptoKitCryptoProvider(), secureDataStore: newest,
+            logger: RecordingLog().logger)
+        #expect(store.configurationError != nil)
+    }
+
     @Test("A keychain item stays on this device, also one that was there with another accessibility")
     func accessibility() throws {
         let service = UUID().uuidString

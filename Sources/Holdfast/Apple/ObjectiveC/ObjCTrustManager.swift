@@ -2,7 +2,10 @@
 public import Foundation
 
 /// `GCXTrustManager`, a ``TrustManager`` as Objective-C has it.
-@objc(GCXTrustManager) public final class ObjCTrustManager: NSObject, Sendable {
+@objc(GCXTrustManager)
+public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
+    Sendable
+{
     /// The same manager as Swift has it.
     public let manager: TrustManager
 
@@ -33,10 +36,14 @@ public import Foundation
     }
 
     /// Makes a policy; it is not added.
+    /// - Parameters:
+    ///   - type: how it validates.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
+    ///   - settings: what else it is made from; nil for the defaults.
     @objc(createWithType:hostName:settings:) public func create(
-        type: ObjCValidationType, hostName: String, settings: ObjCValidationSettings
+        type: ObjCValidationType, hostName: String, settings: ObjCValidationSettings?
     ) -> any ObjCTrustPolicy {
-        ObjCPolicy(manager.create(type: type.swiftType, hostName: hostName, settings: settings.settings))
+        ObjCPolicy(manager.create(type: type.swiftType, hostName: hostName, settings: settings?.settings))
     }
 
     /// Adds a policy, in place of the one for the same host or pattern if there is one.
@@ -62,13 +69,22 @@ public import Foundation
         manager.removePolicy(name: name).map(ObjCPolicy.init)
     }
 
-    /// Every policy by its name.
-    @objc public var policies: [String: any ObjCTrustPolicy] { manager.policies.mapValues(ObjCPolicy.init) }
+    /// Removes the policy of this very name, by the older generation's name.
+    @objc(removePolicyFor:) public func removePolicy(for hostName: String) { manager.removePolicy(name: hostName) }
+
+    /// Every policy by its name. Assigning replaces them all at once.
+    @objc public var policies: [String: any ObjCTrustPolicy] {
+        get { manager.policies.mapValues(ObjCPolicy.init) }
+        set { manager.policies = newValue.mapValues(\.swiftPolicy) }
+    }
 
     /// Every policy, exact hosts first.
     @objc public var allPolicies: [any ObjCTrustPolicy] { manager.allPolicies.map(ObjCPolicy.init) }
 
     /// The name of every policy.
     @objc public var allNames: [String] { manager.allNames }
+
+    /// The name of every policy, by the older generation's name.
+    @objc public func allHostNames() -> [String] { manager.allNames }
 }
 #endif

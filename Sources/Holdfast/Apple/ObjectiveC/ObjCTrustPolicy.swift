@@ -3,15 +3,18 @@ public import Foundation
 public import Security
 
 /// `GCXTrustPolicy`, a policy as Objective-C has it.
+///
+/// A class of the application's own implements one of the two calls, by the name that its generation publishes; one that
+/// implements neither trusts nobody.
 @objc(GCXTrustPolicy) public protocol ObjCTrustPolicy: NSObjectProtocol {
     /// The host or pattern in canonical form.
     @objc var hostName: String { get }
 
     /// Whether a trust is trusted: for nil NO, unless the policy validates nothing or asks the application.
-    @objc(validateWithTrust:) func validate(withTrust trust: SecTrust?) -> Bool
+    @objc(validateWithTrust:) optional func validate(withTrust trust: SecTrust?) -> Bool
 
     /// Whether a trust is trusted, by the older generation's name.
-    @objc(validateWith:) func validate(with trust: SecTrust?) -> Bool
+    @objc(validateWith:) optional func validate(with trust: SecTrust?) -> Bool
 
     /// The policy of Swift's that this one stands for. A class of the application's own leaves it out: then the class is
     /// asked itself.
@@ -44,7 +47,10 @@ extension ObjCTrustPolicy {
     var swiftPolicy: any TrustPolicy {
         if let own = standsFor { return own.policy }
         let reference = SharedReference(self as any ObjCTrustPolicy)
-        let validation: CustomValidationClosure = { reference.get.validate(withTrust: $0) }
+        let validation: CustomValidationClosure = { trust in
+            let own = reference.get
+            return own.validate?(withTrust: trust) ?? own.validate?(with: trust) ?? false
+        }
         let settings = ValidationSettings()
         settings.customValidation = validation
         return TrustManager().create(type: .custom, hostName: hostName, settings: settings)

@@ -3,7 +3,7 @@ public import Foundation
 public import Security
 
 /// `GCXValidationSettings`, the ``ValidationSettings`` as Objective-C has them.
-@objc(GCXValidationSettings) public final class ObjCValidationSettings: NSObject {
+@objc(GCXValidationSettings) public final class ObjCValidationSettings: NSObject, ObjCValidationCustomizable {
     let settings = ValidationSettings()
 
     /// Fresh settings with every default; a new object each time.

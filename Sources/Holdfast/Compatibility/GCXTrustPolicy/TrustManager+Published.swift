@@ -1,5 +1,5 @@
 /// GCXTrustPolicy's spellings, newer generation.
-extension TrustManager {
+extension TrustManager: TrustManaging {
     /// Makes a policy; it is not added.
     ///
     /// It reads the certificates to pin, blocking on the file system. Where the configuration is in error the policy
@@ -7,12 +7,12 @@ extension TrustManager {
     /// - Parameters:
     ///   - type: how it validates.
     ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
-    ///   - settings: what else it is made from.
+    ///   - settings: what else it is made from; nil for the defaults.
     /// - Returns: the policy, with the manager's clock.
     public func create(
-        type: ValidationType, hostName: String, settings: ValidationSettings = .defaultSettings
+        type: ValidationType, hostName: String, settings: ValidationSettings? = nil
     ) -> any TrustPolicy {
-        recipe(type, hostName, settings).create()
+        recipe(type, hostName, settings ?? .defaultSettings).create()
     }
 
     /// Makes a policy; it is not added.
@@ -60,4 +60,12 @@ extension TrustManager {
     /// The policy that decides for a host; see ``policy(for:)-(String)``.
     @available(*, deprecated, renamed: "policy(for:)")
     public func policy(forHost host: String) -> (any TrustPolicy)? { policy(for: host) }
+
+    /// The name of every policy.
+    @available(*, deprecated, renamed: "allNames")
+    public func allHostNames() -> [String] { allNames }
+
+    /// Removes the policy of this very name; see ``removePolicy(name:)``.
+    @available(*, deprecated, renamed: "removePolicy(name:)")
+    public func removePolicy(for hostName: String) { removePolicy(name: hostName) }
 }

@@ -5,7 +5,7 @@ public import struct Foundation.URL
 /// What ``TrustManager/create(type:hostName:settings:)`` makes a policy from, beside its type and host.
 ///
 /// A class, as published: change the object, then hand it over; `create` copies what it says. It is not Sendable.
-public final class ValidationSettings {
+public final class ValidationSettings: ValidationCustomizable {
     /// Fresh settings with every default; a new object each time, so that no change reaches another policy.
     public static var defaultSettings: ValidationSettings { ValidationSettings() }
 

@@ -3,6 +3,10 @@ public import Logging
 
 public import struct Foundation.Data
 
+/// The newest generation's name of the cryptography that a store uses unless told otherwise: CryptoKit on Apple's
+/// systems, swift-crypto elsewhere.
+public typealias CryptoKitCryptoProvider = SwiftCryptoProvider
+
 /// What WultraSSLPinning calls these things, and what only it has.
 extension CertStore {
     /// WultraSSLPinning's name of ``StoreUpdateMode``.
@@ -22,6 +26,10 @@ extension CertStore {
         case invalidSignature
     }
 
+    /// The identifier of the configuration, or `default` where it has none; see
+    /// ``CertStoreConfiguration/instanceIdentifier``.
+    public var instanceIdentifier: String { configuration.instanceIdentifier }
+
     /// Makes a store that a configuration in error leaves empty: it answers ``ValidationResult/empty`` and says why in
     /// ``configurationError``. ``init(checking:cryptoProvider:secureDataStore:remoteDataProvider:clock:logger:)`` throws
     /// instead, and takes the same parameters.
@@ -40,7 +48,9 @@ extension CertStore {
     ///   - mode: whether to update when none is due.
     ///   - completionQueue: where `completion` is called. The main queue of a process on Linux runs only if the process
     ///     runs it.
-    ///   - completion: called once: after the download when the update is direct, otherwise with `ok` at once.
+    ///   - completion: called once: after the download when the update is direct, otherwise with `ok` at once. The error
+    ///     comes with `networkError` alone, and with a configuration in error, of which every update says `invalidData`;
+    ///     what else failed, ``lastUpdate`` says.
     public func update(
         mode: StoreUpdateMode = .default, completionQueue: DispatchQueue = .main,
         completion: @escaping @Sendable (UpdateResult, (any Error)?) -> Void
@@ -56,25 +66,37 @@ extension CertStore {
         }
         Task {
             let report = await task.value
-            let error = report.error.flatMap { $0.code == .notStored ? nil : $0 }
-            completionQueue.async { completion(report.result, error) }
+            completionQueue.async {
+                completion(report.result, report.result == .networkError ? report.error : nil)
+            }
         }
     }
 
-    /// Judges a certificate by its fingerprint.
+    /// Judges a certificate by its fingerprint and its place in the chain. An entry counts at its own depth alone: at
+    /// another one it is as if it were not there.
     /// - Parameters:
     ///   - commonName: the name as the document has it, a wildcard as a literal text.
     ///   - fingerprint: SHA-256 of the certificate's DER, 32 octets.
-    public func validate(commonName: String, fingerprint: Data) -> ValidationResult {
-        judge(fingerprint, named: commonName)
+    ///   - depth: 0 for the server's own certificate, n for the n-th above it in a chain that was validated. The depth in a
+    ///     static list is not signed; above 0 the caller makes sure that the certificate is an authority's.
+    public func validate(commonName: String, fingerprint: Data, depth: Int = 0) -> ValidationResult {
+        judge(fingerprint, named: commonName, depth: depth)
     }
 
-    /// Judges a certificate.
+    /// Judges a certificate by its place in the chain; see ``validate(commonName:fingerprint:depth:)``. Above the server's
+    /// own, only the certificate of an authority is trusted.
     /// - Parameters:
     ///   - commonName: the name as the document has it, a wildcard as a literal text.
     ///   - certificateData: DER.
-    public func validate(commonName: String, certificateData: Data) -> ValidationResult {
-        judge(crypto.hashSha256(data: certificateData), named: commonName)
+    ///   - depth: 0 for the server's own certificate, n for the n-th above it in a chain that was validated.
+    public func validate(commonName: String, certificateData: Data, depth: Int = 0) -> ValidationResult {
+        // Whoever serves a static list can change a depth: a server's certificate must not pass for its issuer's.
+        let mayBeThere = depth == 0 || Self.isAuthority(certificateData)
+        return judge(mayBeThere ? crypto.hashSha256(data: certificateData) : Data(), named: commonName, depth: depth)
+    }
+
+    private static func isAuthority(_ der: Data) -> Bool {
+        (try? X509Certificate(der: [UInt8](der)).basicConstraints)?.isCertificateAuthority == true
     }
 
     fileprivate static func result(of error: StoreError?) -> UpdateResult {

@@ -20,7 +20,7 @@ extension CertStoreConfiguration {
             sslValidationStrategy: sslValidationStrategy)
     }
 
-    /// The published spelling of ``serviceURL``.
+    /// The published spelling of ``serviceURL``, with the same advice: another domain than those that are pinned.
     public var serviceUrl: URL {
         get { serviceURL }
         set { serviceURL = newValue }

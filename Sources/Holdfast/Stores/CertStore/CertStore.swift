@@ -126,7 +126,7 @@ public final class CertStore: Sendable {
         }
         self.fallback = fallback
         let logger = logger ?? PolicyLog.shared.storeLogger
-        let reporter = CertStoreReporter(storeName: configuration.instanceIdentifier, logger: logger)
+        let reporter = CertStoreReporter(configuration, logger: logger)
         self.reporter = reporter
         let format = CertStoreFormat(
             configuration: configuration, key: key, configurationError: configurationError, crypto: crypto)
@@ -156,19 +156,19 @@ public final class CertStore: Sendable {
 
     // MARK: Validation
 
-    /// Judges a certificate by the SHA-256 of its DER and by a name as the document has it.
-    func judge(_ fingerprint: Data, named name: String) -> ValidationResult {
-        let result = result(of: fingerprint, named: name)
+    /// Judges a certificate by the SHA-256 of its DER, by a name as the document has it, and by its place in the chain.
+    func judge(_ fingerprint: Data, named name: String, depth: Int) -> ValidationResult {
+        let result = result(of: fingerprint, named: name, depth: depth)
         tell(.validated(name: name, result))
         if result == .untrusted { updateAfterMismatch() }
         return result
     }
 
-    private func result(of fingerprint: Data, named name: String) -> ValidationResult {
+    private func result(of fingerprint: Data, named name: String, depth: Int) -> ValidationResult {
         guard configuration.expects(name) else { return .untrusted }
         let snapshot = snapshot
         let time = snapshot.trustedTime.time(clock: clock.now).wholeSeconds
-        return snapshot.result(name: name, fingerprint: fingerprint, at: time)
+        return snapshot.result(name: name, fingerprint: fingerprint, depth: depth, at: time)
     }
 
     // MARK: Watching
@@ -187,4 +187,7 @@ public final class CertStore: Sendable {
     public func events() -> AsyncStream<Event> { reporter.observers.stream() }
 
     func tell(_ event: Event) { reporter.tell(event) }
+
+    /// Warns where the store is to judge the host that its document comes from.
+    func note(_ host: HostPattern) { reporter.note(host) }
 }

@@ -7,7 +7,12 @@ public import Foundation
 ///     serviceURL: url, publicKey: "BMne…kdh2ak=", useChallenge: true)
 /// ```
 public struct CertStoreConfiguration: Sendable {
-    /// Where the document is downloaded from.
+    /// Where the document is downloaded from. Use another domain than those that the document pins.
+    ///
+    /// The download cannot be pinned by the document that it brings, so somebody with a certificate of any trusted
+    /// authority can get between. He can make no document; but a connection that he holds, or its TLS session, may be used
+    /// again for later requests to the same host, and nobody asks for pins then. A store warns in the log when it makes a
+    /// policy that covers this host.
     public var serviceURL: URL
     /// The signer's public key: Base64 of the 65 octets of its X9.63 form.
     public var publicKey: String

@@ -6,12 +6,25 @@ final class CertStoreReporter: Sendable {
     let observers = Subscribers<@Sendable (CertStore.Event) -> Void>()
     private let storeName: String
     private let logger: Logger
+    /// Where the document comes from; nil for a URL without a host, with which no update succeeds.
+    private let service: DialledHost?
     /// Said once.
     private let hasWarnedOfReplay = Lock(false)
+    private let hasWarnedOfHost = Lock(false)
 
-    init(storeName: String, logger: Logger) {
-        self.storeName = storeName
+    init(_ configuration: CertStoreConfiguration, logger: Logger) {
+        storeName = configuration.instanceIdentifier
+        service = try? DialledHost(url: configuration.serviceURL)
         self.logger = logger
+    }
+
+    /// The document is downloaded without its own pins. A connection, or a TLS session, of that download which somebody in
+    /// the middle holds may be used again for the host, and nobody is asked about it then.
+    func note(_ host: HostPattern) {
+        guard let service, host.matches(service), hasWarnedOfHost.withLock({ $0.setFirst() }) else { return }
+        logger.notice(
+            "the document is downloaded from a host that it pins: serve it from another domain",
+            metadata: ["store": "\(storeName)", "host": "\(service.name)"])
     }
 
     func tell(_ event: CertStore.Event) {
@@ -30,10 +43,7 @@ final class CertStoreReporter: Sendable {
     }
 
     private func say(about content: StoreContent) {
-        let warningOfReplay = hasWarnedOfReplay.withLock { hasWarned in
-            defer { if !content.isSignedAsAWhole { hasWarned = true } }
-            return !content.isSignedAsAWhole && !hasWarned
-        }
+        let warningOfReplay = !content.isSignedAsAWhole && hasWarnedOfReplay.withLock { $0.setFirst() }
         tell(.pinsReplaced(entries: content.table.count))
         if content.hasUnsignedDomains {
             tell(.unsignedDomainsConfigurationIgnored)
@@ -45,5 +55,14 @@ final class CertStoreReporter: Sendable {
                 "a static list does not protect against older entries that have not expired; a challenge does",
                 metadata: ["store": "\(storeName)"])
         }
+    }
+}
+
+extension Bool {
+    /// Makes it true.
+    /// - Returns: whether it was not.
+    fileprivate mutating func setFirst() -> Bool {
+        defer { self = true }
+        return !self
     }
 }

@@ -29,8 +29,17 @@ public protocol CryptoProvider: Sendable {
     func importECPublicKey(publicKey: Data) -> (any ECPublicKey)?
     /// The SHA-256, 32 octets.
     func hashSha256(data: Data) -> Data
-    /// Random octets fit for keys.
+    /// Random octets fit for keys; by default those of the system's generator. The first published generation has no such
+    /// call, and what was written for it needs none.
     func getRandomData(length: Int) -> Data
+}
+
+extension CryptoProvider {
+    /// Octets of the system's generator; none for a length below 1.
+    public func getRandomData(length: Int) -> Data {
+        var generator = SystemRandomNumberGenerator()
+        return Data((0..<max(0, length)).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    }
 }
 
 /// The cryptography of swift-crypto, what a ``CertStore`` uses unless told otherwise.
@@ -56,12 +65,6 @@ public struct SwiftCryptoProvider: CryptoProvider {
 
     /// The SHA-256, 32 octets.
     public func hashSha256(data: Data) -> Data { Data(SHA256.hash(data: data)) }
-
-    /// Octets of the system's generator; none for a length below 1.
-    public func getRandomData(length: Int) -> Data {
-        var generator = SystemRandomNumberGenerator()
-        return Data((0..<max(0, length)).map { _ in UInt8.random(in: 0...255, using: &generator) })
-    }
 }
 
 /// A key of a provider, as documents are verified with.

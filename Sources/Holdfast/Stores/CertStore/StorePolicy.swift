@@ -160,12 +160,15 @@ extension CertStore {
     /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
     public func trustPolicy(forHost host: String) throws(PolicyConfigurationError) -> StorePolicy {
         do throws(HostPatternError) {
-            return StorePolicy(scope: .hosts(try HostPattern(publishedName: host)), store: self)
+            return trustPolicy(for: try HostPattern(publishedName: host))
         } catch {
             throw PolicyConfigurationError(error, hostName: host)
         }
     }
 
     /// A policy for a host or a pattern that is known to be one.
-    public func trustPolicy(for host: HostPattern) -> StorePolicy { StorePolicy(scope: .hosts(host), store: self) }
+    public func trustPolicy(for host: HostPattern) -> StorePolicy {
+        note(host)
+        return StorePolicy(scope: .hosts(host), store: self)
+    }
 }

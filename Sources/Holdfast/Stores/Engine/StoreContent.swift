@@ -63,19 +63,18 @@ struct StoreSnapshot: Sendable {
     /// The entries that count: fallback entries only while no verified document is stored.
     var table: PinTable { content?.table ?? fallback }
 
-    /// What a common name and a fingerprint are worth.
-    func result(name: String, fingerprint: some Collection<UInt8>, at time: Int64) -> CertStore.ValidationResult {
+    /// What a common name and a fingerprint are worth at a place in the chain; entries for other places are not there.
+    func result(
+        name: String, fingerprint: some Collection<UInt8>, depth: Int, at time: Int64
+    ) -> CertStore.ValidationResult {
         let table = table
-        var isEmpty = true
-        guard let pin = try? Pin(subject: .certificate, digest: fingerprint) else {
-            return table.entries(named: name).contains { $0.isUsable(at: time) && table.isLiteralName($0, name) }
-                ? .untrusted : .empty
+        let entries = table.entries(named: name).lazy.filter {
+            Int($0.depth) == depth && $0.isUsable(at: time) && table.isLiteralName($0, name)
         }
-        for entry in table.entries(named: name) where entry.isUsable(at: time) && table.isLiteralName(entry, name) {
-            if entry.pin == pin { return .trusted }
-            isEmpty = false
+        if let pin = try? Pin(subject: .certificate, digest: fingerprint), entries.contains(where: { $0.pin == pin }) {
+            return .trusted
         }
-        return isEmpty ? .empty : .untrusted
+        return entries.isEmpty ? .empty : .untrusted
     }
 
     /// The usable entries of a dialled host: those of its name, else those of the wildcard above its first label.

@@ -1,6 +1,19 @@
 // Every name of ISPCertificatePinning in use.
 #import "Holdfast-Swift.h"
 
+/// In the place of inheritance, which Swift's classes do not allow: a delegate that has one and passes challenges on.
+@interface ISPForwarding : NSObject <NSURLSessionDelegate>
+@property (nonatomic) ISPPinnedNSURLSessionDelegate *pinned;
+@end
+
+@implementation ISPForwarding
+- (void)URLSession:(NSURLSession *)session
+    didReceiveChallenge:(NSURLAuthenticationChallenge *)challenge
+      completionHandler:(void (^)(NSURLSessionAuthChallengeDisposition, NSURLCredential *_Nullable))completionHandler {
+    [self.pinned URLSession:session didReceiveChallenge:challenge completionHandler:completionHandler];
+}
+@end
+
 @interface ISPUsage : NSObject <NSURLSessionDelegate>
 @end
 

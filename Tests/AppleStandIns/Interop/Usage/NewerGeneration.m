@@ -12,8 +12,18 @@
 - (BOOL)validateWithTrust:(SecTrustRef)trust {
     return trust != nil;
 }
+@end
+
+/// One written for the older generation, which has only its method.
+@interface OlderOwnPolicy : NSObject <GCXTrustPolicy>
+@end
+
+@implementation OlderOwnPolicy
+- (NSString *)hostName {
+    return @"older.example.com";
+}
 - (BOOL)validateWith:(SecTrustRef)trust {
-    return [self validateWithTrust:trust];
+    return trust != nil;
 }
 @end
 
@@ -51,6 +61,22 @@
     [manager removePolicyWithName:removed.hostName];
     return [[manager policyFor:@"www.example.com"] validateWithTrust:trust]
         && ![[manager policyFor:@"www.example.com"] validateWithTrust:nil];
+}
+
+- (BOOL)useProtocols {
+    id<GCXTrustManaging> manager = [GCXTrustManager new];
+    id<GCXTrustPolicy> policy = [manager createWithType:GCXValidationTypePinCertificate
+                                               hostName:@"*.example.com"
+                                               settings:nil];
+    manager.policies = @{@"*.example.com" : policy, @"older.example.com" : [OlderOwnPolicy new]};
+    id<GCXValidationCustomizable> settings = [GCXValidationSettings defaultSettings];
+    settings.certificatePinOnly = NO;
+    settings.sslValidateHostName = YES;
+    settings.certificateBundle = NSBundle.mainBundle;
+    settings.customValidation = nil;
+    [manager addWithPolicy:policy];
+    [manager addWithPolicies:manager.allPolicies];
+    return [manager removePolicyWithName:@"*.example.com"] != nil && [manager policyFor:manager.allNames[0]] != nil;
 }
 
 - (GCXPinnedSessionDelegate *)delegate {

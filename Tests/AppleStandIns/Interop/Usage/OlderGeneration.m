@@ -62,6 +62,9 @@ static NSString *const Host = @"https://www.example.com";
     [own addWithPolicies:@[ policy ]];
     [[GCXTrustManager sharedInstance] addWithPolicies:@[ policy, policy ]];
     id<GCXTrustPolicy> found = [own policyForHost:@"www.example.com"];
+    NSArray<NSString *> *hosts = [own allHostNames];
+    NSArray<id<GCXTrustPolicy>> *policies = [own allPolicies];
+    if (hosts.count == policies.count) [own removePolicyFor:hosts[0]];
     BOOL withoutTrust = [found validateWith:nil];
     return [found validateWith:trust] && !withoutTrust;
 }

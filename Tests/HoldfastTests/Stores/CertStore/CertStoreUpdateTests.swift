@@ -424,7 +424,8 @@ struct CertStoreUpdateTests {
             while !isOver.withLock({ $0 }) {
                 let snapshot = store.snapshot
                 let results = ["a.example.com", "b.example.com"].map {
-                    snapshot.result(name: $0, fingerprint: Data.fingerprint(1), at: StoreFixture.start)
+                    snapshot.result(
+                        name: $0, fingerprint: Data.fingerprint(1), depth: 0, at: StoreFixture.start)
                 }
                 let isEmpty = store.judge("a.example.com", 1) == .empty
                 seen.withLock { seen in

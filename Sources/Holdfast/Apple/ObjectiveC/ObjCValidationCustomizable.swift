@@ -1,0 +1,19 @@
+#if canImport(ObjectiveC) && canImport(Security)
+public import Foundation
+public import Security
+
+/// `GCXValidationCustomizable`, a ``ValidationCustomizable`` as Objective-C has it; ``ObjCValidationSettings`` conform.
+@objc(GCXValidationCustomizable) public protocol ObjCValidationCustomizable: AnyObject {
+    /// Whether the server's certificate must name the dialled host.
+    @objc var sslValidateHostName: Bool { get set }
+
+    /// Whose certificates are pinned.
+    @objc var certificateBundle: Bundle { get set }
+
+    /// Whether pins alone decide about trust and expiry.
+    @objc var certificatePinOnly: Bool { get set }
+
+    /// What decides for the type custom; it may be called from any thread.
+    @objc var customValidation: (@Sendable (SecTrust?) -> Bool)? { get set }
+}
+#endif

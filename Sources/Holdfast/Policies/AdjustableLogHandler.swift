@@ -1,0 +1,36 @@
+import Logging
+
+/// Passes lines on to another log, by a level that can be changed while loggers are in use: a `Logger` is a value, so
+/// whoever holds a copy of one does not learn of a level that is set on another.
+struct AdjustableLogHandler: LogHandler {
+    private var handler: any LogHandler
+    private let level: Lock<Logger.Level?>
+
+    /// - Parameter level: counts instead of the log's own, unless it is nil.
+    init(_ handler: any LogHandler, level: Lock<Logger.Level?>) {
+        self.handler = handler
+        self.level = level
+    }
+
+    var logLevel: Logger.Level {
+        get { level.withLock { $0 } ?? handler.logLevel }
+        set { handler.logLevel = newValue }
+    }
+
+    var metadata: Logger.Metadata {
+        get { handler.metadata }
+        set { handler.metadata = newValue }
+    }
+
+    var metadataProvider: Logger.MetadataProvider? {
+        get { handler.metadataProvider }
+        set { handler.metadataProvider = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { handler[metadataKey: key] }
+        set { handler[metadataKey: key] = newValue }
+    }
+
+    func log(event: LogEvent) { handler.log(event: event) }
+}
