@@ -148,7 +148,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HoldfastSigning", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
-        .target(name: "HoldfastTUF", dependencies: ["Holdfast", crypto], swiftSettings: strict),
+        .target(name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging], swiftSettings: strict),
         .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1, logging],
             swiftSettings: strict),

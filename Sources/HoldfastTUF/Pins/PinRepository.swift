@@ -1,6 +1,7 @@
 import Dispatch
 public import Foundation
 public import Holdfast
+public import Logging
 
 /// Keeps the pins of a repository that cannot be rolled back: downloads its pin file, verifies it by The Update
 /// Framework, stores it and renews it, and gives its pins to policies.
@@ -59,16 +60,21 @@ public final class PinRepository: Sendable {
     private let loggedGrace = Lock<Date?>(nil)
 
     /// Makes a repository if the configuration is valid. It reads and verifies what is stored, and what is shipped,
-    /// before it returns; ``load(configuration:clock:)`` does the same off the caller's thread.
+    /// before it returns; ``load(configuration:clock:logger:)`` does the same off the caller's thread.
     /// - Parameters:
     ///   - configuration: how it works.
     ///   - clock: tells the time.
+    ///   - logger: is told of failed updates, of pins in their grace period and of hosts without a backup; nil for a
+    ///     logger labelled `holdfast.store`.
     /// - Throws: `StoreError` `invalidConfiguration`.
     public convenience init(
-        checking configuration: PinRepositoryConfiguration, clock: any WallClock = SystemWallClock()
+        checking configuration: PinRepositoryConfiguration, clock: any WallClock = SystemWallClock(),
+        logger: Logger? = nil
     ) throws(StoreError) {
-        try self.init(configuration, clock, .shared)
+        try self.init(configuration, clock, Self.log(logger))
     }
+
+    private static func log(_ logger: Logger?) -> PolicyLog { logger.map { PolicyLog($0) } ?? .shared }
 
     private init(
         _ configuration: PinRepositoryConfiguration, _ clock: any WallClock, _ log: PolicyLog
@@ -93,10 +99,10 @@ public final class PinRepository: Sendable {
     /// Makes a repository if the configuration is valid, reading and verifying off the caller's thread.
     /// - Throws: `StoreError` `invalidConfiguration`.
     public static func load(
-        configuration: PinRepositoryConfiguration, clock: any WallClock = SystemWallClock()
+        configuration: PinRepositoryConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) async throws(StoreError) -> PinRepository {
-        // The queue knows nothing of this task.
-        let log = PolicyLog.shared
+        // The queue knows nothing of this task's own log.
+        let log = log(logger)
         return try await DispatchQueue.global().run { () throws(StoreError) in
             try PinRepository(configuration, clock, log)
         }

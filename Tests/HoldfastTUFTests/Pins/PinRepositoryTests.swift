@@ -88,6 +88,8 @@ struct PinRepositoryTests {
             }
         }
         #expect(uses.withLock { $0 } == 2)
+        // One line for each repository that met it: this one, and the two that were started in the grace.
+        #expect(scene.log.lines.count { $0.hasPrefix("warning the pin file is past its notAfter") } == 3)
         scene.clock.set(TestRepository.start.addingTimeInterval(45 * PinScene.day))
         for pins in [pins, try scene.start()] {
             #expect(pins.state == .expired)
@@ -146,9 +148,7 @@ struct PinRepositoryTests {
         let storage = LockableStorage(scene.storage)
         var configuration = try scene.configuration()
         configuration.secureDataStore = storage
-        let pins = try PolicyLog.$shared.withValue(scene.log.policyLog) {
-            try PinRepository(checking: configuration, clock: scene.clock)
-        }
+        let pins = try PinRepository(checking: configuration, clock: scene.clock, logger: scene.log.logger)
         #expect(pins.state == .absent)
         storage.lock(false)
         var withheld = scene.repository

@@ -7,9 +7,9 @@ import Testing
 @testable import HoldfastTUF
 
 /// How many processes are killed. Enough of them take long: `scripts/nightly` asks for 200.
-private let kills = ProcessInfo.processInfo.environment["HOLDFAST_KILLS"].flatMap { Int($0) } ?? 0
+let killsOfANight = ProcessInfo.processInfo.environment["HOLDFAST_KILLS"].flatMap { Int($0) } ?? 0
 
-@Suite("Updates that are killed", .serialized, .enabled(if: kills > 0, "HOLDFAST_KILLS is not set"))
+@Suite("Updates that are killed", .serialized, .enabled(if: killsOfANight > 0, "HOLDFAST_KILLS is not set"))
 struct KilledWriterTests {
     @Test("After a process was killed at any moment of an update the next one goes on from trusted metadata")
     func killed() async throws {
@@ -23,7 +23,7 @@ struct KilledWriterTests {
             var published = Set(repository.files.values)
             var generator = SplitMix64(seed: 16)
             var states: Set<[Data?]> = []
-            for round in 0..<kills {
+            for round in 0..<killsOfANight {
                 repository.addTarget("x", Data("content \(round)".utf8))
                 if round % 3 == 0 {
                     let old = try #require(repository.signers["root"])

@@ -101,10 +101,7 @@ struct PinScene {
 
     /// The app as it starts: with what is stored, and without a request.
     func start() throws -> PinRepository {
-        let configuration = try configuration()
-        return try PolicyLog.$shared.withValue(log.policyLog) {
-            try PinRepository(checking: configuration, clock: clock)
-        }
+        try PinRepository(checking: configuration(), clock: clock, logger: log.logger)
     }
 
     func trust(_ host: String = PinScene.host, _ certificate: TestCertificate? = nil) throws -> ServerTrust {

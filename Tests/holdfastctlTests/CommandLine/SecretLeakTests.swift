@@ -43,7 +43,7 @@ struct SecretLeakTests {
 
     @Test(
         "No verb prints eight octets of a secret, however the file is damaged",
-        .timeLimit(.minutes(runsAllPairs ? 120 : 10)))
+        .timeLimit(.minutes(runsAllPairs ? 120 : 45)))
     func damagedCopies() async throws {
         try await SigningSite.with { site in
             try site.leaf("leaf.pem")

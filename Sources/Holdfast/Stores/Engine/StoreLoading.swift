@@ -20,12 +20,7 @@ struct StoreLoading<Format: DocumentFormat> {
         guard format.canVerify else { return Result() }
         let data: Data?
         do {
-            data =
-                if let reporting = dataStore as? any ReportingDataStore {
-                    try reporting.load(forKey: format.storageKey)
-                } else {
-                    dataStore.loadData(forKey: format.storageKey)
-                }
+            data = try dataStore.reported(forKey: format.storageKey)
         } catch {
             return Result(
                 error: damaged("one that cannot be read: \(ForeignErrorText.found(error))", error), isUnread: true)

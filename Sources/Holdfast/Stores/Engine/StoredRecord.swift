@@ -13,6 +13,7 @@ package struct StoredRecord: Sendable, Equatable {
         case trustServer
         case repository
         case revocationList
+        case revocationPlaces
     }
 
     var format: Format
@@ -101,7 +102,7 @@ package struct StoredRecord: Sendable, Equatable {
     }
 
     private static func format(_ octets: ArraySlice<UInt8>) -> Format? {
-        [.list, .challenge, .trustServer, .repository, .revocationList]
+        [.list, .challenge, .trustServer, .repository, .revocationList, .revocationPlaces]
             .first { $0.rawValue.utf8.elementsEqual(octets) }
     }
 

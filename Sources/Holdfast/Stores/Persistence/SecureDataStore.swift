@@ -58,3 +58,12 @@ public final class InMemoryDataStore: SecureDataStore {
     /// Forgets what is kept under a key.
     public func removeData(forKey key: String) { _ = values.withLock { $0.removeValue(forKey: key) } }
 }
+
+extension SecureDataStore {
+    /// What is kept under a key; nil when there is nothing, as far as this data store can tell.
+    /// - Throws: when there is something that cannot be read, if the data store says so.
+    func reported(forKey key: String) throws -> Data? {
+        guard let reporting = self as? any ReportingDataStore else { return loadData(forKey: key) }
+        return try reporting.load(forKey: key)
+    }
+}

@@ -29,21 +29,9 @@ extension RevocationStore {
         var isLookDue = false
         var found: [URL] = []
         for (certificate, issuer) in zip(path, path.dropFirst()) {
-            let link = Link(certificate: certificate, issuer: issuer)
+            let link = Link(certificate: certificate, issuer: issuer, anchor: anchor)
             guard !isKnown(link, at: now) else { continue }
-            var work = 0
-            let names = CertificateDistributionPoints(of: certificate, work: &work).names
-            let authority = RevocationAuthority(issuer: issuer, anchor: anchor, pointNames: names)
-            let places = CertificateDistributionPoints.addresses(of: certificate).prefix(Self.maximumAddresses)
-                .compactMap(RevocationPlace.key(of:))
-            for (key, url) in places where add(key, url, authority, at: now, found: &found) { isLookDue = true }
-            let keys = places.map(\.key)
-            state.withLock { state in
-                // Where there was no room it is asked again: there may be some another day.
-                guard keys.allSatisfy({ state.places[$0] != nil }) else { return }
-                if state.links.count >= Self.maximumLinks { state.links = [:] }
-                state.links[link] = keys
-            }
+            if take(link, at: now, found: &found) { isLookDue = true }
         }
         // Reading what is stored, downloading, and observers are not for the thread of a handshake.
         guard isLookDue else { return }
@@ -55,10 +43,37 @@ extension RevocationStore {
 
     private func isKnown(_ link: Link, at now: Date) -> Bool {
         state.withLock { state in
-            guard let keys = state.links[link] else { return false }
-            for key in keys { state.places[key]?.lastSeen = now }
+            guard let places = state.links[link]?.places else { return false }
+            state.links[link]?.lastSeen = now
+            for key in places { state.places[key]?.lastSeen = now }
             return true
         }
+    }
+
+    /// Reads the distribution points of a certificate.
+    /// - Parameters:
+    ///   - time: when a path showed it.
+    ///   - found: gets the places that were not known.
+    /// - Returns: whether a place is new, or may have the lists of one authority more.
+    func take(_ link: Link, at time: Date, found: inout [URL]) -> Bool {
+        var work = 0
+        let names = CertificateDistributionPoints(of: link.certificate, work: &work).names
+        let authority = RevocationAuthority(issuer: link.issuer, anchor: link.anchor, pointNames: names)
+        let places = CertificateDistributionPoints.addresses(of: link.certificate).prefix(Self.maximumAddresses)
+            .compactMap(RevocationPlace.key(of:))
+        var isNew = false
+        for (key, url) in places where add(key, url, authority, at: time, found: &found) { isNew = true }
+        let keys = places.map(\.key)
+        state.withLock { state in
+            // Where there was no room it is asked again: there may be some another day.
+            guard keys.allSatisfy({ state.places[$0] != nil }) else { return }
+            if state.links.count >= Self.maximumLinks {
+                state.links = Dictionary(uniqueKeysWithValues: Self.needed(of: state.links))
+            }
+            state.links[link] = Naming(places: keys, lastSeen: time)
+            if isNew { state.lastKept = .distantPast }
+        }
+        return isNew
     }
 
     /// - Returns: whether the place is new, or may have the lists of one authority more.
@@ -83,7 +98,7 @@ extension RevocationStore {
                     return .full(isFirst: !state.hasSaidFull)
                 }
                 evicted = state.places.removeValue(forKey: oldest.key)
-                state.links = state.links.filter { !$0.value.contains(oldest.key) }
+                state.links = state.links.filter { !$0.value.places.contains(oldest.key) }
             }
             state.places[key] = RevocationPlace(
                 url: url, isConfigured: false, authorities: RevocationAuthorities(authority), lastSeen: now)

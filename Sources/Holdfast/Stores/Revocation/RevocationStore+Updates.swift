@@ -75,8 +75,7 @@ extension RevocationStore {
         }
     }
 
-    /// Forgets the list of every place that is known, stored ones too. Of what earlier runs stored, that is what the
-    /// configuration names and what certificates have named since. It blocks on storage.
+    /// Forgets the list of every place that is known, stored ones too. It blocks on storage.
     public func reset() {
         for key in keys { open(key)?.reset() }
         state.withLock { $0.nextLook = .distantPast }
@@ -92,6 +91,7 @@ extension RevocationStore {
         }
         guard isFirst else { return }
         repeat {
+            await DispatchQueue.global().run { self.keepPlaces() }
             await forEachList { _, documents in
                 guard documents.wait(at: self.clock.now) == 0 else { return }
                 _ = await documents.join(.silent).value

@@ -31,16 +31,26 @@ public final class RevocationStore: RevocationSource {
         case reset
     }
 
-    /// A certificate and who issued it, on a path.
+    /// A certificate, who issued it, and where the path ended that it stood in.
     struct Link: Hashable {
         let certificate: X509Certificate
         let issuer: X509Certificate
+        let anchor: X509Certificate
+    }
+
+    /// The places that a certificate names, empty for one that names none, and when a path showed it last.
+    struct Naming {
+        var places: [OctetString]
+        var lastSeen: Date
     }
 
     struct State {
         var places: [OctetString: RevocationPlace] = [:]
-        /// The places that certificates name whose distribution points were read; empty for those that name none.
-        var links: [Link: [OctetString]] = [:]
+        /// Certificates whose distribution points were read.
+        var links: [Link: Naming] = [:]
+        /// Whether what earlier runs found has been read, and when what was found was kept last.
+        var hasRestored = false
+        var lastKept = Date.distantPast
         var current: Revocation
         /// Counts snapshots, so that none takes the place of a later one.
         var begun: UInt64 = 0
@@ -62,9 +72,9 @@ public final class RevocationStore: RevocationSource {
     let observers = Subscribers<@Sendable (Event) -> Void>()
     let watchers = Subscribers<@Sendable (()) -> Void>()
     let logger: Logger
-    private let storage = DispatchQueue(label: "holdfast.revocation")
+    let storage = DispatchQueue(label: "holdfast.revocation")
 
-    /// Makes a store; it reads and verifies the stored lists of configured URLs before it returns, which
+    /// Makes a store; it reads and verifies the stored lists before it returns, which
     /// ``load(configuration:clock:logger:)`` does off the caller's thread. Nothing is downloaded yet.
     /// - Parameters:
     ///   - configuration: what the store is to do.
@@ -96,11 +106,12 @@ public final class RevocationStore: RevocationSource {
                 }
             }
         }
+        storage.sync { _ = restorePlaces() }
         for key in keys { _ = open(key) }
         publish()
     }
 
-    /// Makes a store, reading and verifying the stored lists of configured URLs off the caller's thread.
+    /// Makes a store, reading and verifying the stored lists off the caller's thread.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func load(
         configuration: RevocationConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
@@ -135,7 +146,7 @@ public final class RevocationStore: RevocationSource {
     /// The places that these certificates name, as far as they stood in a path.
     package func lists(namedBy certificates: [X509Certificate]) -> [RevocationListStatus] {
         let named = state.withLock { state in
-            Set(state.links.filter { certificates.contains($0.key.certificate) }.flatMap(\.value))
+            Set(state.links.filter { certificates.contains($0.key.certificate) }.flatMap(\.value.places))
         }
         return statuses(of: named.contains)
     }

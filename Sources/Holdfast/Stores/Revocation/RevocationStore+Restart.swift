@@ -1,0 +1,112 @@
+import Foundation
+import Logging
+
+// What certificates name is known after a restart: the first decision goes by the lists that are stored.
+extension RevocationStore {
+    /// How long a certificate that no path shows any more is remembered, in seconds.
+    private static let remembersUnseen: TimeInterval = 30 * 24 * 3_600
+    /// How old what is kept may be when the certificates are seen again and again, in seconds.
+    private static let keepsAgain: TimeInterval = 24 * 3_600
+    private static let maximumRecord = 16 << 20
+
+    private static let origin = StoredRecord.origin(of: [Array("revocation-places".utf8)])
+    static let placesKey = "revocation-places-\(Hexadecimal.encode(origin))"
+
+    /// Keeps which certificates name places, where that is due. It blocks.
+    func keepPlaces() {
+        guard configuration.followsDistributionPoints else { return }
+        storage.sync {
+            // What could not be read is not overwritten.
+            guard restorePlaces() else { return }
+            let now = clock.now
+            let links = state.withLock { state -> [Link: Naming]? in
+                guard abs(now.timeIntervalSince(state.lastKept)) > Self.keepsAgain else { return nil }
+                state.lastKept = now
+                return state.links
+            }
+            guard let links else { return }
+            let needed = Self.needed(of: links).filter { Self.isRemembered($0.value.lastSeen, at: now) }
+            var record = StoredRecord(format: .revocationPlaces, body: Self.json(of: needed))
+            record.origin = Self.origin
+            guard !configuration.secureDataStore.save(data: record.data, forKey: Self.placesKey) else { return }
+            logger.warning("what certificates say of revocation lists could not be stored")
+        }
+    }
+
+    /// Reads what earlier runs found, unless that was done; to be called on the storage's queue.
+    /// - Returns: false where it cannot be read just now.
+    func restorePlaces() -> Bool {
+        guard configuration.followsDistributionPoints, !state.withLock({ $0.hasRestored }) else { return true }
+        let data: Data?
+        do { data = try configuration.secureDataStore.reported(forKey: Self.placesKey) } catch { return false }
+        state.withLock { $0.hasRestored = true }
+        guard let data, let record = StoredRecord(data), record.format == .revocationPlaces,
+            record.origin == Self.origin, let namings = try? Self.namings(in: record.body)
+        else { return true }
+        let now = clock.now
+        var found: [URL] = []
+        // What was seen last finds room first.
+        for (link, lastSeen) in namings.sorted(by: { $0.lastSeen > $1.lastSeen })
+        where Self.isRemembered(lastSeen, at: now) {
+            _ = take(link, at: min(lastSeen, now), found: &found)
+        }
+        return true
+    }
+
+    private static func isRemembered(_ lastSeen: Date, at now: Date) -> Bool {
+        abs(now.timeIntervalSince(lastSeen)) <= remembersUnseen
+    }
+
+    /// As few certificates as name all the places for all their authorities, those that were seen last.
+    static func needed(of links: [Link: Naming]) -> [(key: Link, value: Naming)] {
+        struct Use: Hashable {
+            let place: OctetString
+            let issuer: X509Certificate
+            let anchor: X509Certificate
+        }
+        var known: Set<Use> = []
+        return links.sorted { $0.value.lastSeen > $1.value.lastSeen }.filter { link, naming in
+            let uses = naming.places.map { Use(place: $0, issuer: link.issuer, anchor: link.anchor) }
+            return uses.count { known.insert($0).inserted } > 0
+        }
+    }
+
+    // MARK: The record
+
+    private static func json(of namings: [(key: Link, value: Naming)]) -> Data {
+        let objects = namings.map { link, naming in
+            let certificates = [
+                ("certificate", link.certificate), ("issuer", link.issuer), ("anchor", link.anchor),
+            ]
+            let fields = certificates.map { "\"\($0)\": \"\(CanonicalBase64.encode($1.der))\"" }
+            return "{\(fields.joined(separator: ", ")), \"seen\": \(naming.lastSeen.wholeSeconds)}"
+        }
+        return Data("[\(objects.joined(separator: ",\n"))]".utf8)
+    }
+
+    /// Nothing in it is trusted for standing there: the lists of a place are verified when they are read.
+    private static func namings(in data: Data) throws -> [(link: Link, lastSeen: Date)] {
+        var reader = try StrictJSONReader([UInt8](data), maximumBytes: maximumRecord)
+        var namings: [(link: Link, lastSeen: Date)] = []
+        try reader.beginArray()
+        while try reader.nextElement() {
+            var certificates: [String: X509Certificate] = [:]
+            var seconds: Int64 = 0
+            try reader.beginObject()
+            while let field = try reader.nextKey() {
+                if field == "seen" {
+                    seconds = try reader.integer()
+                } else if let der = CanonicalBase64.decode(try reader.octets(of: "the Base64 of a certificate")) {
+                    certificates[field] = try X509Certificate(der: der)
+                }
+            }
+            guard let certificate = certificates["certificate"], let issuer = certificates["issuer"],
+                let anchor = certificates["anchor"]
+            else { continue }
+            let link = Link(certificate: certificate, issuer: issuer, anchor: anchor)
+            namings.append((link, Date(wholeSeconds: seconds)))
+        }
+        try reader.finish()
+        return namings
+    }
+}

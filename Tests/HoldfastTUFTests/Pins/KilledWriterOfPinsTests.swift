@@ -1,0 +1,97 @@
+#if os(macOS) || os(Linux)
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastTUF
+
+@Suite(
+    "Apps that are killed while their pins are updated", .serialized,
+    .enabled(if: killsOfANight > 0, "HOLDFAST_KILLS is not set"))
+struct KilledWriterOfPinsTests {
+    @Test(
+        "The next start has pins that were published, never older ones, and the next update goes on from there",
+        arguments: PinScene.Way.allCases)
+    func killed(way: PinScene.Way) async throws {
+        try await withTemporaryFolder { folder in
+            var scene = try PinScene(way)
+            func start() throws -> PinRepository { try startedApp(folder, way, scene.clock) }
+            func publish() throws -> Date {
+                scene.clock.advance(by: 60)
+                try scene.publish()
+                try FolderProvider.write(scene.repository, to: folder)
+                return scene.clock.now
+            }
+            var newest = try publish()
+            try await start().update()
+            var outcomes: Set<Bool> = []
+            var generator = SplitMix64(seed: 29)
+            for _ in 0..<killsOfANight {
+                let published = try publish()
+                let (path, name, now): (String, String, Double) = (
+                    folder.path, way.rawValue, scene.clock.now.timeIntervalSinceReferenceDate
+                )
+                let microseconds = UInt32.random(in: 0..<60_000, using: &generator)
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [
+                        path = path as String, name = name as String, now = now as Double,
+                        microseconds = microseconds as UInt32
+                    ] in
+                    Thread.detachNewThread {
+                        usleep(microseconds)
+                        kill(getpid(), SIGKILL)
+                    }
+                    let way = try #require(PinScene.Way(rawValue: name))
+                    let clock = ManualClock(now: Date(timeIntervalSinceReferenceDate: now))
+                    while true {
+                        let pins = try startedApp(URL(filePath: path), way, clock)
+                        try await pins.update(mode: .forced)
+                    }
+                }
+                let pins = try start()
+                #expect(pins.storageError == nil && pins.state == .fresh)
+                let issued = try #require(pins.pinFile?.issuedAt)
+                #expect(issued == newest || issued == published)
+                outcomes.insert(issued == published)
+                try await pins.update(mode: .forced)
+                #expect(pins.pinFile?.issuedAt == published)
+                newest = published
+            }
+            #expect(outcomes.count == 2)
+        }
+    }
+}
+
+/// The app as it starts, with what is stored in the folder.
+private func startedApp(_ folder: URL, _ way: PinScene.Way, _ clock: ManualClock) throws -> PinRepository {
+    func url(_ path: String) throws -> URL { try #require(URL(string: RepositoryProvider.base + path)) }
+    var configuration = PinRepositoryConfiguration(
+        source: way == .bundle
+            ? .bundle(try url("bundle.json")) : .files(metadata: try url("metadata"), targets: try url("targets")),
+        root: try Data(contentsOf: folder.appending(path: "metadata/1.root.json")),
+        floor: PinFloor(covering: [try HostPattern(PinScene.host)]))
+    configuration.remoteDataProvider = FolderProvider(folder: folder)
+    configuration.secureDataStore = FileDataStore(folder: folder.appending(path: "kept"))
+    return try PinRepository(checking: configuration, clock: clock, logger: RecordingLog().logger)
+}
+
+/// Serves a repository from a folder, to a process that has nothing else of it.
+private struct FolderProvider: RemoteDataProvider {
+    let folder: URL
+
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        let path = request.url.absoluteString.dropFirst(RepositoryProvider.base.count)
+        let file = URL(filePath: folder.path + "/" + path)
+        guard let data = try RegularFile.read(file, maximumBytes: request.maximumBytes) else {
+            throw RemoteDataError(status: 404)
+        }
+        return RemoteDataResponse(.body(data))
+    }
+
+    static func write(_ repository: TestRepository, to folder: URL) throws {
+        try FolderSource.write(repository, to: folder)
+        try RepositoryBundle(repository).json.write(to: folder.appending(path: "bundle.json"), options: .atomic)
+    }
+}
+#endif

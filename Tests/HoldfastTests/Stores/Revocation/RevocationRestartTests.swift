@@ -1,0 +1,86 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import Holdfast
+
+@Suite("A store of revocation lists after a restart", .timeLimit(.minutes(15)))
+struct RevocationRestartTests {
+    private typealias Fixture = RevocationStoreFixture
+
+    private let fixture: RevocationStoreFixture
+
+    init() throws { fixture = try RevocationStoreFixture() }
+
+    /// A run of the application that meets the server, and fetches what its certificates name.
+    private func run() async throws {
+        let store = try fixture.store(configured: [])
+        let events = store.events()
+        #expect(try fixture.code(store) == nil)
+        for await event in events { if case .listReplaced = event { break } }
+        #expect(try fixture.code(store) == .revoked)
+        fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
+    }
+
+    @Test("refuses at once what a list revokes whose place only a certificate named")
+    func firstDecision() async throws {
+        fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf)])
+        try await run()
+        let store = try fixture.store(configured: [])
+        #expect(try fixture.code(store) == .revoked)
+        #expect(store.lists.map(\.url.absoluteString) == [Fixture.issuingURL, Fixture.rootURL])
+        #expect(store.lists.map { $0.list == nil } == [false, true])
+        // Who follows no paths has what the configuration names, and nothing else.
+        #expect(try fixture.store(configured: []) { $0.followsDistributionPoints = false }.lists.isEmpty)
+    }
+
+    @Test("forgets places that no path has named for a month")
+    func forgets() async throws {
+        fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf) { $0.nextUpdate = .hours(1_000) }])
+        try await run()
+        fixture.clock.advance(by: 29 * 86_400)
+        #expect(try fixture.code(fixture.store(configured: [])) == .revoked)
+        fixture.clock.advance(by: 2 * 86_400)
+        #expect(try fixture.store(configured: []).lists.isEmpty)
+    }
+
+    @Test("has what could not be read at first when it can be read, and has not overwritten it")
+    func locked() async throws {
+        fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf)])
+        try await run()
+        let storage = LockableStorage(fixture.storage)
+        let store = try fixture.store(configured: []) { $0.secureDataStore = storage }
+        #expect(store.lists.isEmpty)
+        store.keepPlaces()
+        storage.lock(false)
+        let changes = store.changes()
+        await store.updateWhatIsDue()
+        for await _ in changes { break }
+        #expect(try fixture.code(store) == .revoked)
+        #expect(try fixture.code(fixture.store(configured: [])) == .revoked)
+    }
+
+    @Test("takes no list from a record that was changed, and no list of a stranger's that it names")
+    func changed() async throws {
+        fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf)])
+        try await run()
+        let key = RevocationStore.placesKey
+        let kept = try #require(fixture.storage.loadData(forKey: key))
+        for index in stride(from: 0, to: kept.count, by: 41) {
+            var damaged = kept
+            damaged[index] ^= 1
+            _ = fixture.storage.save(data: damaged, forKey: key)
+            #expect(try fixture.store(configured: []).lists.isEmpty)
+        }
+        // A record that is whole, of an authority that is not the one whose list is stored.
+        let stranger = try RevocationStoreFixture()
+        stranger.publish([Fixture.issuingURL: try stranger.list(stranger.leaf)])
+        let store = try stranger.store(configured: [])
+        #expect(try stranger.code(store) == nil)
+        store.keepPlaces()
+        _ = fixture.storage.save(data: try #require(stranger.storage.loadData(forKey: key)), forKey: key)
+        let other = try fixture.store(configured: [])
+        #expect(other.lists.map { $0.list == nil } == [true, true])
+        #expect(try fixture.code(other) == nil)
+    }
+}
