@@ -90,7 +90,7 @@ extension TUFError.Code {
     fileprivate var usualRemedy: String {
         switch self {
         case .malformed, .wrongType, .duplicateSignature:
-            "Do not use the file; have the repository publish it anew with a tool that follows the specification."
+            "Do not use the file; have the repository publish it again with a tool that follows the specification."
         case .unsupportedSpecification: "Use a repository of version 1 of the specification."
         case .tooLarge: "Check that the URL leads to the repository, or raise the limits of the settings."
         case .notSigned: "Do not use the file: it was altered, or it is signed with other keys than the trusted ones."
@@ -99,7 +99,7 @@ extension TUFError.Code {
         case .expired:
             "Check this device's clock; if it is right, the repository has to publish new metadata."
         case .unknownTarget: "Check the name of the target."
-        case .tooManyDelegations, .tooCostly: "Raise the limits of the settings if the repository is meant to be so."
+        case .tooManyDelegations, .tooCostly: "Raise the limits of the settings if the repository needs more."
         case .unusableName: "Give the target a name without empty, `.` and `..` parts."
         case .unavailable: "Check the network and the URL, and ask again later."
         case .noTrustedRoot: "Initialize the client with the root metadata of the repository."
