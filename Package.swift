@@ -147,7 +147,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "HoldfastSigning", dependencies: ["Holdfast", crypto, cryptoExtras, asn1], swiftSettings: strict),
+            name: "HoldfastSigning", dependencies: ["Holdfast", "HoldfastTUF", crypto, cryptoExtras, asn1],
+            swiftSettings: strict),
         .target(name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging], swiftSettings: strict),
         .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1, logging],
@@ -182,7 +183,8 @@ let package = Package(
             name: "HoldfastSigningTests", dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTesting"],
             swiftSettings: strict),
         .testTarget(
-            name: "HoldfastTUFTests", dependencies: ["Holdfast", "HoldfastTUF", "HoldfastTesting", crypto],
+            name: "HoldfastTUFTests",
+            dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto],
             exclude: ["Support/Python"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",

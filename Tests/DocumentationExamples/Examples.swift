@@ -111,3 +111,19 @@ func nioTesting() async throws -> (Int, Int) {
     await server.shutdown()
     return (port, received)
 }
+
+func repository(
+    offline: TUFSigningKey, online: TUFSigningKey, pinFile: PinFile, url: URL, now: Date
+) async throws {
+    var state = try TUFRepositoryState(
+        roles: [
+            .root: TUFRoleKeys([offline.publicKey]), .targets: TUFRoleKeys([offline.publicKey]),
+            .snapshot: TUFRoleKeys([online.publicKey]), .timestamp: TUFRoleKeys([online.publicKey]),
+        ], at: now)
+    try state.prepare(pins: pinFile.json, at: now)
+    _ = try state.sign(by: offline)
+    let folder = TUFRepositoryFolder(url)
+    try folder.writeDrafts(state)
+    let publication = try await TUFPublication.make(of: folder.state(), in: folder, onlineKeys: [online], at: now)
+    try folder.write(publication)
+}

@@ -1,7 +1,7 @@
 /// Octets in hexadecimal, as metadata writes hashes, signatures and some keys.
-enum HexText {
+package enum HexText {
     /// nil for an odd number of digits, and for anything else than digits of either case.
-    static func octets(of text: some Collection<UInt8>) -> [UInt8]? {
+    package static func octets(of text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 2) else { return nil }
         var octets: [UInt8] = []
         octets.reserveCapacity(text.count / 2)
@@ -19,7 +19,7 @@ enum HexText {
     }
 
     /// In small letters.
-    static func text(of octets: some Sequence<UInt8>) -> String {
+    package static func text(of octets: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: octets.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }, as: UTF8.self)
     }

@@ -4,12 +4,12 @@ import Holdfast
 ///
 /// Texts are octets; members are sorted by theirs, which finds keys that come twice however they are escaped, and is the
 /// order of canonical JSON.
-enum JSONTree: Sendable, Equatable {
-    struct Member: Sendable, Equatable {
-        let key: ArraySlice<UInt8>
+package enum JSONTree: Sendable, Equatable {
+    package struct Member: Sendable, Equatable {
+        package let key: ArraySlice<UInt8>
         /// Among the members as they were served.
         let position: Int
-        let value: JSONTree
+        package let value: JSONTree
     }
 
     case null
@@ -75,7 +75,7 @@ extension JSONTree {
 
 extension JSONTree {
     /// The value of a member; nil where this is no object or has none of that name.
-    subscript(_ key: StaticString) -> JSONTree? {
+    package subscript(_ key: StaticString) -> JSONTree? {
         guard case .object(let members) = self else { return nil }
         let wanted = key.description.utf8
         var (low, high) = (0, members.count)
@@ -102,7 +102,7 @@ extension JSONTree {
 extension JSONTree {
     /// Canonical JSON (OLPC): members sorted by their keys, no white space, and in texts only the quotation mark and the
     /// backslash escaped.
-    var canonical: [UInt8] {
+    package var canonical: [UInt8] {
         var octets: [UInt8] = []
         write(to: &octets)
         return octets

@@ -1,8 +1,8 @@
 /// Who signs a role: key ids, the keys that they name, and how many of them must sign (sections 4.3, 4.5).
-struct Delegator: Sendable {
+package struct Delegator: Sendable {
     let role: RoleName
-    let keyIDs: [[UInt8]]
-    let threshold: Int
+    package let keyIDs: [[UInt8]]
+    package let threshold: Int
     /// Keys by their ids, which are names and nothing else (TAP 12).
     let keys: [[UInt8]: MetadataKey]
 
@@ -43,6 +43,17 @@ struct Delegator: Sendable {
             throw TUFError(
                 .notSigned, of: role.text, section: section,
                 expected: "signatures of \(threshold) of \(keyIDs.count) keys", found: "\(signers.count) that verify")
+        }
+    }
+
+    /// Which keys have signed a file: their ids, each key once.
+    package func signers(of file: SignedFile) -> [[UInt8]] {
+        var seen: Set<[UInt8]> = []
+        return keyIDs.filter { id in
+            guard let key = keys[id], let identity = key.identity, !seen.contains(identity),
+                let signature = file.signatures[id], key.verifies(signature, over: file.canonical)
+            else { return false }
+            return seen.insert(identity).inserted
         }
     }
 

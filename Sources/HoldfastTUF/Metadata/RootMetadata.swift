@@ -1,13 +1,14 @@
 /// Root (section 4.3): the keys of the top-level roles.
-struct RootMetadata: Sendable {
+package struct RootMetadata: Sendable {
     let common: CommonFields
     let consistentSnapshot: Bool
-    let root: Delegator
-    let timestamp: Delegator
-    let snapshot: Delegator
-    let targets: Delegator
+    package let root: Delegator
+    package let timestamp: Delegator
+    package let snapshot: Delegator
+    package let targets: Delegator
 
-    init(_ file: SignedFile) throws(TUFError) {
+    /// Reads it, without asking who signed it.
+    package init(_ file: SignedFile) throws(TUFError) {
         let fields = try Fields(file.signed, "signed")
         common = try CommonFields(fields, type: .root)
         consistentSnapshot = try fields.boolean("consistent_snapshot")

@@ -1,16 +1,17 @@
 import Holdfast
 
 /// A file of metadata, read and not yet verified (section 4.2).
-struct SignedFile: Sendable {
+package struct SignedFile: Sendable {
     /// As it was served; so it is kept.
     let octets: [UInt8]
-    let signed: JSONTree
+    package let signed: JSONTree
     /// What the signatures are over.
-    let canonical: [UInt8]
+    package let canonical: [UInt8]
     /// By key id. One that is no hexadecimal is empty, as those of keyholders who have not signed yet are.
-    let signatures: [[UInt8]: [UInt8]]
+    package let signatures: [[UInt8]: [UInt8]]
 
-    init(_ octets: [UInt8], maximumBytes: Int) throws(TUFError) {
+    /// - Throws: ``TUFError`` for what is no file of metadata.
+    package init(_ octets: [UInt8], maximumBytes: Int) throws(TUFError) {
         var comparisons = 0
         let tree = try JSONTree(octets, maximumBytes: maximumBytes, comparisons: &comparisons)
         let file = try Fields(tree, "metadata")

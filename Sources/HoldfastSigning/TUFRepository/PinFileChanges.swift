@@ -1,0 +1,68 @@
+import Foundation
+import Holdfast
+
+/// What differs between two pin files, in words.
+enum PinFileChanges {
+    /// - Parameter old: nil where there is none yet.
+    static func words(from old: PinFile?, to new: PinFile) -> [String] {
+        var lines: [String] = []
+        func differs<Value: Equatable>(_ field: String, _ value: (PinFile) -> Value, _ text: (Value) -> String) {
+            guard old.map(value) != value(new) else { return }
+            lines.append("pins: \(field) \(text(value(new)))\(old.map { ", before \(text(value($0)))" } ?? "")")
+        }
+        differs("app", \.app) { $0.map { "\($0.quoted)" } ?? "none" }
+        differs("issued", \.issuedAt, time)
+        differs("count until", \.notAfter, time)
+        differs("refresh", \.refresh) { refresh in
+            refresh.map { "after \($0.after) s, grace \($0.grace) s" } ?? "none"
+        }
+        let before = Dictionary((old?.hosts ?? []).map { ($0.pattern, $0) }) { first, _ in first }
+        for host in new.hosts { lines += words(from: before[host.pattern], to: host) }
+        let kept = Set(new.hosts.map(\.pattern))
+        for host in old?.hosts ?? [] where !kept.contains(host.pattern) {
+            lines.append("\(host.pattern): no entry any more: clients refuse it, or use another entry that covers it")
+        }
+        return lines
+    }
+
+    private static func words(from old: PinFile.Host?, to new: PinFile.Host) -> [String] {
+        guard old != new else { return [] }
+        let name = new.pattern.description
+        guard !new.isRetired else { return ["\(name): retired: clients refuse to connect"] }
+        var lines: [String] = []
+        if old?.isRetired == true { lines.append("\(name): no longer retired") }
+        if old == nil { lines.append("\(name): new") }
+        let (before, after) = (old?.pins ?? [], new.pins)
+        for pin in before where !after.contains(where: { $0.pin == pin.pin && $0.role == pin.role }) {
+            lines.append("\(name): \(pin.pin) no longer counts (\(text(pin)))")
+        }
+        for pin in after {
+            let same = before.first { $0.pin == pin.pin && $0.role == pin.role }
+            guard same != pin else { continue }
+            lines.append("\(name): \(pin.pin) \(same == nil ? "is added" : "is now") (\(text(pin)))")
+        }
+        if old.map({ $0.mode != new.mode }) ?? (new.mode != .enforce) {
+            lines.append("\(name): mode \(new.mode.rawValue)")
+        }
+        if old.map({ $0.requirement != new.requirement }) ?? (new.requirement != .any) {
+            lines.append("\(name): require \(new.requirement.rawValue)")
+        }
+        if old.map({ $0.onExpiry != new.onExpiry }) ?? (new.onExpiry != .failClosed) {
+            lines.append("\(name): onExpiry \(new.onExpiry.rawValue)")
+        }
+        if old.map({ $0.ports != new.ports }) ?? !new.ports.isEmpty {
+            let ports = new.ports.map(String.init).joined(separator: ", ")
+            lines.append("\(name): ports \(ports.isEmpty ? "any" : ports)")
+        }
+        if old?.report != new.report {
+            lines.append("\(name): reports to \(new.report.map { $0.url.quotedAddress } ?? "nowhere")")
+        }
+        return lines
+    }
+
+    private static func text(_ pin: PinFile.KeyPin) -> String {
+        "\(pin.role.rawValue), \(pin.state.rawValue)" + (pin.notAfter.map { ", until \(time($0))" } ?? "")
+    }
+
+    private static func time(_ date: Date?) -> String { date.map { $0.formatted(.iso8601) } ?? "for ever" }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+
+/// What a draft changes of what is published, in words for whoever is about to sign it.
+enum TUFChanges {
+    /// - Parameter live: nil before the first publication.
+    static func ofRoot(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> [String] {
+        let new = TUFRootContents(draft)
+        let old = live.map(TUFRootContents.init)
+        var lines = [heading(draft, live)]
+        for role in TUFRole.allCases {
+            let (before, after) = (old?.roles[role], new.roles[role])
+            guard before != after, let after else { continue }
+            let removed = (before?.keyIDs ?? []).filter { !after.keyIDs.contains($0) }
+            let added = after.keyIDs.filter { !(before?.keyIDs.contains($0) ?? false) }
+            for id in removed { lines.append("\(role.rawValue): key \(text(id)) no longer signs") }
+            for id in added { lines.append("\(role.rawValue): key \(text(id)) signs from now on") }
+            guard before?.threshold != after.threshold || !removed.isEmpty || !added.isEmpty else { continue }
+            let number = before.map { $0.threshold == after.threshold ? "" : ", before \($0.threshold)" } ?? ""
+            lines.append(
+                "\(role.rawValue): \(after.threshold) of \(TUFText.count(after.keyIDs.count, "key")) must sign\(number)"
+            )
+        }
+        if live != nil, lines.count == 1 { lines.append("root: the keys stay as they are") }
+        return lines + others(draft, live, except: ["_type", "version", "expires", "keys", "roles", "spec_version"])
+    }
+
+    static func ofTargets(
+        _ draft: TUFMetadataFile, _ live: TUFMetadataFile?, pins: PinFile, livePins: PinFile?
+    ) -> [String] {
+        var lines = [heading(draft, live)]
+        for name in names(draft) where !name.elementsEqual(TUFContents.target.utf8) {
+            lines.append("targets: also lists \(text(name)), which no client of pins asks for")
+        }
+        lines += others(draft, live, except: ["_type", "version", "expires", "targets", "spec_version"])
+        return lines + PinFileChanges.words(from: livePins, to: pins)
+    }
+
+    private static func heading(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> String {
+        let before = live.map { " after version \($0.version)" } ?? ", the first"
+        return "\(draft.role.rawValue): version \(draft.version)\(before), until \(draft.expires.formatted(.iso8601))"
+    }
+
+    /// Fields that this version knows nothing of, or that never differ in a repository of its own.
+    private static func others(
+        _ draft: TUFMetadataFile, _ live: TUFMetadataFile?, except known: Set<String>
+    ) -> [String] {
+        let names = Set(known.map { Array($0.utf8) })
+        func rest(_ file: TUFMetadataFile?) -> [[UInt8]: JSONTree] {
+            var rest: [[UInt8]: JSONTree] = [:]
+            for (key, value) in file?.signed.members ?? [] where !names.contains(key) { rest[key] = value }
+            // What a first one has of itself.
+            if live == nil { rest[Array("consistent_snapshot".utf8)] = nil }
+            return rest
+        }
+        let (new, old) = (rest(draft), rest(live))
+        let all = Set(new.keys).union(old.keys).sorted { $0.lexicographicallyPrecedes($1) }
+        return all.filter { new[$0]?.canonical != old[$0]?.canonical }
+            .map { "\(draft.role.rawValue): the field \(text($0)) differs, which this command knows nothing of" }
+    }
+
+    private static func names(_ file: TUFMetadataFile) -> [[UInt8]] { file.signed["targets"]?.members.map(\.key) ?? [] }
+
+    private static func text(_ octets: [UInt8]) -> String {
+        octets.count == 64 && HexText.octets(of: octets) != nil
+            ? String(decoding: octets, as: UTF8.self) : String(decoding: octets.prefix(100), as: UTF8.self).quoted
+    }
+}
+
+extension TUFRepositoryState {
+    /// What the drafts change of what is published, one change a line, for whoever is about to sign them.
+    /// - Throws: ``TUFRepositoryError`` as ``progress()`` does: nobody is shown what nobody should sign.
+    public func changes() throws(TUFRepositoryError) -> [String] {
+        try checkDrafts()
+        var lines: [String] = []
+        if let draftRoot { lines += TUFChanges.ofRoot(draftRoot, live?.root) }
+        if let draftTargets, let draftPins {
+            lines += TUFChanges.ofTargets(
+                draftTargets, live?.targets, pins: try Self.pinFile(draftPins),
+                livePins: live.flatMap { try? PinFile(json: $0.pins) })
+        }
+        return lines
+    }
+}

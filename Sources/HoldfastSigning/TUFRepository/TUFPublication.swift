@@ -1,0 +1,244 @@
+public import Foundation
+import Holdfast
+import HoldfastTUF
+
+/// What is to be written so that clients get a next state of a repository, and the state after that.
+///
+/// ``make(of:in:onlineKeys:lifetimes:includingDrafts:allowing:at:)`` makes one only if clients take it: those that know
+/// nothing yet, and those that know what is published now, after each single write.
+public struct TUFPublication: Sendable {
+    /// A file to be served.
+    public struct Object: Sendable {
+        /// Relative to the folder that is served, such as `metadata/2.root.json`.
+        public let path: String
+        /// Its content.
+        public let data: Data
+        /// Whether nothing else will ever be served under this name.
+        public let isImmutable: Bool
+    }
+
+    /// What a publication may do all the same.
+    public enum Exception: String, Sendable, Hashable, CaseIterable {
+        /// The timestamp lasts for less than seven days.
+        case lifetime
+        /// Between two of the writes clients that fetch file by file are refused. That cannot be avoided where an old
+        /// key is lost: only what both the old and the new keys have signed verifies at every moment. The bundle is
+        /// replaced in one step, so its clients see nothing of it.
+        case gap
+    }
+
+    /// In the order in which they are written: targets, snapshot, timestamp, root, bundle.
+    ///
+    /// The next root comes behind what it judges: clients that find it are judged by its keys from then on, and what
+    /// they find then has to be signed by them already.
+    public private(set) var objects: [Object]
+    /// What is published and prepared afterwards.
+    public let state: TUFRepositoryState
+    /// Whether clients that fetch file by file are refused between two of the writes.
+    public private(set) var hasGap = false
+
+    /// The oldest root, which the oldest app has.
+    private let firstRoot: TUFMetadataFile
+
+    /// Makes a publication, and has clients go through it.
+    /// - Parameters:
+    ///   - state: what is published and prepared.
+    ///   - folder: where it is.
+    ///   - onlineKeys: sign snapshot and timestamp. While they are being changed, the old ones as well.
+    ///   - lifetimes: how long the metadata lasts.
+    ///   - includesDrafts: whether what is prepared is published; otherwise what is published is renewed.
+    ///   - exceptions: what is allowed all the same.
+    ///   - time: the current time.
+    /// - Throws: ``TUFRepositoryError``; then nothing may be written.
+    public static func make(
+        of state: TUFRepositoryState, in folder: TUFRepositoryFolder, onlineKeys: [TUFSigningKey],
+        lifetimes: TUFRepositoryState.Lifetimes = .init(), includingDrafts includesDrafts: Bool = true,
+        allowing exceptions: Set<Exception> = [], at time: Date
+    ) async throws(TUFRepositoryError) -> TUFPublication {
+        guard lifetimes.timestamp >= TUFRepositoryState.Lifetimes.shortestTimestamp || exceptions.contains(.lifetime)
+        else {
+            throw TUFRepositoryError(
+                .tooShort, of: "timestamp", expected: "at least 7 days",
+                found: "\(Int(lifetimes.timestamp.inSeconds)) s")
+        }
+        var publication = try TUFPublication(
+            state, onlineKeys: onlineKeys, lifetimes: lifetimes, includesDrafts: includesDrafts, at: time)
+        try await publication.addBundle(folder, at: time)
+        try await publication.rehearse(folder, from: state.live, allowing: exceptions, at: time)
+        return publication
+    }
+
+    private init(
+        _ state: TUFRepositoryState, onlineKeys: [TUFSigningKey], lifetimes: TUFRepositoryState.Lifetimes,
+        includesDrafts: Bool, at time: Date
+    ) throws(TUFRepositoryError) {
+        let live = state.live
+        let newRoot = includesDrafts ? state.draftRoot : nil
+        let newTargets = includesDrafts ? state.draftTargets : nil
+        guard let root = newRoot ?? live?.root, let targets = newTargets ?? live?.targets,
+            let pins = newTargets == nil ? live?.pins : state.draftPins, let first = live?.roots.first ?? newRoot
+        else {
+            throw TUFRepositoryError(
+                .notSigned, expected: "a root and pins to publish", found: "only one of them, or none",
+                remedy: "Prepare the pins first.")
+        }
+        firstRoot = first
+        if includesDrafts { try Self.requireSignatures(state) }
+        let judges = [live?.root, newRoot].compactMap(\.self)
+        // One that still says what is so, that every judge takes, and that the timestamp does not outlast, stays.
+        let end = time.addingTimeInterval(lifetimes.timestamp.inSeconds)
+        var snapshot = live?.snapshot
+        let isSigned = try Self.isSigned(snapshot, by: judges)
+        if newTargets != nil || !isSigned || snapshot.map({ $0.expires < end }) ?? true {
+            let expires = max(end, time.addingTimeInterval(lifetimes.snapshot.inSeconds))
+            snapshot = try TUFContents.snapshot(
+                version: (live?.snapshot.version ?? 0) + 1, expires: expires, targets: targets
+            ).signed(by: try Self.keys(onlineKeys, of: .snapshot, judges))
+        }
+        guard let snapshot else {
+            throw TUFRepositoryError(.damaged, of: "snapshot", expected: "a snapshot", found: "none")
+        }
+        let timestamp = try TUFContents.timestamp(
+            version: (live?.timestamp.version ?? 0) + 1, expires: end, snapshot: snapshot
+        ).signed(by: try Self.keys(onlineKeys, of: .timestamp, judges))
+
+        var objects: [Object] = []
+        if live == nil { objects.append(.metadata("1.root.json", root)) }
+        if newTargets != nil {
+            let name = "targets/\(TUFContents.digest(pins)).\(TUFContents.target)"
+            if live?.pins != pins { objects.append(Object(path: name, data: pins, isImmutable: true)) }
+            objects.append(.metadata("\(targets.version).targets.json", targets))
+        }
+        if snapshot.data != live?.snapshot.data {
+            objects.append(.metadata("\(snapshot.version).snapshot.json", snapshot))
+        }
+        objects.append(
+            Object(path: "metadata/timestamp.json", data: timestamp.data, isImmutable: false))
+        if live != nil, let newRoot { objects.append(.metadata("\(newRoot.version).root.json", newRoot)) }
+        self.objects = objects
+        var next = state
+        next.live = TUFRepositoryState.Live(
+            roots: (live?.roots ?? []) + (newRoot.map { [$0] } ?? []), timestamp: timestamp, snapshot: snapshot,
+            targets: targets, pins: pins)
+        if includesDrafts { (next.draftRoot, next.draftTargets, next.draftPins) = (nil, nil, nil) }
+        self.state = next
+    }
+
+    private static func requireSignatures(_ state: TUFRepositoryState) throws(TUFRepositoryError) {
+        guard let lacking = try state.progress().first(where: { !$0.isEnough }) else { return }
+        throw TUFRepositoryError(
+            .notSigned, of: lacking.role.rawValue,
+            expected: "\(TUFText.count(lacking.threshold, "signature")) by the keys of root \(lacking.root)",
+            found: "\(lacking.signed.count)")
+    }
+
+    private static func isSigned(
+        _ file: TUFMetadataFile?, by judges: [TUFMetadataFile]
+    ) throws(TUFRepositoryError) -> Bool {
+        guard let file else { return false }
+        for judge in judges {
+            let delegator = try TUFRepositoryState.delegator(file.role, judge)
+            guard delegator.signers(of: file.file).count >= delegator.threshold else { return false }
+        }
+        return true
+    }
+
+    /// The keys that sign a role under any of the roots.
+    private static func keys(
+        _ keys: [TUFSigningKey], of role: TUFRole, _ judges: [TUFMetadataFile]
+    ) throws(TUFRepositoryError) -> [TUFSigningKey] {
+        var ids: Set<[UInt8]> = []
+        for judge in judges { ids.formUnion(try TUFRepositoryState.delegator(role, judge).keyIDs) }
+        let those = keys.filter { ids.contains(Array($0.publicKey.id.utf8)) }
+        guard !those.isEmpty else {
+            throw TUFRepositoryError(
+                .otherKey, of: role.rawValue, expected: "a key that signs \(role.rawValue)", found: "none",
+                remedy: "Give the online key.")
+        }
+        return those
+    }
+
+    // MARK: Rehearsal
+
+    /// Section 6.2 has everything but the bundle: that is Holdfast's own, and what clients fetch in one request.
+    private mutating func addBundle(_ folder: TUFRepositoryFolder, at time: Date) async throws(TUFRepositoryError) {
+        let clock = TUFFixedClock(now: time)
+        do {
+            let bundle = try await PinBundle.data(
+                of: source(folder, objects.count), root: firstRoot.data, target: TUFContents.target,
+                settings: TUFRehearsalClient.settings, clock: clock)
+            let proved = try PinBundle.proved(bundle, root: firstRoot.data, clock: clock)
+            guard let pins = state.live?.pins, proved == (try PinFile(json: pins)) else {
+                throw Self.refusal("other pins in the bundle")
+            }
+            objects.append(Object(path: "bundle.json", data: bundle, isImmutable: false))
+        } catch let error as TUFError {
+            throw Self.refusal(error.description)
+        } catch let error as StoreError {
+            throw Self.refusal("\(error.found), where is expected \(error.expected)")
+        } catch let error as TUFRepositoryError {
+            throw error
+        } catch {
+            throw Self.refusal(ForeignErrorText.found(error))
+        }
+    }
+
+    /// Clients that know nothing, and one that knew what was published, after each write.
+    private mutating func rehearse(
+        _ folder: TUFRepositoryFolder, from live: TUFRepositoryState.Live?, allowing exceptions: Set<Exception>,
+        at time: Date
+    ) async throws(TUFRepositoryError) {
+        let before = source(folder, 0)
+        let seasoned = TUFRehearsalClient(root: firstRoot.data)
+        var isWhole = false
+        if let live {
+            // As it knew them while they lasted, so that it would notice a version that goes back.
+            let end =
+                (live.roots.suffix(1) + [live.timestamp, live.snapshot, live.targets]).map(\.expires).min() ?? time
+            do throws(TUFError) {
+                _ = try await seasoned.pins(from: before, at: min(time, end.addingTimeInterval(-1)))
+            } catch {
+                throw Self.refusal("what is published now: \(error)")
+            }
+            isWhole = end > time
+        }
+        for count in 1...objects.count {
+            let source = source(folder, count)
+            let isFinal = count >= objects.count - 1
+            let problem: TUFError
+            do throws(TUFError) {
+                _ = try await TUFRehearsalClient(root: firstRoot.data).pins(from: source, at: time)
+                _ = try await seasoned.pins(from: source, at: time)
+                continue
+            } catch {
+                problem = error
+            }
+            // Where nothing verified before, nothing is lost on the way.
+            guard isFinal || isWhole else { continue }
+            guard !isFinal else { throw Self.refusal("in the end: \(problem)") }
+            guard exceptions.contains(.gap) else {
+                throw TUFRepositoryError(
+                    .refusedByClients, of: problem.subject, expected: "files that verify after each write",
+                    found: "\(problem.code.rawValue) after \(objects[count - 1].path)",
+                    remedy: "Let the old keys sign as well as the new ones; where they are lost, override gap.")
+            }
+            hasGap = true
+        }
+    }
+
+    private func source(_ folder: TUFRepositoryFolder, _ count: Int) -> TUFFolderSource {
+        TUFFolderSource(
+            folder: folder.published,
+            written: Dictionary(objects.prefix(count).map { ($0.path, $0.data) }) { $1 })
+    }
+
+    private static func refusal(_ found: String) -> TUFRepositoryError {
+        TUFRepositoryError(.refusedByClients, expected: "a repository that clients take", found: found)
+    }
+}
+
+extension TUFPublication.Object {
+    fileprivate static func metadata(_ name: String, _ file: TUFMetadataFile) -> TUFPublication.Object {
+        TUFPublication.Object(path: "metadata/\(name)", data: file.data, isImmutable: true)
+    }
+}

@@ -1,0 +1,204 @@
+public import Foundation
+import Holdfast
+import HoldfastTUF
+
+/// The folder of a repository: `public`, which any web server serves as it is, and `draft`, which the keyholders pass
+/// around.
+///
+/// `public` has `bundle.json`, and the folders `metadata` and `targets` as every client of The Update Framework knows
+/// them. Whoever changes the folder makes sure that nobody else does so meanwhile.
+public struct TUFRepositoryFolder: Sendable {
+    /// The folder.
+    public let folder: URL
+
+    /// Names a folder; nothing is read or made yet.
+    public init(_ folder: URL) { self.folder = folder }
+
+    /// What a web server serves.
+    public var published: URL { folder.appending(path: "public") }
+    private var draft: URL { folder.appending(path: "draft") }
+
+    private static let (rootDraft, targetsDraft, pinsDraft) = ("root.json", "targets.json", "pins.json")
+    private static let maximumPinFile = TUFSettings().targetBytes
+    private static let maximumBundle = 64 << 20
+
+    /// Whether a repository is published or prepared in the folder.
+    public var isThere: Bool {
+        [published.appending(path: "metadata/1.root.json"), draft.appending(path: Self.rootDraft)].contains {
+            FileManager.default.fileExists(atPath: $0.path)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads the state, and verifies what is published as a client does that has the first root; that metadata has
+    /// expired is no error.
+    /// - Throws: ``TUFRepositoryError``.
+    public func state() async throws(TUFRepositoryError) -> TUFRepositoryState {
+        guard isThere else {
+            throw TUFRepositoryError(
+                .wrongPlace, expected: "a repository in \(folder.path)", found: "none",
+                remedy: "Name the folder, or begin a repository there.")
+        }
+        var state = TUFRepositoryState(live: try await live())
+        state.draftRoot = try file(Self.rootDraft)
+        state.draftTargets = try file(Self.targetsDraft)
+        state.draftPins = try read(draft.appending(path: Self.pinsDraft), atMost: Self.maximumPinFile)
+        // A publication that was killed on its way leaves drafts that are published already.
+        if TUFRepositoryState.isPublished(state.draftRoot, as: state.live?.root) { state.draftRoot = nil }
+        if TUFRepositoryState.isPublished(state.draftTargets, as: state.live?.targets) {
+            (state.draftTargets, state.draftPins) = (nil, nil)
+        }
+        if state.draftTargets == nil { state.draftPins = nil }
+        return state
+    }
+
+    /// What clients get; nil where no timestamp has been published yet, without which there is nothing for them.
+    private func live() async throws(TUFRepositoryError) -> TUFRepositoryState.Live? {
+        let source = TUFFolderSource(folder: published)
+        guard FileManager.default.fileExists(atPath: published.appending(path: "metadata/timestamp.json").path) else {
+            return nil
+        }
+        guard let first = try read(published.appending(path: "metadata/1.root.json"), atMost: TUFSettings().rootBytes)
+        else {
+            throw TUFRepositoryError(
+                .damaged, expected: "the first root in \(published.path)/metadata", found: "none")
+        }
+        do throws(TUFError) {
+            let trusted = TUFTrustedFiles()
+            let client = TUFClient(
+                store: trusted, source: source, trustedRoot: first, settings: TUFRehearsalClient.settings,
+                clock: TUFFixedClock.beforeEverything)
+            let update = try await client.refresh()
+            let pins = try await update.data(of: update.target(TUFContents.target))
+            var roots = [try TUFMetadataFile(first)]
+            while let next = trusted["root_history/\(roots.count + 1).root.json"] {
+                roots.append(try TUFMetadataFile(next))
+            }
+            func file(_ name: String) throws(TUFError) -> TUFMetadataFile {
+                try TUFMetadataFile(trusted[name] ?? Data())
+            }
+            return TUFRepositoryState.Live(
+                roots: roots, timestamp: try file("timestamp.json"), snapshot: try file("snapshot.json"),
+                targets: try file("targets.json"), pins: pins)
+        } catch {
+            throw TUFRepositoryError(
+                .damaged, of: error.subject, expected: error.expected,
+                found: "\(error.found) (\(error.code.rawValue))")
+        }
+    }
+
+    /// Has a client that came with the first root go through what is published, as `bundle.json` and file by file.
+    /// - Parameter time: the current time.
+    /// - Throws: ``TUFRepositoryError`` `refusedByClients`, `damaged` where there is no root, `storage`.
+    public func verify(at time: Date) async throws(TUFRepositoryError) {
+        guard let root = try read(published.appending(path: "metadata/1.root.json"), atMost: TUFSettings().rootBytes)
+        else {
+            throw TUFRepositoryError(.damaged, expected: "the first root in \(published.path)/metadata", found: "none")
+        }
+        let problem: String
+        do {
+            let source = TUFFolderSource(folder: published)
+            _ = try await TUFRehearsalClient(root: root).pins(from: source, at: time)
+            guard let bundle = try read(published.appending(path: "bundle.json"), atMost: Self.maximumBundle) else {
+                throw TUFRepositoryError(.refusedByClients, expected: "bundle.json", found: "no bundle.json")
+            }
+            _ = try PinBundle.proved(bundle, root: root, clock: TUFFixedClock(now: time))
+            return
+        } catch let error as TUFRepositoryError {
+            throw error
+        } catch let error as TUFError {
+            problem = error.description
+        } catch {
+            problem = (error as? StoreError).map { "bundle.json: \($0.found)" } ?? ForeignErrorText.found(error)
+        }
+        throw TUFRepositoryError(.refusedByClients, expected: "a repository that clients take", found: problem)
+    }
+
+    /// A pin file that was published at some time, by the version of the targets role; nil where it is not there any
+    /// more. Nobody's signature is looked at.
+    public func publishedPins(ofTargets version: Int64) -> Data? {
+        let metadata = published.appending(path: "metadata/\(version).targets.json")
+        guard let data = try? read(metadata, atMost: TUFMetadataFile.maximumBytes),
+            let digest = (try? TUFMetadataFile(data))?.listedPins, HexText.octets(of: digest)?.count == 32
+        else { return nil }
+        let name = String(decoding: digest, as: UTF8.self)
+        return try? read(
+            published.appending(path: "targets/\(name).\(TUFContents.target)"), atMost: Self.maximumPinFile)
+    }
+
+    private func file(_ name: String) throws(TUFRepositoryError) -> TUFMetadataFile? {
+        guard let data = try read(draft.appending(path: name), atMost: TUFMetadataFile.maximumBytes) else { return nil }
+        do throws(TUFError) {
+            return try TUFMetadataFile(data)
+        } catch {
+            throw TUFRepositoryError(
+                .damaged, of: "draft/\(name)", expected: error.expected, found: error.found,
+                remedy: "Prepare it again, or take the folder back from a copy.")
+        }
+    }
+
+    private func read(_ url: URL, atMost limit: Int) throws(TUFRepositoryError) -> Data? {
+        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        do {
+            return try AtomicFile.read(url, maximumBytes: limit)
+        } catch {
+            throw TUFRepositoryError(
+                .storage, of: url.lastPathComponent, expected: "a file of at most \(limit) bytes that can be read",
+                found: AtomicFile.reason(error, at: url.path))
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes what is being prepared, and removes what is no longer.
+    /// - Throws: ``TUFRepositoryError`` `storage`.
+    public func writeDrafts(_ state: TUFRepositoryState) throws(TUFRepositoryError) {
+        // The pin file first: targets that list another than the one beside them are refused.
+        for (name, data) in [
+            (Self.pinsDraft, state.draftPins), (Self.targetsDraft, state.draftTargets?.data),
+            (Self.rootDraft, state.draftRoot?.data),
+        ] {
+            let file = draft.appending(path: name)
+            if let data {
+                try write(data, to: file)
+            } else if FileManager.default.fileExists(atPath: file.path) {
+                do {
+                    try FileManager.default.removeItem(at: file)
+                } catch {
+                    throw Self.failure(error, file)
+                }
+            }
+        }
+    }
+
+    /// Writes a publication, each object in one step and in its order, so that at every moment clients find a repository
+    /// that verifies. A process that is killed on the way publishes again: it goes on from what clients get then.
+    /// - Throws: ``TUFRepositoryError`` `storage`.
+    public func write(_ publication: TUFPublication) throws(TUFRepositoryError) {
+        for object in publication.objects { try write(object) }
+        try writeDrafts(publication.state)
+    }
+
+    package func write(_ object: TUFPublication.Object) throws(TUFRepositoryError) {
+        try write(object.data, to: published.appending(path: object.path))
+    }
+
+    /// Readable by everybody: there is no secret in it, and a web server is another user.
+    private func write(_ data: Data, to file: URL) throws(TUFRepositoryError) {
+        do {
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try AtomicFile.replace(
+                file, with: data, temporaryName: ".\(file.lastPathComponent).new", permissions: 0o644)
+        } catch {
+            throw Self.failure(error, file)
+        }
+    }
+
+    private static func failure(_ error: any Error, _ file: URL) -> TUFRepositoryError {
+        TUFRepositoryError(
+            .storage, of: file.lastPathComponent, expected: "a file that can be replaced",
+            found: AtomicFile.reason(error, at: file.path))
+    }
+}

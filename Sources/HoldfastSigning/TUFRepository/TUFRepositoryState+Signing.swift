@@ -1,0 +1,138 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+
+extension TUFRepositoryState {
+    /// How many of the keys of a role have signed a draft, and how many have to.
+    public struct Progress: Sendable, Hashable {
+        /// Whose draft it is: root or targets.
+        public let role: TUFRole
+        /// The version of the root whose keys are counted. A next root needs signatures by the keys of the one before
+        /// and by its own; next targets by those of the root that clients have then.
+        public let root: Int64
+        /// The ids of the keys that have signed.
+        public let signed: [String]
+        /// The ids of those that could.
+        public let missing: [String]
+        /// How many have to sign.
+        public let threshold: Int
+
+        /// Whether enough have signed.
+        public var isEnough: Bool { signed.count >= threshold }
+    }
+
+    /// Who signs a role by the newest root, published or not: key ids, and how many of them have to.
+    /// - Throws: ``TUFRepositoryError`` where there is no root.
+    public func keys(of role: TUFRole) throws(TUFRepositoryError) -> (ids: [String], threshold: Int) {
+        guard let newestRoot else {
+            throw TUFRepositoryError(.wrongPlace, expected: "a root", found: "none")
+        }
+        let delegator = try Self.delegator(role, newestRoot)
+        return (delegator.keyIDs.map { String(decoding: $0, as: UTF8.self) }, delegator.threshold)
+    }
+
+    /// What the drafts still need, before they are published.
+    /// - Throws: ``TUFRepositoryError`` where a draft does not follow on what is published, or a signature does not
+    ///   verify.
+    public func progress() throws(TUFRepositoryError) -> [Progress] {
+        try checkDrafts()
+        var all: [Progress] = []
+        for judge in judges {
+            if let draftRoot { all.append(try progress(draftRoot, judge)) }
+        }
+        if let draftTargets, let newestRoot { all.append(try progress(draftTargets, newestRoot)) }
+        return all
+    }
+
+    /// Adds the signature of a key to every draft that it may sign.
+    ///
+    /// It signs nothing that does not follow on what is published, or that bears a signature which does not verify.
+    /// - Returns: the roles whose drafts it has signed, also those that it had signed before.
+    /// - Throws: ``TUFRepositoryError`` `nothingToSign`, `otherKey`, `wrongVersion`, `invalidSignature`, `invalidPins`.
+    public mutating func sign(by key: TUFSigningKey) throws(TUFRepositoryError) -> [TUFRole] {
+        guard !hasNoDraft else {
+            throw TUFRepositoryError(.nothingToSign, expected: "a draft to sign", found: "none")
+        }
+        try checkDrafts()
+        var signed: [TUFRole] = []
+        if let draftRoot, try isKey(key.publicKey, of: .root) {
+            self.draftRoot = try draftRoot.signed(by: [key])
+            signed.append(.root)
+        }
+        if let draftTargets, try isKey(key.publicKey, of: .targets) {
+            self.draftTargets = try draftTargets.signed(by: [key])
+            signed.append(.targets)
+        }
+        guard !signed.isEmpty else {
+            let drafts = [draftRoot, draftTargets].compactMap(\.self).map(\.role.rawValue).joined(separator: " or ")
+            throw TUFRepositoryError(
+                .otherKey, expected: "a key that signs \(drafts)", found: TUFText.short(Array(key.publicKey.id.utf8)))
+        }
+        return signed
+    }
+
+    /// Whether drafts follow on what is published, and bear no signature that does not verify.
+    func checkDrafts() throws(TUFRepositoryError) {
+        if let draftRoot {
+            try check(draftRoot, of: .root, after: live?.root)
+            try TUFRootContents(draftRoot).check()
+        }
+        guard let draftTargets else { return }
+        try check(draftTargets, of: .targets, after: live?.targets)
+        guard let draftPins, draftTargets.listedPins == Array(TUFContents.digest(draftPins).utf8)
+        else {
+            throw TUFRepositoryError(
+                .damaged, of: "targets", expected: "the pin file that the next targets list", found: "another, or none",
+                remedy: "Prepare the pins again.")
+        }
+        _ = try Self.pinFile(draftPins)
+    }
+
+    private func check(
+        _ draft: TUFMetadataFile, of role: TUFRole, after live: TUFMetadataFile?
+    ) throws(TUFRepositoryError) {
+        guard draft.role == role, draft.version == (live?.version ?? 0) + 1 else {
+            throw TUFRepositoryError(
+                .wrongVersion, of: role.rawValue, expected: "version \((live?.version ?? 0) + 1) of \(role.rawValue)",
+                found: "version \(draft.version) of \(draft.role.rawValue)")
+        }
+        var verified: Set<[UInt8]> = []
+        for judge in judges { verified.formUnion(try Self.delegator(role, judge).signers(of: draft.file)) }
+        guard let wrong = draft.keyIDs.first(where: { !verified.contains($0) }) else { return }
+        throw TUFRepositoryError(
+            .invalidSignature, of: role.rawValue, expected: "signatures of the role's keys that verify",
+            found: "one by \(TUFText.short(wrong)) that does not")
+    }
+
+    private func isKey(_ key: TUFPublicKey, of role: TUFRole) throws(TUFRepositoryError) -> Bool {
+        for judge in judges where try Self.delegator(role, judge).keyIDs.contains(Array(key.id.utf8)) { return true }
+        return false
+    }
+
+    private func progress(
+        _ draft: TUFMetadataFile, _ judge: TUFMetadataFile
+    ) throws(TUFRepositoryError) -> Progress {
+        let delegator = try Self.delegator(draft.role, judge)
+        let signed = delegator.signers(of: draft.file)
+        func text(_ ids: [[UInt8]]) -> [String] { ids.map { String(decoding: $0, as: UTF8.self) } }
+        return Progress(
+            role: draft.role, root: judge.version, signed: text(signed),
+            missing: text(delegator.keyIDs.filter { !signed.contains($0) }), threshold: delegator.threshold)
+    }
+
+    static func delegator(_ role: TUFRole, _ root: TUFMetadataFile) throws(TUFRepositoryError) -> Delegator {
+        do throws(TUFError) {
+            return try root.root().delegator(role)
+        } catch {
+            throw TUFRepositoryError(.damaged, of: "root", expected: error.expected, found: error.found)
+        }
+    }
+}
+
+extension TUFMetadataFile {
+    /// The SHA-256 that a targets file lists for the pin file; nil where it lists another.
+    var listedPins: [UInt8]? {
+        guard case .text(let digits)? = signed["targets"]?["pins.json"]?["hashes"]?["sha256"] else { return nil }
+        return Array(digits)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+
+/// The content of a root file (section 4.3) while it is being changed.
+struct TUFRootContents {
+    struct Role: Equatable {
+        var keyIDs: [[UInt8]]
+        var threshold: Int64
+    }
+
+    var version: Int64
+    var expires: Date
+    private(set) var roles: [TUFRole: Role] = [:]
+    private var keys: [[UInt8]: JSONTree] = [:]
+    /// With the fields that this version does not know, which stay.
+    private let tree: JSONTree
+
+    init(version: Int64, expires: Date) {
+        self.version = version
+        self.expires = expires
+        tree = JSONTree(fields: [
+            "_type": JSONTree(text: "root"), "spec_version": JSONTree(text: TUFContents.specification),
+            "consistent_snapshot": .boolean(true),
+        ])
+    }
+
+    /// Reads a root, which clients could read as well.
+    init(_ file: TUFMetadataFile) {
+        (version, expires, tree) = (file.version, file.expires, file.signed)
+        for (id, key) in file.signed["keys"]?.members ?? [] { keys[id] = key }
+        for role in TUFRole.allCases {
+            let named = Array(role.rawValue.utf8)
+            guard let object = file.signed["roles"]?.members.first(where: { $0.key == named })?.value,
+                case .array(let ids)? = object["keyids"], case .integer(let threshold)? = object["threshold"]
+            else { continue }
+            roles[role] = Role(
+                keyIDs: ids.compactMap { if case .text(let id) = $0 { Array(id) } else { nil } }, threshold: threshold)
+        }
+    }
+
+    /// Says who signs a role.
+    mutating func set(_ role: TUFRole, _ entry: Role, adding new: [TUFPublicKey] = []) {
+        for key in new { keys[Array(key.id.utf8)] = key.tree }
+        roles[role] = entry
+    }
+
+    /// What a repository that keeps to its own rules has; clients take less.
+    func check() throws(TUFRepositoryError) {
+        for role in TUFRole.allCases {
+            guard let entry = roles[role], !entry.keyIDs.isEmpty else {
+                throw TUFRepositoryError(
+                    .invalidRoles, of: role.rawValue, expected: "at least one key", found: "none")
+            }
+            guard (1...Int64(entry.keyIDs.count)).contains(entry.threshold) else {
+                throw TUFRepositoryError(
+                    .invalidRoles, of: role.rawValue, expected: "a threshold of 1 to \(entry.keyIDs.count)",
+                    found: "\(entry.threshold)")
+            }
+            guard Set(entry.keyIDs).count == entry.keyIDs.count else {
+                throw TUFRepositoryError(
+                    .invalidRoles, of: role.rawValue, expected: "each key once", found: "one twice")
+            }
+        }
+        // Whoever breaks into the machine that publishes must not be able to sign pins.
+        let online = TUFRole.allCases.filter(\.isOnline).flatMap { roles[$0]?.keyIDs ?? [] }
+        for role in TUFRole.allCases where !role.isOnline {
+            guard let shared = roles[role]?.keyIDs.first(where: online.contains) else { continue }
+            throw TUFRepositoryError(
+                .invalidRoles, of: role.rawValue, expected: "keys that sign nothing online",
+                found: "the online key \(TUFText.short(shared))")
+        }
+    }
+
+    /// The root file, signed by nobody.
+    func file() throws(TUFRepositoryError) -> TUFMetadataFile {
+        let used = Set(roles.values.flatMap(\.keyIDs))
+        let roleTrees = roles.map { role, entry in
+            (
+                key: Array(role.rawValue.utf8),
+                value: JSONTree(fields: [
+                    "keyids": .array(entry.keyIDs.map { .text($0[...]) }), "threshold": .integer(entry.threshold),
+                ])
+            )
+        }
+        let signed = tree.setting([
+            "version": .integer(version), "expires": JSONTree(text: TUFContents.time(expires)),
+            "keys": JSONTree(members: keys.filter { used.contains($0.key) }.map { ($0.key, $0.value) }),
+            "roles": JSONTree(members: roleTrees),
+        ])
+        return try TUFContents.file(signed, of: .root)
+    }
+}
