@@ -21,13 +21,23 @@ extension TUFRepositoryState {
         public var isEnough: Bool { signed.count >= threshold }
     }
 
-    /// Who signs a role by the newest root, published or not: key ids, and how many of them have to.
+    /// Which root is asked who signs.
+    public enum RootChoice: Sendable, Hashable {
+        /// The newest that clients get.
+        case published
+        /// The one that is being prepared, where there is one.
+        case newest
+    }
+
+    /// Who signs a role: key ids, and how many of them have to.
     /// - Throws: ``TUFRepositoryError`` where there is no root.
-    public func keys(of role: TUFRole) throws(TUFRepositoryError) -> (ids: [String], threshold: Int) {
-        guard let newestRoot else {
+    public func keys(
+        of role: TUFRole, in choice: RootChoice = .newest
+    ) throws(TUFRepositoryError) -> (ids: [String], threshold: Int) {
+        guard let root = choice == .newest ? newestRoot : live?.root else {
             throw TUFRepositoryError(.wrongPlace, expected: "a root", found: "none")
         }
-        let delegator = try Self.delegator(role, newestRoot)
+        let delegator = try Self.delegator(role, root)
         return (delegator.keyIDs.map { String(decoding: $0, as: UTF8.self) }, delegator.threshold)
     }
 
