@@ -34,7 +34,7 @@ package enum AtomicFile {
             }
             // Whole, before anybody else may read it.
             guard fchmod(descriptor, mode_t(permissions & 0o7777)) == 0 else { throw failure(errno) }
-            try handle.synchronize()
+            try synchronize(handle)
             guard unsafe rename(temporary.path, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
             try? FileManager.default.removeItem(at: temporary)
@@ -55,8 +55,17 @@ package enum AtomicFile {
     /// The new name is on the disk only when its folder is; some file systems cannot say, and the content is safe.
     private static func synchronize(_ folder: URL) {
         guard let handle = try? FileHandle(forReadingFrom: folder) else { return }
-        try? handle.synchronize()
+        try? synchronize(handle)
         try? handle.close()
+    }
+
+    /// Returns when the content is on the disk. On Apple's systems `fsync` leaves it in the disk's own memory, which loses
+    /// it with the power; some file systems there know only that.
+    private static func synchronize(_ handle: FileHandle) throws {
+        #if canImport(Darwin)
+        if fcntl(handle.fileDescriptor, F_FULLFSYNC) != -1 { return }
+        #endif
+        try handle.synchronize()
     }
 
     /// Reads a file of at most so many bytes.

@@ -3,7 +3,12 @@
 #define HOLDFAST_OBJECTIVE_C_H
 
 #if defined(__OBJC__)
+#if __has_feature(modules)
 @import Holdfast;
+#else
+// Objective-C++ (.mm) has modules with -fcxx-modules only.
+#import "Holdfast-Swift.h"
+#endif
 
 /// The older generation's name of `GCXValidationType`.
 typedef GCXValidationType TrustPolicyType;

@@ -32,3 +32,13 @@ public let errSecSuccess: OSStatus = 0
 public let errSecParam: OSStatus = -50
 public let errSecDuplicateItem: OSStatus = -25299
 public let errSecItemNotFound: OSStatus = -25300
+
+public struct DarwinBoolean {
+    public let boolValue: Bool
+    public init(_ value: Bool) { boolValue = value }
+}
+
+@available(macOS 10.3, iOS 11.3, tvOS 11.3, watchOS 4.3, *)
+public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
+    status == -25308 ? "User interaction is not allowed." : nil
+}

@@ -1,3 +1,4 @@
+public import Dispatch
 public import Foundation
 
 public final class SecCertificate {
@@ -50,6 +51,7 @@ public final class SecTrust: NSObject {
     var anchors: [SecCertificate]?
     var anchorsOnly = false
     var date: Date?
+    var allowsNetworkFetch = true
     var evaluated: [SecCertificate]?
     /// DER of what the device trusts.
     let systemAnchors: [[UInt8]]
@@ -85,7 +87,7 @@ public final class SecTrust: NSObject {
             certificates: certificates.map { [UInt8]($0.data) },
             anchors: own + (anchors != nil && anchorsOnly ? [] : systemAnchors),
             isServer: policies.first?.isServer ?? true, host: policies.first?.host, time: verifyDate(),
-            revocationFlags: policies.compactMap(\.revocationFlags).first)
+            revocationFlags: policies.compactMap(\.revocationFlags).first, allowsNetworkFetch: allowsNetworkFetch)
         evaluations.append(question)
         switch StandInSystem.answer(question) {
         case .valid(let path):
@@ -148,6 +150,35 @@ public func SecTrustCopyCustomAnchorCertificates(
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
     trust.anchorsOnly = anchorCertificatesOnly
     trust.evaluated = nil
+    return errSecSuccess
+}
+
+public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus {
+    trust.allowsNetworkFetch = allowFetch
+    trust.evaluated = nil
+    return errSecSuccess
+}
+
+public func SecTrustGetNetworkFetchAllowed(
+    _ trust: SecTrust, _ allowFetch: UnsafeMutablePointer<DarwinBoolean>
+) -> OSStatus {
+    unsafe allowFetch.pointee = DarwinBoolean(trust.allowsNetworkFetch)
+    return errSecSuccess
+}
+
+public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
+
+/// Answers on the queue, and only there may it be called.
+@available(macOS 10.15, iOS 13.0, tvOS 13.0, watchOS 6.0, *)
+public func SecTrustEvaluateAsyncWithError(
+    _ trust: SecTrust, _ queue: DispatchQueue, _ result: @escaping SecTrustWithErrorCallback
+) -> OSStatus {
+    dispatchPrecondition(condition: .onQueue(queue))
+    nonisolated(unsafe) let unchecked = (trust, result)
+    queue.async {
+        let failure = unsafe unchecked.0.evaluate()
+        unsafe unchecked.1(unchecked.0, failure == nil, failure)
+    }
     return errSecSuccess
 }
 

@@ -14,6 +14,7 @@ public enum StandInSystem {
         public let time: Date
         /// Of the policy for revocation; nil where there is none.
         public let revocationFlags: UInt?
+        public let allowsNetworkFetch: Bool
     }
 
     public enum Answer: Sendable {

@@ -40,6 +40,20 @@ private enum DocumentExamples {
         return session
     }
 
+    static func webSocket(_ manager: TrustManager, _ url: URL) -> URLSessionWebSocketTask {
+        let session = URLSession(pinnedBy: manager)
+        let socket = session.webSocketTask(with: url)
+        socket.resume()
+        return socket
+    }
+
+    static func validator(
+        _ manager: TrustManager, _ host: DialledHost
+    ) -> @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool {
+        let validator = manager.certificateValidator(dialling: host)
+        return validator
+    }
+
     static func network(_ manager: TrustManager) throws -> NWParameters {
         let host = try DialledHost("api.example.com", port: 443)
         let options = NWProtocolTLS.Options(pinnedBy: manager, dialling: host)

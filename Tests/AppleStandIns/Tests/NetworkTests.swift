@@ -26,6 +26,16 @@ struct NetworkTests {
         #expect(try await !handshake(unknown, fixture.secTrust()))
     }
 
+    @Test("The validator for newer connections decides as the block does")
+    func validator() async throws {
+        let fixture = try AppleFixture()
+        try fixture.pin([fixture.keyPin(fixture.leaf)])
+        let validator = fixture.manager.certificateValidator(dialling: try fixture.dialled())
+        #expect(await validator(StandInMetadata(), StandInTrust(fixture.secTrust())))
+        let impostor = try fixture.issuing.impersonate(fixture.leaf)
+        #expect(await !validator(StandInMetadata(), StandInTrust(fixture.secTrust(impostor.chain))))
+    }
+
     @Test("It names the server, asks for TLS 1.2, and switches resumption off")
     func settings() throws {
         let fixture = try AppleFixture()

@@ -108,6 +108,22 @@ struct SecTrustBridgeTests {
         }
     }
 
+    @Test("Where the network is forbidden the system fetches nothing, and the application's own setting is there again")
+    func withoutNetwork() throws {
+        let fixture = try AppleFixture()
+        let policy = StandardPolicy(host: try HostPattern(fixture.host))
+        for isAllowed in [true, false] {
+            let secTrust = fixture.secTrust()
+            #expect(SecTrustSetNetworkFetchAllowed(secTrust, isAllowed) == errSecSuccess)
+            for revocation in [SystemRevocation.withoutNetwork, .system] {
+                let trust = ServerTrust(secTrust, host: try fixture.dialled(), revocation: revocation)
+                #expect(policy.evaluate(trust, at: .now).isTrusted)
+            }
+            #expect(secTrust.evaluations.map(\.allowsNetworkFetch) == [false, isAllowed])
+            #expect(secTrust.evaluations.allSatisfy { $0.revocationFlags == nil })
+        }
+    }
+
     @Test("A system validator judges chains in DER too, and clients for client authentication")
     func derChains() throws {
         let fixture = try AppleFixture()

@@ -171,7 +171,7 @@ struct StoreTests {
             (error as? KeychainError).map { $0.code == .unreadable && $0.status == -25308 } == true
         }
         #expect { try store.replace(Data(), forKey: "a") } throws: { error in
-            (error as? KeychainError).map { $0.code == .notWritten && $0.found.contains("-25308") } == true
+            (error as? KeychainError).map { $0.found == "status -25308: User interaction is not allowed." } == true
         }
         #expect(!store.save(data: Data(), forKey: "a"))
     }

@@ -109,8 +109,13 @@ public struct KeychainError: HoldfastError {
         self.status = status
         facts = ErrorFacts(
             expected: "an item \(key.quoted) that \(code == .unreadable ? "can be read" : "is kept")",
-            found: "status \(status)",
-            remedy: "Look the status up with `security error`; before the first unlock the keychain is closed.")
+            found: "status \(status)" + (Self.message(of: status).map { ": \($0)" } ?? ""),
+            remedy: "Before the first unlock the keychain is closed; `security error` explains a status.")
+    }
+
+    /// The system's words for one of its numbers; nil where it has none.
+    private static func message(of status: Int32) -> String? {
+        SecCopyErrorMessageString(status, nil) as String?
     }
 }
 #endif

@@ -17,7 +17,7 @@ extension TrustManager {
         _ options: sec_protocol_options_t, dialling host: DialledHost, anchors: TrustAnchors? = nil,
         revocation: SystemRevocation = .system
     ) {
-        let judge = ManagerJudge(manager: self, anchors: anchors, revocation: revocation)
+        let isTrusted = certificateValidator(dialling: host, anchors: anchors, revocation: revocation)
         sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
         sec_protocol_options_set_tls_resumption_enabled(options, false)
         // Where the application had switched it off, the block would not be asked.
@@ -25,14 +25,35 @@ extension TrustManager {
         if let name = host.serverNameIndication { unsafe sec_protocol_options_set_tls_server_name(options, name) }
         sec_protocol_options_set_verify_block(
             options,
-            { _, trust, complete in
-                let trust = SystemTrust(unsafe sec_trust_copy_ref(trust).takeRetainedValue())
-                let complete = SharedReference(complete)
+            { metadata, trust, complete in
+                let handedOut = SharedReference((metadata: metadata, trust: trust, complete: complete))
                 Task {
-                    let decision = await judge.decision(for: trust, host: host)
-                    complete.get(decision.isTrusted)
+                    let handedOut = handedOut.get
+                    handedOut.complete(await isTrusted(handedOut.metadata, handedOut.trust))
                 }
             }, EvaluationQueue.queue)
+    }
+
+    /// A validator for the TLS of a `NetworkConnection`, which Apple's systems have from version 26 on.
+    ///
+    /// ```swift
+    /// let validator = manager.certificateValidator(dialling: host)
+    /// let connection = NetworkConnection(to: endpoint) { TLS().certificateValidator(validator) }
+    /// ```
+    /// It sets nothing else. Require TLS 1.2 at least, and switch resumption off: the system asks no validator about a
+    /// session that it resumes. ``protect(_:dialling:anchors:revocation:)`` does both for a `NWConnection`.
+    /// - Parameters:
+    ///   - host: the host that is dialled; the endpoint of the connection must be the same.
+    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - revocation: whether the system is asked to check revocation.
+    public func certificateValidator(
+        dialling host: DialledHost, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
+    ) -> @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool {
+        let judge = ManagerJudge(manager: self, anchors: anchors, revocation: revocation)
+        return { _, trust in
+            let trust = SystemTrust(unsafe sec_trust_copy_ref(trust).takeRetainedValue())
+            return await judge.decision(for: trust, host: host).isTrusted
+        }
     }
 }
 

@@ -11,11 +11,15 @@ public enum SystemRevocation: Sendable, Hashable {
     /// By lists or responders; a certificate whose status nobody tells is refused, so that a network without them refuses
     /// every server.
     case required
+    /// What the system can tell without the network: it fetches neither lists, nor answers of responders, nor intermediates
+    /// that the server left out (`SecTrustSetNetworkFetchAllowed`). For processes whose connections are all accounted for;
+    /// a server that leaves an intermediate out is refused then, unless the system has it already.
+    case withoutNetwork
 
     /// nil where the system is not asked; inner nil where it makes no policy.
     var policy: SecPolicy?? {
         switch self {
-        case .system: nil
+        case .system, .withoutNetwork: nil
         case .checked: .some(SecPolicyCreateRevocation(kSecRevocationUseAnyAvailableMethod))
         case .required:
             .some(

@@ -1,4 +1,5 @@
 #if canImport(Security)
+import Dispatch
 import Foundation
 import Security
 
@@ -80,15 +81,43 @@ final class SystemTrust: Sendable {
         let trust = reference.get
         guard let settings = SystemTrustSettings(of: trust) else { return Self.unsettable }
         defer { settings.restore(to: trust, date: date != nil, anchors: anchors != nil) }
+        if revocation == .withoutNetwork, SecTrustSetNetworkFetchAllowed(trust, false) != errSecSuccess {
+            return Self.unsettable
+        }
         guard let policies = Self.policies(for: purpose, revocation),
             SecTrustSetPolicies(trust, policies as CFTypeRef) == errSecSuccess,
             date.map({ SecTrustSetVerifyDate(trust, $0 as CFDate) == errSecSuccess }) ?? true,
             Self.set(anchors, on: trust)
         else { return Self.unsettable }
-        var error: CFError?
-        let isTrusted = unsafe SecTrustEvaluateWithError(trust, &error)
+        let failure = Thread.isMainThread ? Self.failureAwayFromMainThread(of: trust) : Self.failure(of: trust)
         // Before anything else is set: that would discard the result.
-        return Evaluation(chain: Self.chain(of: trust), failure: isTrusted ? nil : Self.failure(error))
+        return Evaluation(chain: Self.chain(of: trust), failure: failure)
+    }
+
+    /// Why the system does not trust what is set now; nil when it does. It may block.
+    private static func failure(of trust: SecTrust) -> Failure? {
+        var error: CFError?
+        return unsafe SecTrustEvaluateWithError(trust, &error) ? nil : failure(error)
+    }
+
+    /// The same for the published calls, which have to answer where they are called: the system logs a fault when it
+    /// evaluates on the main thread, so that thread waits while a queue has it evaluate.
+    static func failureAwayFromMainThread(of trust: SecTrust) -> Failure? {
+        let trust = SharedReference(trust)
+        let answer = Lock<Failure?>(unsettable.failure)
+        let isDone = DispatchSemaphore(value: 0)
+        let queue = EvaluationQueue.queue
+        queue.async {
+            let status = SecTrustEvaluateAsyncWithError(trust.get, queue) { _, isTrusted, error in
+                let failure = isTrusted ? nil : failure(error)
+                answer.withLock { $0 = failure }
+                isDone.signal()
+            }
+            // Then the closure is not called.
+            if status != errSecSuccess { isDone.signal() }
+        }
+        isDone.wait()
+        return answer.withLock { $0 }
     }
 
     private static let unsettable = Evaluation(

@@ -9,6 +9,7 @@ struct SystemTrustSettings {
     private let anchors: CFArray?
     /// 0 where the system says that there is none.
     private let date: CFAbsoluteTime
+    private let allowsNetworkFetch: Bool
 
     /// nil when the trust does not say.
     init?(of trust: SecTrust) {
@@ -17,6 +18,9 @@ struct SystemTrustSettings {
         guard unsafe SecTrustCopyPolicies(trust, &policies) == errSecSuccess, let policies,
             unsafe SecTrustCopyCustomAnchorCertificates(trust, &anchors) == errSecSuccess
         else { return nil }
+        var allowsFetch = DarwinBoolean(true)
+        guard unsafe SecTrustGetNetworkFetchAllowed(trust, &allowsFetch) == errSecSuccess else { return nil }
+        allowsNetworkFetch = allowsFetch.boolValue
         self.policies = policies
         self.anchors = anchors
         date = SecTrustGetVerifyTime(trust)
@@ -30,6 +34,7 @@ struct SystemTrustSettings {
     ///     had set some, they are afterwards the only ones: the system tells nobody whether its own counted beside them.
     func restore(to trust: SecTrust, date isDateChanged: Bool, anchors areAnchorsChanged: Bool) {
         _ = SecTrustSetPolicies(trust, policies as CFTypeRef)
+        _ = SecTrustSetNetworkFetchAllowed(trust, allowsNetworkFetch)
         if areAnchorsChanged { _ = SecTrustSetAnchorCertificates(trust, anchors) }
         if isDateChanged, date != 0 {
             _ = SecTrustSetVerifyDate(trust, Date(timeIntervalSinceReferenceDate: date) as CFDate)

@@ -2,7 +2,11 @@
 #pragma once
 #include <Security/Security.h>
 
+#if defined(__cplusplus)
+typedef bool BOOL;
+#else
 typedef _Bool BOOL;
+#endif
 #define YES ((BOOL)1)
 #define NO ((BOOL)0)
 typedef long NSInteger;
