@@ -208,9 +208,8 @@ let package = Package(
         .testTarget(
             name: "holdfastctlTests",
             dependencies: [
-                "holdfastctl", "Holdfast", "HoldfastSigning", "HoldfastTesting", "HoldfastNIOTesting", nioCore,
-                nioPosix,
-                nioSSL,
+                "holdfastctl", "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting",
+                nioCore, nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(

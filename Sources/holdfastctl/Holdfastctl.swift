@@ -25,6 +25,7 @@ struct Holdfastctl: AsyncParsableCommand {
               holdfastctl verify pins.json --key signer.pub
               holdfastctl check --pins bank.pins.json --quiet --watch 21
               holdfastctl show bank.pins.json
+              holdfastctl repository status site
 
             Completion for your shell:
               holdfastctl --generate-completion-script bash > holdfastctl.bash
@@ -35,7 +36,7 @@ struct Holdfastctl: AsyncParsableCommand {
             VerifyCommand.self, ShowCommand.self, ListCommand.self, RolloverCommand.self, ExportCommand.self,
             ImportCommand.self,
             ExportPrivateCommand.self,
-            TrustServerCommand.self, TUFCommand.self,
+            TrustServerCommand.self, RepositoryCommand.self, TUFCommand.self,
         ])
 
     func run() async throws {

@@ -115,6 +115,15 @@ struct UsageTests {
             (["show", "https://me:secret@www.example.com/a"], "https URL"),
             (["list"], "show, prune or remove"),
             (["list", "prune", "pins.json"], "--key"),
+            (["repository"], "init, pins, sign"),
+            (["repository", "status"], "Missing expected argument"),
+            (["repository", "init", "site", "--small", "--online-key", "a.pem"], "--offline-key"),
+            (["repository", "init", "site", "--root-key", "a.pem", "--online-key", "b.pem"], "--targets-key"),
+            (["repository", "publish", "site"], "--key"),
+            (["repository", "publish", "site", "--key", "a.pem", "--force", "all"], "all"),
+            (["repository", "renew", "site", "--key", "a.pem", "--lifetime", "soon"], "soon"),
+            (["repository", "rotate", "site", "--role", "delegated"], "delegated"),
+            (["repository", "status", "site", "--watch", "0"], "watch"),
         ] as [([String], String)])
     func wrong(arguments: [String], hint: String) async throws {
         let run = try await CommandRun.holdfastctl(arguments)
@@ -143,7 +152,8 @@ struct UsageTests {
         "Help is on standard output, with examples",
         arguments: [
             "demo", "check", "pin", "keygen", "sign", "verify", "export", "export-private", "list", "list show",
-            "list prune", "list remove", "show", "import", "tuf", "rollover",
+            "list prune", "list remove", "show", "import", "tuf", "rollover", "repository init", "repository pins",
+            "repository sign", "repository publish", "repository renew", "repository rotate", "repository status",
         ])
     func help(verb: String) async throws {
         let words = verb.split(separator: " ").map(String.init)

@@ -39,7 +39,7 @@ struct OperatingSite {
         case "$1 $2" in
             "check --chain") exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
             "sign "*.pem) exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
-            "check "* | "pin "* | "sign "* | "rollover "* | "trust-server publish") exec "$HOLDFASTCTL" "$@" "${place[@]}" ;;
+            "check "* | "pin "* | "sign "* | "rollover "* | "trust-server publish" | "repository publish") exec "$HOLDFASTCTL" "$@" "${place[@]}" ;;
             *) exec "$HOLDFASTCTL" "$@" ;;
         esac
         """#
@@ -141,7 +141,7 @@ struct InstalledApp {
 }
 
 /// What a web server would hand out.
-private struct PublishedFile: RemoteDataProvider {
+struct PublishedFile: RemoteDataProvider {
     let url: URL
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {

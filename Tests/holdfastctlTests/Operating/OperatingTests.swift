@@ -59,6 +59,23 @@ struct OperatingTests {
         }
     }
 
+    @Test("A repository is begun, renewed and given another online key without a client that is locked out")
+    func repository() async throws {
+        try await OperatingSite.with { site in
+            let (present, other) = (try site.leaf(), try site.leaf())
+            try await site.run("first-pins", serving: present)
+            try await site.run("repository-first", serving: present)
+            let served = site.folder.appending(path: "site/public")
+            var apps = [try RepositoryApp(served, name: OperatingSite.name)]
+            #expect(try await apps[0].isLetIn(by: other, trusting: site.root) == false, "else it would prove nothing")
+            for block in ["repository-daily", "repository-online-key"] {
+                try await site.run(block, serving: present)
+                apps.append(try RepositoryApp(served, name: OperatingSite.name))
+                for app in apps { #expect(try await app.isLetIn(by: present, trusting: site.root)) }
+            }
+        }
+    }
+
     @Test("A trust server's document follows a rollover without a client that is locked out")
     func trustServer() async throws {
         try await OperatingSite.with { site in

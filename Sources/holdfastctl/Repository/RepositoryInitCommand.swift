@@ -1,0 +1,132 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl repository init`
+struct RepositoryInitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Begin a repository: say which keys sign what.",
+        usage: """
+            holdfastctl repository init <folder> --small --offline-key <file> \\
+              --online-key <file>
+            holdfastctl repository init <folder> --root-key <file> ... \\
+              --targets-key <file> ... --online-key <file> [<options>]
+            """,
+        discussion: """
+            With --small one offline key signs roots and pins, and one online key signs every day that they are the \
+            newest. Keep a copy of the offline key elsewhere: apps that are out trust no other.
+
+            An organisation gives each keyholder a key. Public keys are enough to begin; then each of them signs the \
+            first root with repository sign. With a threshold of two of three, one key may be lost or stolen.
+
+            Keys are files that keygen writes, or Ed25519 keys of openssl genpkey; public ones in PEM, or what keygen \
+            prints. Private ones sign at once.
+
+            EXAMPLES
+              holdfastctl repository init site --small --offline-key offline.pem \\
+                --online-key online.pem
+              holdfastctl repository init site --root-key ann.pub --root-key bob.pub \\
+                --root-key eve.pub --root-threshold 2 --targets-key ann.pub \\
+                --targets-key bob.pub --online-key online.pub
+
+            Exit codes: 0 begun, 1 keys that cannot be meant, 2 wrong usage, 3 a file could not be read or written, \
+            or there is a repository already.
+            """)
+
+    @OptionGroup
+    var place: RepositoryPlace
+
+    @Flag(help: "One offline key for root and targets, one online key for the rest.")
+    var small = false
+
+    @Option(
+        name: .customLong("offline-key"),
+        help: ArgumentHelp("With --small: the private key of root and targets.", valueName: "file"), completion: .file()
+    )
+    var offlineKey: String?
+
+    @Option(
+        name: .customLong("root-key"), help: ArgumentHelp("A key of root. Repeatable.", valueName: "file"),
+        completion: .file())
+    var rootKey: [String] = []
+
+    @Option(
+        name: .customLong("root-threshold"),
+        help: ArgumentHelp("How many keys of root must sign.", valueName: "number"))
+    var rootThreshold = 1
+
+    @Option(
+        name: .customLong("targets-key"),
+        help: ArgumentHelp("A key that signs pins. Repeatable.", valueName: "file"), completion: .file())
+    var targetsKey: [String] = []
+
+    @Option(
+        name: .customLong("targets-threshold"),
+        help: ArgumentHelp("How many of them must sign.", valueName: "number"))
+    var targetsThreshold = 1
+
+    @Option(
+        name: .customLong("online-key"),
+        help: ArgumentHelp("A key of snapshot and timestamp, of which one signs. Repeatable.", valueName: "file"),
+        completion: .file())
+    var onlineKey: [String] = []
+
+    @OptionGroup(title: "Password")
+    var password: PasswordOptions
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    func validate() throws {
+        guard !onlineKey.isEmpty else { throw ValidationError("Give --online-key.") }
+        if small {
+            guard offlineKey != nil, rootKey.isEmpty, targetsKey.isEmpty, rootThreshold == 1, targetsThreshold == 1
+            else { throw ValidationError("--small goes with --offline-key and --online-key alone.") }
+        } else {
+            guard offlineKey == nil, !rootKey.isEmpty, !targetsKey.isEmpty else {
+                throw ValidationError("Give --root-key and --targets-key, or --small with --offline-key.")
+            }
+        }
+    }
+
+    func run() async throws {
+        let lock = try place.lock()
+        defer { withExtendedLifetime(lock) {} }
+        guard !place.folder.isThere else {
+            throw CommandFailure(.unwritableFile, "\(place.path) has a repository already; nothing was changed")
+        }
+        var signers: [TUFSigningKey] = []
+        func keys(_ paths: [String]) throws(CommandFailure) -> [TUFPublicKey] {
+            var keys: [TUFPublicKey] = []
+            for path in paths {
+                let (key, signer) = try RepositoryKeyFile(path: path).either(password)
+                keys.append(key)
+                if let signer, !signers.contains(where: { $0.publicKey == key }) { signers.append(signer) }
+            }
+            return keys
+        }
+        let offline = offlineKey.map { [$0] }
+        let root = TUFRoleKeys(try keys(offline ?? rootKey), threshold: rootThreshold)
+        let targets = small ? root : TUFRoleKeys(try keys(targetsKey), threshold: targetsThreshold)
+        let rootSigners = signers.filter { root.keys.contains($0.publicKey) }
+        let online = TUFRoleKeys(try keys(onlineKey))
+        let now = SystemWallClock().now
+        let state = try CommandFailure.translating { () throws(TUFRepositoryError) -> TUFRepositoryState in
+            var state = try TUFRepositoryState(
+                roles: [.root: root, .targets: targets, .snapshot: online, .timestamp: online], at: now)
+            for key in rootSigners { _ = try state.sign(by: key) }
+            return state
+        }
+        try place.write(state)
+        var report = RepositoryReport("Begun: the first root is in \(place.path)/draft")
+        try report.takeDrafts(state, withChanges: true)
+        if !report.isSigned { report.next.append("holdfastctl repository sign \(place.path) --key KEY") }
+        report.next.append("holdfastctl repository pins \(place.path) FILE.pins.json --key KEY")
+        if small {
+            report.warnings.append("keep a copy of \(offlineKey ?? "") where this machine is not: nothing replaces it")
+        }
+        try report.print(asJSON: json)
+    }
+}

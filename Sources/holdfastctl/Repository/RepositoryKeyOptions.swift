@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// The private keys that sign, for every verb that does.
+struct RepositoryKeyOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "A private key that signs: P-256 or Ed25519 in PEM, encrypted or not. Repeatable.", valueName: "file"),
+        completion: .file(extensions: ["pem", "key"]))
+    var key: [String] = []
+
+    @OptionGroup(title: "Password")
+    var password: PasswordOptions
+
+    func read() throws(CommandFailure) -> [TUFSigningKey] {
+        var keys: [TUFSigningKey] = []
+        for path in key { keys.append(try RepositoryKeyFile(path: path).signing(password)) }
+        return keys
+    }
+}
+
+/// A key of a role in a file.
+struct RepositoryKeyFile {
+    let path: String
+
+    /// The private key, asking for its password where it has one.
+    func signing(_ passwords: PasswordOptions) throws(CommandFailure) -> TUFSigningKey {
+        let data = try KeyFile.content(of: path)
+        try ForeignFile(data, path: path).refuse(wanting: .privateKey)
+        let text = String(decoding: data, as: UTF8.self)
+        KeyFile.warnIfLoose(path)
+        do throws(SigningError) {
+            return try TUFSigningKey(pem: text)
+        } catch  where error.code == .passwordNeeded {
+            let password = try passwords.password(for: path)
+            do throws(SigningError) {
+                return try TUFSigningKey(pem: text, password: password)
+            } catch {
+                throw CommandFailure(.unreadableFile, "\(path): \(error)")
+            }
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(path): \(error)")
+        }
+    }
+
+    /// The public key of a file with it, or of one with the private key, which can sign at once then.
+    func either(_ passwords: PasswordOptions) throws(CommandFailure) -> (TUFPublicKey, TUFSigningKey?) {
+        let data = try KeyFile.content(of: path)
+        guard data.range(of: Data("PRIVATE KEY".utf8)) == nil else {
+            let key = try signing(passwords)
+            return (key.publicKey, key)
+        }
+        do throws(SigningError) {
+            return (try TUFPublicKey(data), nil)
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(path): \(error)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl repository pins`
+struct RepositoryPinsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pins",
+        abstract: "Prepare new pins: the next version that the offline keys sign.",
+        usage: "holdfastctl repository pins <folder> <pin file> [<options>]",
+        discussion: """
+            Takes a pin file, which replaces the one before as a whole, and prints what changes. A host needs two pins, \
+            one of them a backup. If the file does not say when it was issued, until when it counts and when clients \
+            look again, it says so afterwards: now, for the time of --valid, and every six hours, with two weeks of \
+            grace. Nothing is published yet.
+
+            EXAMPLES
+              holdfastctl repository pins site bank.pins.json --key offline.pem
+              holdfastctl repository pins site bank.pins.json --valid 180d
+
+            Exit codes: 0 prepared, 1 a pin file that no client takes, or a key that does not sign it, 2 wrong usage, \
+            3 a file could not be read or written.
+            """)
+
+    @OptionGroup
+    var place: RepositoryPlace
+
+    @Argument(help: ArgumentHelp("The pin file.", valueName: "pin file"), completion: .file(extensions: ["json"]))
+    var file: String
+
+    @Option(help: ArgumentHelp("For how long a pin file counts that does not say it.", valueName: "time"))
+    var valid = TimeSpan(seconds: 90 * 86_400)
+
+    @OptionGroup
+    var keys: RepositoryKeyOptions
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    func run() async throws {
+        let now = SystemWallClock().now
+        let data = try complete(try KeyFile.content(of: file, maximumBytes: 8 << 20), at: now)
+        let signers = try keys.read()
+        let lock = try place.lock()
+        defer { withExtendedLifetime(lock) {} }
+        var state = try await place.state()
+        try CommandFailure.translating { () throws(TUFRepositoryError) in
+            try state.prepare(pins: data, at: now)
+            for key in signers { _ = try state.sign(by: key) }
+        }
+        try place.write(state)
+        var report = RepositoryReport("Prepared: the next pins are in \(place.path)/draft")
+        try report.takeDrafts(state, withChanges: true)
+        report.next.append(
+            report.isSigned
+                ? "holdfastctl repository publish \(place.path) --key ONLINE-KEY"
+                : "holdfastctl repository sign \(place.path) --key KEY")
+        try report.print(asJSON: json)
+    }
+
+    /// What a signed file needs, where it does not say so itself.
+    private func complete(_ data: Data, at now: Date) throws(CommandFailure) -> Data {
+        do throws(PinFileError) {
+            let file = try PinFile(json: data)
+            guard file.issuedAt == nil || file.notAfter == nil || file.refresh == nil else { return data }
+            let issued = file.issuedAt ?? now
+            let usual = try PinFile.Refresh(
+                after: 21_600, jitter: PinFile.Fraction(millionths: 300_000) ?? .zero, grace: 14 * 86_400)
+            return try PinFile(
+                app: file.app, issuedAt: issued,
+                notAfter: file.notAfter ?? issued.addingTimeInterval(Double(valid.seconds)),
+                refresh: file.refresh ?? usual, hosts: file.hosts, debugAnchors: file.debugAnchors
+            ).json
+        } catch {
+            throw CommandFailure(.invalidList, "\(self.file): \(error)")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// The folder of a repository, for every verb.
+struct RepositoryPlace: ParsableArguments {
+    @Argument(help: ArgumentHelp("The folder of the repository.", valueName: "folder"), completion: .directory)
+    var path: String
+
+    var folder: TUFRepositoryFolder { TUFRepositoryFolder(URL(fileURLWithPath: path)) }
+
+    /// Lets nobody else change the folder meanwhile.
+    func lock() throws(CommandFailure) -> FileLock { try ChangeLock.on(folder.folder, for: path) }
+
+    func state() async throws(CommandFailure) -> TUFRepositoryState {
+        do throws(TUFRepositoryError) {
+            return try await folder.state()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func write(_ state: TUFRepositoryState) throws(CommandFailure) {
+        try CommandFailure.translating { () throws(TUFRepositoryError) in try folder.writeDrafts(state) }
+    }
+}
+
+extension CommandFailure {
+    /// What a repository says, as a command does.
+    init(_ error: TUFRepositoryError) {
+        let code: Code =
+            switch error.code {
+            case .storage: .unwritableFile
+            case .wrongPlace: .unreadableFile
+            case .damaged, .invalidPins: .invalidList
+            default: .notSigned
+            }
+        self.init(code, "\(error)")
+    }
+
+    static func translating<Value>(
+        _ body: () throws(TUFRepositoryError) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(TUFRepositoryError) {
+            return try body()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl repository publish`
+struct RepositoryPublishCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "publish",
+        abstract: "Check what is prepared, and publish it.",
+        usage: "holdfastctl repository publish <folder> --key <online key> [<options>]",
+        discussion: """
+            Asks every host of the new pin file at every address, as check --pins does. Then it makes snapshot and \
+            timestamp with the online key, has clients go through what it is about to write, those that know nothing \
+            and one that knows what is published, after each single write, and only then writes the files to public: \
+            pins, targets, snapshot, timestamp, root, bundle.json. If it is killed on the way, run it again.
+
+            It refuses to publish, unless --force names the reason:
+              hosts     clients would be locked out of a host, or it could not be asked
+              backup    no backup pin of a host is outside of the chains that it serves
+              dropped   a pin of a chain that is served would no longer count
+              offline   no host is asked; the three checks above are left out
+              lifetime  the timestamp lasts less than 7 days
+              gap       clients of single files are refused between two writes, since an
+                        old key is lost; bundle.json has no such gap
+
+            While online keys are being replaced, give the new one and the old one: what both have signed verifies at \
+            every moment.
+
+            EXAMPLES
+              holdfastctl repository publish site --key online.pem
+              holdfastctl repository publish site --key new-online.pem --key online.pem
+              holdfastctl repository publish site --key online.pem --force offline
+
+            Exit codes: 0 published, 1 not published, since a check or a signature is missing, 2 wrong usage, 3 a host \
+            could not be asked, or a file not be read or written.
+            """)
+
+    @OptionGroup
+    var place: RepositoryPlace
+
+    @OptionGroup
+    var publishing: RepositoryPublishing
+
+    @Option(help: ArgumentHelp("Publish in spite of this check. Repeatable.", valueName: "name"))
+    var force: [RepositoryOverride] = []
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
+    func validate() throws { try publishing.validateKeys() }
+
+    func run() async throws {
+        let signers = try publishing.keys.read()
+        let lock = try place.lock()
+        defer { withExtendedLifetime(lock) {} }
+        let state = try await place.state()
+        let now = SystemWallClock().now
+        var warnings: [String] = []
+        var overridden: [String] = []
+        if let pins = state.draftPins {
+            let check = try RepositoryPinCheck(new: pins, live: state.live?.pins, path: place.path)
+            warnings += check.youngPins(in: place.folder, after: state.live?.targets.version, at: now)
+            if force.contains(.offline) {
+                overridden.append("offline: no host was asked whether it has these pins")
+            } else {
+                let result = try await check.ask(connection, at: now)
+                warnings += result.remarks
+                overridden += try Self.overriding(result.findings, force)
+            }
+        }
+        let report = try await publishing.publish(
+            state, place, signers, includingDrafts: true, allowing: Set(force.compactMap(\.exception)), at: now)
+        try report.finish(warnings, overridden, json: publishing.json)
+    }
+
+    /// - Returns: what was overridden.
+    private static func overriding(
+        _ findings: [RepositoryPinCheck.Finding], _ force: [RepositoryOverride]
+    ) throws -> [String] {
+        let open = findings.filter { !force.contains($0.check) }
+        for finding in open {
+            Output.standard.complain("\(finding.check.rawValue): \(SafeText.escapedLine(finding.text))")
+        }
+        guard open.isEmpty else {
+            Output.standard.complain("nothing was published")
+            throw NegativeAnswer(
+                status: open.allSatisfy(\.isUnknown) ? .couldNotFindOut : .negativeAnswer)
+        }
+        return findings.map { "\($0.check.rawValue): \($0.text)" }
+    }
+}
+
+/// A check that `--force` overrides.
+enum RepositoryOverride: String, ExpressibleByArgument, CaseIterable {
+    case hosts, backup, dropped, offline, lifetime, gap
+
+    var exception: TUFPublication.Exception? {
+        switch self {
+        case .lifetime: .lifetime
+        case .gap: .gap
+        case .hosts, .backup, .dropped, .offline: nil
+        }
+    }
+}

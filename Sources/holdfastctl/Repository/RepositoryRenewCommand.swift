@@ -1,0 +1,43 @@
+import ArgumentParser
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl repository renew`
+struct RepositoryRenewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renew",
+        abstract: "Say again that what is published is the newest; for cron, once a day.",
+        usage: "holdfastctl repository renew <folder> --key <online key> [<options>]",
+        discussion: """
+            Makes the next timestamp, the next snapshot when it is due, and bundle.json. It needs the online key alone, \
+            asks no host, and publishes nothing of what is prepared. If it does not run for as long as the timestamp \
+            lasts, clients go on with the pins that they have, and say that they are stale.
+
+            EXAMPLES
+              holdfastctl repository renew site --key online.pem
+
+            Exit codes: 0 renewed, 1 clients would refuse it, for example because root has expired, 2 wrong usage, 3 a \
+            file could not be read or written.
+            """)
+
+    @OptionGroup
+    var place: RepositoryPlace
+
+    @OptionGroup
+    var publishing: RepositoryPublishing
+
+    func validate() throws { try publishing.validateKeys() }
+
+    func run() async throws {
+        let signers = try publishing.keys.read()
+        let lock = try place.lock()
+        defer { withExtendedLifetime(lock) {} }
+        let state = try await place.state()
+        guard state.live != nil else {
+            throw CommandFailure(.notSigned, "nothing is published in \(place.path): publish first")
+        }
+        let report = try await publishing.publish(
+            state, place, signers, includingDrafts: false, at: SystemWallClock().now)
+        try report.print(asJSON: publishing.json)
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// What a verb did and what is there now; its fields are those of the JSON object.
+struct RepositoryReport: Encodable {
+    /// A role as clients have it, or as it is prepared.
+    struct Role: Encodable {
+        let role: String
+        let version: Int64
+        /// ISO 8601.
+        let expires: String
+        let daysLeft: Int
+        let threshold: Int
+        let keys: [String]
+    }
+
+    struct Draft: Encodable {
+        let role: String
+        let root: Int64
+        let threshold: Int
+        let signed: [String]
+        let missing: [String]
+    }
+
+    /// The first line.
+    var verdict: String
+    var isGood = true
+    var roles: [Role]?
+    /// What drafts still need.
+    var drafts: [Draft]?
+    /// What they change.
+    var changes: [String]?
+    /// Until when clients use the pins that are published, grace included.
+    var pinsEnd: String?
+    /// The files that were written, in their order.
+    var written: [String]?
+    var warnings: [String] = []
+    /// What `--force` overrode.
+    var overridden: [String] = []
+    /// What to do next.
+    var next: [String] = []
+
+    init(_ verdict: String, isGood: Bool = true) {
+        self.verdict = verdict
+        self.isGood = isGood
+    }
+
+    /// Adds what is published.
+    mutating func take(_ state: TUFRepositoryState, at now: Date) throws(CommandFailure) {
+        guard let live = state.live, let root = live.root else { return }
+        var roles: [Role] = []
+        for file in [root, live.targets, live.snapshot, live.timestamp] {
+            let keys = try CommandFailure.translating { () throws(TUFRepositoryError) in
+                try state.keys(of: file.role, in: .published)
+            }
+            roles.append(
+                Role(
+                    role: file.role.rawValue, version: file.version, expires: file.expires.formatted(.iso8601),
+                    daysLeft: CertificateReport.days(until: file.expires, from: now), threshold: keys.threshold,
+                    keys: keys.ids))
+        }
+        self.roles = roles
+        pinsEnd = (try? PinFile(json: live.pins))?.end.map { $0.formatted(.iso8601) }
+    }
+
+    /// Adds what is prepared.
+    mutating func takeDrafts(_ state: TUFRepositoryState, withChanges: Bool) throws(CommandFailure) {
+        guard !state.hasNoDraft else { return }
+        drafts = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.progress() }.map {
+            Draft(
+                role: $0.role.rawValue, root: $0.root, threshold: $0.threshold, signed: $0.signed, missing: $0.missing)
+        }
+        guard withChanges else { return }
+        changes = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.changes() }
+    }
+
+    /// Whether every draft has the signatures that it needs.
+    var isSigned: Bool { (drafts ?? []).allSatisfy { $0.signed.count >= $0.threshold } }
+
+    func print(asJSON: Bool) throws {
+        let output = Output.standard
+        guard !asJSON else { return try output.json(self) }
+        output.line(verdict, isGood ? .good : .bad)
+        for role in roles ?? [] {
+            output.line(
+                "  \(role.role.padded(to: 10))version \(role.version), \(CertificateReport.remaining(role.daysLeft)), "
+                    + "\(role.threshold) of \(role.keys.count) \(role.keys.count == 1 ? "key" : "keys")")
+            for key in role.keys { output.line("            \(key)", .faint) }
+        }
+        if let pinsEnd { output.line("  pins      count until \(pinsEnd)") }
+        if let changes {
+            output.heading("What changes")
+            for change in changes { output.line("  \(SafeText.escapedLine(change))") }
+        }
+        if let drafts {
+            output.heading("Signatures")
+            for draft in drafts {
+                output.line(
+                    "  \(draft.role), by the keys of root \(draft.root): \(draft.signed.count) of "
+                        + "\(draft.threshold) needed",
+                    draft.signed.count >= draft.threshold ? .good : .bad)
+                if draft.signed.count < draft.threshold {
+                    for key in draft.missing { output.line("    not yet \(SafeText.escapedLine(key))", .faint) }
+                }
+            }
+        }
+        for path in written ?? [] { output.line("  wrote \(path)", .faint) }
+        for line in overridden { output.line("  overridden: \(SafeText.escapedLine(line))", .bad) }
+        for line in next { output.line("Next: \(line)") }
+        for warning in warnings { output.complain("warning: \(SafeText.escapedLine(warning))") }
+    }
+
+    private enum CodingKeys: CodingKey {
+        case verdict, isGood, roles, drafts, changes, pinsEnd, written, warnings, overridden, next
+    }
+}

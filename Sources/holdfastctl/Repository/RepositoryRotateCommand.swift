@@ -1,0 +1,115 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// `holdfastctl repository rotate`
+struct RepositoryRotateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Prepare a next root: other keys, another threshold, or a later end.",
+        usage: """
+            holdfastctl repository rotate <folder> --role <role> [--add <file>] \\
+              [--remove <key>] [--key <file>] [<options>]
+            """,
+        discussion: """
+            Prepares the next root, which keyholders of root sign: as many as the root before asks for, and as many as \
+            it asks for itself. Without a change it makes root last another year. Several changes go into one root. \
+            Where keys of targets change, the pins are prepared again for the new keys to sign.
+
+            The role online is snapshot and timestamp together. After its key was stolen, replace it: clients forget \
+            then what the thief told them, also versions far ahead. Publish with the new key and the old one, so that \
+            what is written verifies at every moment; the old one counts for nothing afterwards.
+
+            A key to remove is a file with it, or the beginning of its id, eight digits or more.
+
+            EXAMPLES
+              holdfastctl repository rotate site --role online --add new-online.pem \\
+                --remove online.pem --key offline.pem
+              holdfastctl repository rotate site --role root --key offline.pem
+              holdfastctl repository rotate site --role root --add new.pub \\
+                --remove 3f9a11c4 --threshold 2
+
+            Exit codes: 0 prepared, 1 keys that cannot be meant, 2 wrong usage, 3 a file could not be read or written.
+            """)
+
+    enum Role: String, ExpressibleByArgument, CaseIterable {
+        case root, targets, snapshot, timestamp, online
+
+        var roles: [TUFRole] { self == .online ? [.snapshot, .timestamp] : [TUFRole(rawValue: rawValue) ?? .root] }
+    }
+
+    @OptionGroup
+    var place: RepositoryPlace
+
+    @Option(help: ArgumentHelp("Whose keys change: root, targets, snapshot, timestamp or online.", valueName: "role"))
+    var role: Role
+
+    @Option(
+        help: ArgumentHelp("A key that signs from then on, public or private. Repeatable.", valueName: "file"),
+        completion: .file())
+    var add: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A key that no longer signs: a file, or its id. Repeatable.", valueName: "key"),
+        completion: .file())
+    var remove: [String] = []
+
+    @Option(help: ArgumentHelp("How many keys must sign from then on.", valueName: "number"))
+    var threshold: Int?
+
+    @OptionGroup
+    var keys: RepositoryKeyOptions
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    func run() async throws {
+        let signers = try keys.read()
+        var new: [TUFPublicKey] = []
+        for path in add { new.append(try RepositoryKeyFile(path: path).either(keys.password).0) }
+        let lock = try place.lock()
+        defer { withExtendedLifetime(lock) {} }
+        var state = try await place.state()
+        let now = SystemWallClock().now
+        for role in self.role.roles {
+            let known = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.keys(of: role).ids }
+            var old: [String] = []
+            for key in remove { old.append(try id(key, among: known, of: role)) }
+            let (removed, added, number) = (old, new, threshold)
+            try CommandFailure.translating { () throws(TUFRepositoryError) in
+                try state.change(role, adding: added, removing: removed, threshold: number, at: now)
+            }
+        }
+        try CommandFailure.translating { () throws(TUFRepositoryError) in
+            for key in signers { _ = try state.sign(by: key) }
+        }
+        try place.write(state)
+        var report = RepositoryReport("Prepared: the next root is in \(place.path)/draft")
+        try report.takeDrafts(state, withChanges: true)
+        report.next.append(
+            report.isSigned
+                ? "holdfastctl repository publish \(place.path) --key ONLINE-KEY"
+                : "holdfastctl repository sign \(place.path) --key KEY")
+        if self.role.roles.allSatisfy(\.isOnline), !remove.isEmpty {
+            report.next.append("publish with --key NEW --key OLD, and give renew the new key from then on")
+        }
+        try report.print(asJSON: json)
+    }
+
+    private func id(_ text: String, among known: [String], of role: TUFRole) throws(CommandFailure) -> String {
+        let id: String
+        if FileManager.default.fileExists(atPath: text) {
+            id = try RepositoryKeyFile(path: text).either(keys.password).0.id
+        } else {
+            id = text
+        }
+        let found = id.utf8.count >= 8 ? known.filter { $0.utf8.starts(with: id.utf8) } : []
+        guard let one = found.first, found.count == 1 else {
+            throw CommandFailure(
+                .wrongUsage,
+                "--remove \(text.quoted) names \(found.isEmpty ? "no key" : "several keys") of \(role.rawValue)")
+        }
+        return one
+    }
+}

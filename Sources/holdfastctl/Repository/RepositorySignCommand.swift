@@ -1,0 +1,58 @@
+import ArgumentParser
+import HoldfastSigning
+
+/// `holdfastctl repository sign`
+struct RepositorySignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Read what is about to be published, and add a signature to it.",
+        usage: "holdfastctl repository sign <folder> [--key <file>] [<options>]",
+        discussion: """
+            Prints what the drafts change of what is published, and with --key adds the key's signature to each draft \
+            that it may sign. Without --key it only prints: read first, sign then. A draft that does not follow on what \
+            is published, whose pin file is another than it lists, or that bears a signature which does not verify is \
+            not signed.
+
+            Keyholders pass the folder around, for example in a git repository. Each compares with what is published in \
+            the folder, so let it come from where you trust it, not from whoever asks for the signature.
+
+            EXAMPLES
+              holdfastctl repository sign site
+              holdfastctl repository sign site --key ann.pem
+
+            Exit codes: 0 signed or shown, 1 nothing is to be signed, or not by this key, or it must not be signed, 2 \
+            wrong usage, 3 a file could not be read or written.
+            """)
+
+    @OptionGroup
+    var place: RepositoryPlace
+
+    @OptionGroup
+    var keys: RepositoryKeyOptions
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    func run() async throws {
+        let signers = try keys.read()
+        let lock = try place.lock()
+        defer { withExtendedLifetime(lock) {} }
+        var state = try await place.state()
+        guard !state.hasNoDraft else {
+            throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so that there is nothing to sign")
+        }
+        var roles: Set<TUFRole> = []
+        try CommandFailure.translating { () throws(TUFRepositoryError) in
+            for key in signers { roles.formUnion(try state.sign(by: key)) }
+        }
+        if !signers.isEmpty { try place.write(state) }
+        let names = roles.map(\.rawValue).sorted().joined(separator: " and ")
+        var report = RepositoryReport(signers.isEmpty ? "Not signed: no key was given" : "Signed: \(names)")
+        try report.takeDrafts(state, withChanges: true)
+        report.next.append(
+            report.isSigned
+                ? "holdfastctl repository publish \(place.path) --key ONLINE-KEY"
+                : "holdfastctl repository sign \(place.path) --key KEY")
+        try report.print(asJSON: json)
+    }
+}
