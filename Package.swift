@@ -48,6 +48,13 @@ let nioHTTP2: Target.Dependency = .product(
     name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"]))
 let asyncHTTPClient: Target.Dependency = .product(
     name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"]))
+/// Makes stores services, and counts in a backend of the application's.
+let serviceLifecycle: Target.Dependency = .product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
+let metrics: Target.Dependency = .product(
+    name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
+let metricsTestKit: Target.Dependency = .product(
+    name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
 let argumentParser: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"]))
 
@@ -88,6 +95,7 @@ let package = Package(
         .library(name: "HoldfastPowerAuth", targets: ["HoldfastPowerAuth"]),
         .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
+        .library(name: "HoldfastMetrics", targets: ["HoldfastMetrics"]),
         .library(name: "HoldfastSigning", targets: ["HoldfastSigning"]),
         .library(name: "HoldfastTUF", targets: ["HoldfastTUF"]),
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
@@ -95,13 +103,16 @@ let package = Package(
         .executable(name: "holdfastctl", targets: ["holdfastctl"]),
     ],
     traits: [
-        .default(enabledTraits: ["AsyncHTTPClient", "Command", "NIO"]),
+        .default(enabledTraits: ["AsyncHTTPClient", "Command", "Metrics", "NIO", "ServiceLifecycle"]),
         .trait(name: "NIO", description: "Fetches SwiftNIO, for HoldfastNIO and HoldfastNIOTesting"),
         .trait(
             name: "AsyncHTTPClient", description: "Fetches AsyncHTTPClient, for HoldfastAsyncHTTPClient",
             enabledTraits: ["NIO"]),
         .trait(
             name: "Command", description: "Fetches ArgumentParser, for holdfastctl", enabledTraits: ["AsyncHTTPClient"]),
+        .trait(name: "Metrics", description: "Fetches swift-metrics, for HoldfastMetrics"),
+        .trait(
+            name: "ServiceLifecycle", description: "Fetches swift-service-lifecycle: every store is a Service"),
         .trait(name: "PowerAuth", description: "Fetches PowerAuth2, for HoldfastPowerAuth"),
         .trait(name: "Hummingbird", description: "Builds HoldfastHummingbirdTests against hummingbird"),
         .trait(name: "GRPC", description: "Builds HoldfastGRPCTests against grpc-swift-nio-transport"),
@@ -119,6 +130,8 @@ let package = Package(
         // (PinnedHTTPClient.isOfEndedClient). A new minor version is tried with the tests first.
         .package(url: "https://github.com/swift-server/async-http-client", .upToNextMinor(from: "1.37.0")),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.44.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
         .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
@@ -126,7 +139,7 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, asn1, logging],
+            name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, asn1, logging, serviceLifecycle],
             exclude: withoutPrivacyManifest,
             resources: privacyManifest, swiftSettings: strict),
         .target(
@@ -149,7 +162,9 @@ let package = Package(
         .target(
             name: "HoldfastSigning", dependencies: ["Holdfast", "HoldfastTUF", crypto, cryptoExtras, asn1],
             swiftSettings: strict),
-        .target(name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging], swiftSettings: strict),
+        .target(
+            name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging, serviceLifecycle], swiftSettings: strict),
+        .target(name: "HoldfastMetrics", dependencies: ["Holdfast", metrics], swiftSettings: strict),
         .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1, logging],
             swiftSettings: strict),
@@ -170,8 +185,14 @@ let package = Package(
             name: "limbo-runner", dependencies: ["Holdfast", "LimboCases", argumentParser], swiftSettings: strict),
         .executableTarget(name: "instruction-counter", dependencies: ["Holdfast"], swiftSettings: strict),
         .testTarget(
-            name: "HoldfastTests", dependencies: ["Holdfast", "HoldfastTesting", "LimboCases", crypto, asn1, logging],
+            name: "HoldfastTests",
+            dependencies: [
+                "Holdfast", "HoldfastTesting", "LimboCases", crypto, asn1, logging, serviceLifecycle,
+            ],
             swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastMetricsTests",
+            dependencies: ["Holdfast", "HoldfastMetrics", "HoldfastTesting", metricsTestKit], swiftSettings: strict),
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: [

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import Holdfast
 import HoldfastAsyncHTTPClient
+import HoldfastMetrics
 import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastSigning
@@ -47,6 +48,12 @@ func revocation(anchors: TrustAnchors, issuing: X509Certificate, listURL: URL) a
     async let updates: Void = strict.run()
     try await updates
     return validator
+}
+
+func metrics(_ manager: TrustManager, _ store: CertStore) {
+    let metrics = TrustMetrics()
+    metrics.count(manager)
+    metrics.count(store)
 }
 
 func nio(_ manager: TrustManager) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {

@@ -3,6 +3,12 @@ public import Foundation
 public import Holdfast
 public import Logging
 
+#if ServiceLifecycle
+public import ServiceLifecycle
+
+extension PinRepository: Service {}
+#endif
+
 /// Keeps the pins of a repository that cannot be rolled back: downloads its pin file, verifies it by The Update
 /// Framework, stores it and renews it, and gives its pins to policies.
 ///
@@ -169,9 +175,11 @@ public final class PinRepository: Sendable {
         try await documents.update(mode: mode)
     }
 
-    /// Keeps the pins up to date until the task is cancelled; made for a service group. Without it, a decision triggers
-    /// an update when one is due.
-    public func run() async throws { await documents.run(sleepingOn: ContinuousClock()) }
+    /// Keeps the pins up to date until the task is cancelled, or until the service group that runs the repository shuts
+    /// down. Without it, a decision triggers an update when one is due.
+    public func run() async throws {
+        try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
+    }
 
     /// Keeps the pins up to date until the task is cancelled, sleeping on the given clock.
     public func run(sleepingOn sleeper: some Clock<Duration>) async throws {

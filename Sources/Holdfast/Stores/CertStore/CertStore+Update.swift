@@ -19,12 +19,15 @@ extension CertStore {
     /// It blocks on storage. An update that is under way ends with `reset` and stores nothing.
     public func reset() { documents.reset() }
 
-    /// Keeps the store up to date until the task is cancelled; made for a group of services.
+    /// Keeps the store up to date until the task is cancelled, or until the group of services that runs the store is shut
+    /// down. With the package's trait `ServiceLifecycle` a store is a `Service`.
     ///
     /// It looks at the clock at least every 15 minutes, so that a clock that was set, or a device that slept, delays
     /// nothing for longer.
     /// - Throws: ``StoreError`` `invalidConfiguration`, at once.
-    public func run() async throws { try await run(sleepingOn: ContinuousClock()) }
+    public func run() async throws {
+        try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
+    }
 
     /// Keeps the store up to date until the task is cancelled, sleeping on a clock of the caller's.
     /// - Throws: ``StoreError`` `invalidConfiguration`, at once.

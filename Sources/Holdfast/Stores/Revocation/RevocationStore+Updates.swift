@@ -59,9 +59,11 @@ extension RevocationStore {
         }
     }
 
-    /// Keeps the lists up to date until the task is cancelled; made for a group of services. Without it, validations
-    /// leave a wish for an update when one is due.
-    public func run() async throws { try await run(sleepingOn: ContinuousClock()) }
+    /// Keeps the lists up to date until the task is cancelled, or until the group of services that runs the store is shut
+    /// down. Without it, validations leave a wish for an update when one is due.
+    public func run() async throws {
+        try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
+    }
 
     /// Keeps the lists up to date until the task is cancelled, sleeping on a clock of the caller's.
     public func run(sleepingOn sleeper: some Clock<Duration>) async throws {

@@ -1,0 +1,110 @@
+#if Metrics
+public import CoreMetrics
+public import Holdfast
+
+/// Counts decisions and updates in swift-metrics, by the code of their failure.
+///
+/// ```swift
+/// let metrics = TrustMetrics()
+/// metrics.count(manager)
+/// metrics.count(store)
+/// ```
+/// | counter | dimensions |
+/// |---|---|
+/// | `holdfast_decisions_total` | `outcome`: `trusted`, `rejected`, or `noted` for each notice of a decision; `code`: a `TrustFailure.Code`, or `none` |
+/// | `holdfast_store_updates_total` | `store`: its name; `outcome`: `done` or `failed`; `code`: a `StoreError.Code`, or `none` |
+///
+/// Every dimension has few values, whatever peers do: no host and no text from a certificate is one.
+public struct TrustMetrics: Sendable {
+    private struct Key: Hashable {
+        let label: String
+        let store: String
+        let outcome: String
+        let code: String
+    }
+
+    private let factory: any MetricsFactory
+    private let counters = Lock<[Key: Counter]>([:])
+
+    /// Makes counters as they are needed.
+    /// - Parameter factory: makes them; by default the one that the application has bootstrapped.
+    public init(factory: any MetricsFactory = MetricsSystem.factory) {
+        self.factory = factory
+    }
+
+    // MARK: Watching
+
+    /// Counts every decision of a manager's policies from now on.
+    @discardableResult
+    public func count(_ manager: TrustManager) -> ObserverToken {
+        manager.addObserver { record($0) }
+    }
+
+    /// Counts every update of a store from now on, under the identifier of its configuration.
+    @discardableResult
+    public func count(_ store: CertStore) -> ObserverToken {
+        let name = store.configuration.instanceIdentifier
+        return store.addObserver { event in
+            if case .updateFinished(let report) = event { record(report, of: name) }
+        }
+    }
+
+    /// Counts every update of a store from now on, under the name of its customer.
+    @discardableResult
+    public func count(_ store: TrustServerStore) -> ObserverToken {
+        let name = store.configuration.customer
+        return store.addObserver { event in
+            if case .updateFinished(let report) = event { record(report, of: name) }
+        }
+    }
+
+    /// Counts every update of a list from now on, of all lists together.
+    /// - Parameter name: the store's, to tell it from others.
+    @discardableResult
+    public func count(_ store: RevocationStore, named name: String = "revocation") -> ObserverToken {
+        store.addObserver { event in
+            if case .updateFinished(_, let report) = event { record(report, of: name) }
+        }
+    }
+
+    // MARK: Counting
+
+    /// Counts a decision, for code that makes decisions without a manager.
+    public func record(_ decision: TrustDecision) {
+        let failure = decision.failure
+        increment("holdfast_decisions_total", outcome: failure == nil ? "trusted" : "rejected", failure?.code.rawValue)
+        for notice in decision.notices {
+            increment("holdfast_decisions_total", outcome: "noted", notice.code.rawValue)
+        }
+    }
+
+    /// Counts an update, for stores of other kinds.
+    /// - Parameters:
+    ///   - report: what came of it.
+    ///   - store: the store's name. Each name is a time series of its own: give few.
+    public func record(_ report: StoreUpdateReport, of store: String) {
+        increment(
+            "holdfast_store_updates_total", store: store, outcome: report.error == nil ? "done" : "failed",
+            report.error?.code.rawValue)
+    }
+
+    private func increment(_ label: String, store: String = "", outcome: String, _ code: String?) {
+        let key = Key(label: label, store: store, outcome: outcome, code: code ?? "none")
+        counter(key).increment()
+    }
+
+    private func counter(_ key: Key) -> Counter {
+        if let counter = counters.withLock({ $0[key] }) { return counter }
+        var dimensions = [("outcome", key.outcome), ("code", key.code)]
+        if !key.store.isEmpty { dimensions.insert(("store", key.store), at: 0) }
+        // The factory is the application's: it makes the counter while no lock is held, and a second one has the same
+        // values behind it.
+        let counter = Counter(label: key.label, dimensions: dimensions, factory: factory)
+        return counters.withLock { counters in
+            if let first = counters[key] { return first }
+            counters[key] = counter
+            return counter
+        }
+    }
+}
+#endif
