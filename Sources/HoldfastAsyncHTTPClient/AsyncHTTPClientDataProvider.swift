@@ -1,5 +1,5 @@
-import AsyncHTTPClient
-import Foundation
+public import AsyncHTTPClient
+public import Foundation
 public import Holdfast
 public import NIOCore
 import NIOHTTP1
@@ -31,6 +31,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     let validator: PathValidator
     let eventLoopGroup: any EventLoopGroup
     let clock: any WallClock
+    let proxy: @Sendable (URL) -> HTTPClient.Configuration.Proxy?
     /// Chosen where the provider is made: downloads run in tasks of their own.
     let log = PolicyLog.shared
 
@@ -43,11 +44,14 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
     ///   - clock: tells the time for which servers are validated.
+    ///   - proxy: the HTTP proxy through which a URL is asked for, each redirect's anew; nil for none. The server is
+    ///     validated all the same.
     public init(
         validator: PathValidator, answerLimit: Duration = .seconds(15), wholeLimit: Duration = .seconds(60),
         allowsPlainHTTPToLoopback: Bool = false,
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
-        clock: any WallClock = SystemWallClock()
+        clock: any WallClock = SystemWallClock(),
+        proxy: @escaping @Sendable (URL) -> HTTPClient.Configuration.Proxy? = { _ in nil }
     ) {
         self.validator = validator
         self.answerLimit = DownloadRules.usable(answerLimit)
@@ -55,6 +59,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
         self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
         self.eventLoopGroup = eventLoopGroup
         self.clock = clock
+        self.proxy = proxy
     }
 
     /// Downloads a document.
@@ -158,6 +163,7 @@ private final class DocumentDownload: Sendable {
         var configuration = HTTPClient.Configuration()
         // The limits come first: they say which of them was reached.
         configuration.timeout.connect = TimeAmount(provider.answerLimit + .seconds(10))
+        configuration.proxy = provider.proxy(url)
         return try PinnedHTTPClient(
             manager: manager, validator: provider.validator,
             eventLoopGroup: provider.eventLoopGroup, configuration: configuration, clock: provider.clock)

@@ -1,9 +1,8 @@
+package import Foundation
 import Holdfast
 
-package import struct Foundation.Date
-
-/// What a file of metadata says, for people. Only a root names the keys that sign it, so of the others no signature is
-/// looked at: that takes a root that is trusted.
+/// What a file of metadata says of itself, for people who look at one. It was read as strictly as a client reads it, and
+/// nothing in it is proved: a client begins at a root that it was given (section 5.2).
 package struct MetadataSummary {
     /// A role that a root names.
     package struct Role {
@@ -24,14 +23,26 @@ package struct MetadataSummary {
     package let targets: [String]
     /// Whether a threshold of its own keys has signed a root; nil for the others.
     package let isSignedByItsKeys: Bool?
+    /// Whether a threshold of the keys that the trusted root names for the role has signed; nil without such a root. A
+    /// delegated role has other keys, which this does not know.
+    package let isSignedForRoot: Bool?
 
+    /// - Parameter trustedRoot: the root metadata that clients trust; of one that is not signed by itself nothing is used.
     /// - Throws: ``TUFError`` for what no client accepts.
-    package init(_ octets: [UInt8]) throws(TUFError) {
+    package init(_ octets: [UInt8], trustedRoot: [UInt8]? = nil) throws(TUFError) {
         let file = try SignedFile(octets, maximumBytes: TUFSettings.pythonTUF.targetsBytes)
         guard case .text(let type)? = file.signed["_type"] else {
             throw TUFError(.malformed, expected: "a type", found: "none")
         }
+        let meter = WorkMeter(.pythonTUF)
+        let trusted: RootMetadata?
+        if let trustedRoot {
+            trusted = try RootStep(settings: .pythonTUF, meter: meter).initial(trustedRoot)
+        } else {
+            trusted = nil
+        }
         let common: CommonFields
+        let signer: Delegator?
         var roles: [Role] = []
         var targets: [String] = []
         var isSigned: Bool?
@@ -41,20 +52,23 @@ package struct MetadataSummary {
             roles = [root.root, root.timestamp, root.snapshot, root.targets].map {
                 Role(name: $0.role.text, threshold: $0.threshold, keys: $0.keyIDs.count)
             }
-            isSigned =
-                (try? root.root.verify(file, section: "5.3.4", meter: WorkMeter(TUFSettings()))) != nil
+            isSigned = Self.isSigned(file, by: root.root, meter)
             self.type = RoleName.root.text
+            signer = trusted?.root
         } else if type.elementsEqual(RoleName.timestamp.octets) {
             common = try TimestampMetadata(file).common
             self.type = RoleName.timestamp.text
+            signer = trusted?.timestamp
         } else if type.elementsEqual(RoleName.snapshot.octets) {
             common = try SnapshotMetadata(file).common
             self.type = RoleName.snapshot.text
+            signer = trusted?.snapshot
         } else {
             let metadata = try TargetsMetadata(file)
             common = metadata.common
             targets = Self.sorted(metadata.targets.keys)
             self.type = RoleName.targets.text
+            signer = trusted?.targets
         }
         version = common.version
         expires = Date(wholeSeconds: common.expires)
@@ -62,6 +76,11 @@ package struct MetadataSummary {
         self.roles = roles
         self.targets = targets
         isSignedByItsKeys = isSigned
+        isSignedForRoot = signer.map { Self.isSigned(file, by: $0, meter) && isSigned ?? true }
+    }
+
+    private static func isSigned(_ file: SignedFile, by delegator: Delegator, _ meter: WorkMeter) -> Bool {
+        (try? delegator.verify(file, section: "5.3.4", meter: meter)) != nil
     }
 
     private static func sorted(_ names: some Sequence<[UInt8]>) -> [String] {

@@ -1,4 +1,5 @@
-import Foundation
+package import Foundation
+import Holdfast
 
 /// What the files of a bundle prove among themselves, from a trusted root on and without asking anybody: the steps of an
 /// update (sections 5.2 to 5.7), for what was kept and for what an application came with.
@@ -63,6 +64,30 @@ struct BundleProof {
 
     private func missing(_ subject: String) -> TUFError {
         TUFError(.unavailable, of: subject, expected: "the file in the bundle", found: "none")
+    }
+}
+
+extension RepositoryBundle {
+    /// Whether a client that trusts a root takes the pin file of the bundle at a time, for people who look at one.
+    /// - Returns: the name that the pin file has in the repository.
+    /// - Throws: ``TUFError``.
+    package func prove(from root: Data, at time: Date) throws(TUFError) -> String {
+        let settings = TUFSettings.pythonTUF
+        // What it is called is for the client to say; the bundle has one.
+        let listed =
+            try targets.flatMap { data throws(TUFError) in
+                try TargetsMetadata(SignedFile([UInt8](data), maximumBytes: settings.targetsBytes)).targets
+            } ?? [:]
+        let octets = pins.map { [UInt8]($0) } ?? []
+        let name = listed.filter { $0.value.matches(octets) }.keys.min { $0.lexicographicallyPrecedes($1) }
+        guard let name else {
+            throw TUFError(
+                .mismatch, of: "bundle", section: "5.7.2", expected: "a pin file that its targets metadata lists",
+                found: pins == nil ? "no pin file" : "another")
+        }
+        let target = String(decoding: name, as: UTF8.self)
+        _ = try BundleProof(trustedRoot: root, target: target, settings: settings).proved(self, at: UpdateStart(time))
+        return name.quotedName
     }
 }
 

@@ -61,6 +61,11 @@ struct CertificateReport: Encodable {
         return days.isFinite && abs(days) < 1e9 ? Int(days) : 0
     }
 
+    /// An end with what is left until then.
+    static func end(_ end: Date, from now: Date) -> String {
+        "\(end.formatted(.iso8601)), \(remaining(days(until: end, from: now)))"
+    }
+
     /// More names than these are counted only, in what people read.
     private static let shownNames = 12
 

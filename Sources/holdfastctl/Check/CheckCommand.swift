@@ -227,7 +227,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func readPins(at time: Date) async throws -> PublishedPins? {
-        try await published.read(at: time, timeout: connection.timeout) { () async throws(CommandFailure) in
+        try await published.read(at: time, connection: connection) { () async throws(CommandFailure) in
             try await connection.anchors()
         }
     }

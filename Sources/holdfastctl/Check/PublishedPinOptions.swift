@@ -7,7 +7,7 @@ struct PublishedPinOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Check against the pins that clients have: a pin file, a signed list (--key), or a trust server's document "
-                + "(--signer); a file, an https URL, or - for standard input.",
+                + "(--signer); a file, an https URL, which is fetched through the same proxy, or - for standard input.",
             valueName: "file | url"),
         completion: .file())
     var pins: String?
@@ -48,12 +48,13 @@ struct PublishedPinOptions: ParsableArguments {
 
     /// - Returns: nil where nobody asked.
     func read(
-        at time: Date, timeout: Int, anchors: () async throws(CommandFailure) -> TrustAnchors
+        at time: Date, connection: ConnectionOptions, anchors: () async throws(CommandFailure) -> TrustAnchors
     ) async throws(CommandFailure) -> PublishedPins? {
         guard let pins else { return nil }
         let source = try InputDocument(pins)
         let data = try await source.content(
-            maximumBytes: DocumentLimits().bytes + 1, timeout: timeout, anchors: anchors)
+            maximumBytes: DocumentLimits().bytes + 1, timeout: connection.timeout,
+            through: connection.proxiesOfDownloads, anchors: anchors)
         if let key { return try PublishedPins(list: data, named: source.name, key: try key.get()) }
         guard let signer else { return try PublishedPins(pinFile: data, named: source.name) }
         return try PublishedPins(

@@ -55,10 +55,14 @@ struct ConnectionOptions: ParsableArguments {
 
     var proxy: ProxyServer? { proxyArgument?.value }
 
-    /// What the environment says; nothing where an option says it. Proxies pass on what they know, and STARTTLS they
-    /// do not.
-    func proxyEnvironment() throws(CommandFailure) -> ProxyEnvironment {
-        try ProxyEnvironment(proxy == nil && startTLS == nil ? ProcessInfo.processInfo.environment : [:])
+    /// Who passes on connections to hosts. Proxies of an environment pass on what they know, and STARTTLS they do not.
+    func proxiesOfHosts() throws(CommandFailure) -> ProxySettings {
+        if startTLS != nil { ProxySettings(always: proxy) } else { try proxiesOfDownloads() }
+    }
+
+    /// Who passes on downloads: what the environment says, where no option says it.
+    func proxiesOfDownloads() throws(CommandFailure) -> ProxySettings {
+        if let proxy { ProxySettings(always: proxy) } else { try .ofEnvironment() }
     }
 
     func validate() throws {

@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import Foundation
 import Holdfast
 
@@ -5,11 +6,14 @@ import Holdfast
 struct ProxyServer: Sendable {
     /// With its port.
     let host: DialledHost
-    /// The value of Proxy-Authorization (RFC 7617); never shown.
-    let authorization: String?
+    /// Base64 of user name and password (RFC 7617 2); never shown.
+    let credentials: String?
 
     /// Of a URL that states none.
-    private static let defaultPort = 80
+    static let defaultPort = 80
+
+    /// The value of Proxy-Authorization.
+    var authorization: String? { credentials.map { "Basic \($0)" } }
 
     /// Reads `HOST:PORT`, or `http://USER:PASSWORD@HOST:PORT` as environments have it. No error repeats the text before
     /// an `@`.
@@ -24,14 +28,13 @@ struct ProxyServer: Sendable {
             isURL = true
             rest = rest[scheme.upperBound...].prefix { $0 != "/" }
         }
-        var authorization: String?
+        var credentials: String?
         if let at = rest.lastIndex(of: "@") {
             let user = rest[..<at]
             guard let decoded = String(user).removingPercentEncoding, decoded.utf8.count <= 1_024,
                 decoded.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
             else { throw Self.invalid("a user name or password with characters that a header cannot have") }
-            let credentials = user.contains(":") ? decoded : decoded + ":"
-            authorization = "Basic \(Data(credentials.utf8).base64EncodedString())"
+            credentials = Data((user.contains(":") ? decoded : decoded + ":").utf8).base64EncodedString()
             rest = rest[rest.index(after: at)...]
         }
         do {
@@ -41,7 +44,7 @@ struct ProxyServer: Sendable {
         } catch {
             throw Self.invalid(String(rest).quotedAddress)
         }
-        self.authorization = authorization
+        self.credentials = credentials
     }
 
     private static func invalid(_ found: String) -> CommandFailure {
@@ -52,14 +55,20 @@ struct ProxyServer: Sendable {
     }
 }
 
-/// Which proxy the environment names for a host, as curl and others understand it: HTTPS_PROXY, but for the hosts of
-/// NO_PROXY.
-struct ProxyEnvironment: Sendable {
+/// Which proxy passes on the connection to a host: one for all of them, or what the environment names as curl and others
+/// understand it: HTTPS_PROXY, but for the hosts of NO_PROXY.
+struct ProxySettings: Sendable {
     private let proxy: ProxyServer?
     private let exceptions: [Substring]
 
+    /// - Parameter proxy: for every host; nil for none.
+    init(always proxy: ProxyServer?) {
+        self.proxy = proxy
+        exceptions = []
+    }
+
     /// - Throws: where it names a proxy that cannot be used; not with what stands there, which may be a password.
-    init(_ environment: [String: String]) throws(CommandFailure) {
+    init(environment: [String: String]) throws(CommandFailure) {
         func value(_ name: String) -> String? {
             [name.lowercased(), name].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         }
@@ -72,6 +81,24 @@ struct ProxyEnvironment: Sendable {
             proxy = try ProxyServer(text)
         } catch {
             throw CommandFailure(.wrongUsage, "HTTPS_PROXY of the environment: \(error.message)")
+        }
+    }
+
+    /// What the environment of the command says.
+    static func ofEnvironment() throws(CommandFailure) -> ProxySettings {
+        try ProxySettings(environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// The same for AsyncHTTPClient, by the URL that is asked for.
+    var ofDownloads: @Sendable (URL) -> HTTPClient.Configuration.Proxy? {
+        { url in
+            guard url.scheme?.lowercased() == "https", let host = try? DialledHost(url: url),
+                let dialled = try? ServerAddress.host(host, defaultPort: ServerAddress.defaultPort),
+                let proxy = proxy(for: dialled)
+            else { return nil }
+            return .server(
+                host: proxy.host.name, port: proxy.host.port ?? ProxyServer.defaultPort,
+                authorization: proxy.credentials.map { .basic(credentials: $0) })
         }
     }
 

@@ -27,10 +27,8 @@ struct ServerProbe: Sendable {
     private(set) var connectTo: DialledHost?
     let validator: PathValidator
     let timeout: TimeAmount
-    /// Who passes every connection on.
-    private var proxy: ProxyServer?
-    /// Who passes on those to some hosts.
-    private var environment: ProxyEnvironment?
+    /// Who passes connections on.
+    private var proxies = ProxySettings(always: nil)
     private(set) var startTLS: StartTLSProtocol?
     private var configuration: TLSConfiguration
 
@@ -44,7 +42,6 @@ struct ServerProbe: Sendable {
         self.timeout = timeout
         configuration = .makeClientConfiguration()
         connectTo = nil
-        proxy = nil
         startTLS = nil
     }
 
@@ -58,8 +55,7 @@ struct ServerProbe: Sendable {
             self.init(anchors: try await options.anchors(), timeout: limit)
         }
         connectTo = options.connectTo
-        proxy = options.proxy
-        environment = try options.proxyEnvironment()
+        proxies = try options.proxiesOfHosts()
         startTLS = options.startTLS
         try options.clientIdentity()?.apply(to: &configuration)
     }
@@ -76,7 +72,7 @@ struct ServerProbe: Sendable {
     }
 
     /// Who passes on a connection to a host.
-    func proxy(for host: DialledHost) -> ProxyServer? { proxy ?? environment?.proxy(for: connectTo ?? host) }
+    func proxy(for host: DialledHost) -> ProxyServer? { proxies.proxy(for: connectTo ?? host) }
 
     /// Judges a host for each kind of key that its server has: a server may have a certificate with an ECDSA key and one
     /// with an RSA key, and clients see the one or the other.

@@ -39,14 +39,17 @@ struct InputDocument: Sendable {
     /// - Parameters:
     ///   - maximumBytes: more of them is an error.
     ///   - timeout: seconds for a download.
+    ///   - proxies: pass a download on.
     ///   - anchors: what servers are trusted by; asked for where one is.
     func content(
-        maximumBytes: Int, timeout: Int, anchors: () async throws(CommandFailure) -> TrustAnchors
+        maximumBytes: Int, timeout: Int, through proxies: () throws(CommandFailure) -> ProxySettings,
+        anchors: () async throws(CommandFailure) -> TrustAnchors
     ) async throws(CommandFailure) -> Data {
         guard let url else { return try InputFile.content(of: name, maximumBytes: maximumBytes) }
         let limit = Duration.seconds(timeout)
         let provider = AsyncHTTPClientDataProvider(
-            validator: PathValidator(anchors: try await anchors()), answerLimit: limit, wholeLimit: limit)
+            validator: PathValidator(anchors: try await anchors()), answerLimit: limit, wholeLimit: limit,
+            proxy: try proxies().ofDownloads)
         do {
             let answer = try await provider.data(for: RemoteDataRequest(url: url, maximumBytes: maximumBytes))
             guard case .body(let data) = answer.content else {

@@ -3,7 +3,7 @@ import Holdfast
 
 /// What a document is at first sight. Whether it is a good one says its reader.
 enum DocumentKind: String, Encodable {
-    case pinFile, signedList, listEntry, challengeAnswer, trustServerDocument, metadata, pem, der, text
+    case pinFile, signedList, listEntry, challengeAnswer, trustServerDocument, metadata, bundle, pem, der, text
 
     init(_ data: Data) {
         let space = Set(" \t\r\n".utf8)
@@ -24,6 +24,7 @@ enum DocumentKind: String, Encodable {
         case .challengeAnswer: "answer to a challenge"
         case .trustServerDocument: "trust-server document"
         case .metadata: "metadata of The Update Framework"
+        case .bundle: "bundle of a repository of pins"
         case .pem: "PEM"
         case .der: "DER"
         case .text: "text"
@@ -45,6 +46,7 @@ enum DocumentKind: String, Encodable {
         }
         func has(_ key: String) -> Bool { keys.contains(Array(key.utf8)) }
         if has("signed") || has("signatures") { return .metadata }
+        if has("firstRoot") || has("roots") { return .bundle }
         if has("schema") || has("hosts") { return .pinFile }
         if has("fingerprints") { return has("timestamp") ? .challengeAnswer : .signedList }
         if has("fingerprint") { return .listEntry }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastTUF
 
 /// `holdfastctl show`
 struct ShowCommand: AsyncParsableCommand {
@@ -10,18 +11,19 @@ struct ShowCommand: AsyncParsableCommand {
         usage: "holdfastctl show <file | url> [<options>]",
         discussion: """
             Recognizes pin files, signed lists, answers to a challenge, trust servers' documents, metadata of The \
-            Update Framework, and in PEM or DER certificates, requests, public and private keys and revocation lists. \
+            Update Framework and bundles of it, and in PEM or DER certificates, requests, public and private keys and revocation lists. \
             Of a private key it shows what it is and its pin, and nothing of the secret.
 
             What is signed is verified where its key is there: that of a list and of an answer with --key, that of a \
             trust server's document and of revocation lists with --signer, those of certificates in the file itself or \
-            with --signer. A signature that was not looked at proves nothing, and says so. Whether a client would \
+            with --signer, those of metadata and bundles with --root. A signature that was not looked at proves nothing, and says so. Whether a client would \
             accept the document is for check and verify to say.
 
             EXAMPLES
               holdfastctl show bank.pins.json
               holdfastctl show https://www.example.com/pins.json --key signer.pub
               holdfastctl show acme.json.signed --signer acme.crt
+              holdfastctl show bundle.json --root 1.root.json
               holdfastctl show fullchain.pem
               openssl req -in new.csr | holdfastctl show -
 
@@ -34,7 +36,9 @@ struct ShowCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A file, an https URL, or - for standard input.", valueName: "file | url"),
+        help: ArgumentHelp(
+            "A file, an https URL (HTTPS_PROXY and NO_PROXY of the environment count), or - for standard input.",
+            valueName: "file | url"),
         completion: .file())
     var source: String
 
@@ -48,6 +52,11 @@ struct ShowCommand: AsyncParsableCommand {
         help: ArgumentHelp("Certificates of whoever signed the document, PEM or DER.", valueName: "file"),
         completion: .file(extensions: ["pem", "crt", "cer", "der"]))
     var signer: String?
+
+    @Option(
+        help: ArgumentHelp("Of metadata and of a bundle: the root metadata that clients trust.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var root: String?
 
     @Option(help: ArgumentHelp("Of an answer: the challenge as it was sent.", valueName: "base64"))
     var challenge: String?
@@ -86,13 +95,16 @@ struct ShowCommand: AsyncParsableCommand {
     func run() async throws {
         let input = try InputDocument(source)
         let data = try await input.content(
-            maximumBytes: CertificateRevocationList.maximumBytes, timeout: timeout
+            maximumBytes: CertificateRevocationList.maximumBytes, timeout: timeout, through: ProxySettings.ofEnvironment
         ) { () async throws(CommandFailure) in try await ConnectionOptions.anchors(ca: ca) }
         let evidence = ShowEvidence(
             key: try key.map { key throws(CommandFailure) in try key.get() },
             signerCertificates: try signer.map { path throws(CommandFailure) in
                 try InputFile.certificates(of: path)
             } ?? [],
+            root: try root.map { path throws(CommandFailure) in
+                try InputFile.content(of: path, maximumBytes: TUFSettings.pythonTUF.rootBytes)
+            },
             challenge: challenge, signature: signature)
         let items = try ShownDocument(data, name: input.name, evidence: evidence, now: SystemWallClock().now).items()
         let output = Output.standard
@@ -112,6 +124,7 @@ struct ShowCommand: AsyncParsableCommand {
 struct ShowEvidence {
     var key: DocumentPublicKey?
     var signerCertificates: [X509Certificate] = []
+    var root: Data?
     var challenge: String?
     var signature: String?
 }

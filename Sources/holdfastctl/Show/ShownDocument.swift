@@ -2,7 +2,6 @@ import Crypto
 import Foundation
 import Holdfast
 import HoldfastSigning
-import HoldfastTUF
 
 /// What a document says, item for item.
 struct ShownDocument {
@@ -27,7 +26,8 @@ struct ShownDocument {
         case .pinFile: return [try pinFile()]
         case .signedList, .listEntry: return [try list(isEntry: kind == .listEntry)]
         case .challengeAnswer: return [try answer()]
-        case .metadata: return [try metadata()]
+        case .metadata, .bundle:
+            return try ShownMetadata(data, name: name, root: evidence.root, now: now).items(kind)
         case .trustServerDocument: return [try trustServerDocument()]
         case .pem, .der: return try ShownCertificates(data, name: name, evidence: evidence, now: now).items()
         case .text: return [try text()]
@@ -44,6 +44,7 @@ struct ShownDocument {
         if !evidence.signerCertificates.isEmpty, ![.trustServerDocument, .pem, .der].contains(kind) {
             throw refuse("--signer")
         }
+        if evidence.root != nil, ![.metadata, .bundle].contains(kind) { throw refuse("--root") }
     }
 
     private func unreadable(_ error: some Error & CustomStringConvertible, as kind: DocumentKind) -> CommandFailure {
@@ -51,19 +52,13 @@ struct ShownDocument {
     }
 
     private func time(_ date: Date, ends: Bool = true) -> String {
-        let text = date.formatted(.iso8601)
-        return ends ? "\(text), \(CertificateReport.remaining(CertificateReport.days(until: date, from: now)))" : text
+        ends ? CertificateReport.end(date, from: now) : date.formatted(.iso8601)
     }
 
     // MARK: Pins
 
     private func pinFile() throws(CommandFailure) -> ShownItem {
-        let file: PinFile
-        do throws(PinFileError) {
-            file = try PinFile(json: data)
-        } catch {
-            throw unreadable(error, as: .pinFile)
-        }
+        let file = try PinFileReading.pinFile(data, named: name)
         var item = ShownItem(
             "pin file", signature: .init(state: .unsigned, text: "believe it as far as whoever gave it to you"))
         item.add("app", file.app)
@@ -191,32 +186,6 @@ struct ShownDocument {
         } catch {
             return .init(state: .invalid, text: "\(error)")
         }
-    }
-
-    private func metadata() throws(CommandFailure) -> ShownItem {
-        let summary: MetadataSummary
-        do throws(TUFError) {
-            summary = try MetadataSummary([UInt8](data))
-        } catch {
-            throw unreadable(error, as: .metadata)
-        }
-        var item = ShownItem("\(summary.type), \(DocumentKind.metadata.description)")
-        switch summary.isSignedByItsKeys {
-        case true?:
-            item.signature = .init(
-                state: .verified, text: "a threshold of its own keys; compare the file with one that you trust")
-        case false?: item.signature = .init(state: .invalid, text: "fewer of its own keys than it asks for")
-        case nil:
-            item.signature = .init(state: .unverified, text: "a client with the trusted root does: holdfastctl tuf")
-        }
-        item.add("version", "\(summary.version)")
-        item.add("until", time(summary.expires))
-        for role in summary.roles {
-            item.add("role", "\(role.name): \(role.threshold) of \(role.keys) keys")
-        }
-        for target in summary.targets { item.add("target", target) }
-        for id in summary.signatures { item.add("signed by", "key \(id)") }
-        return item
     }
 
     // MARK: Text

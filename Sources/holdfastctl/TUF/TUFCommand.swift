@@ -128,12 +128,13 @@ struct TUFCommand: AsyncParsableCommand {
         // Plain HTTP needs no anchors, and a machine may have none.
         let needsAnchors = [metadata, targets].contains { $0?.scheme?.lowercased() == "https" }
         let anchors = needsAnchors ? try await TrustAnchors.system() : TrustAnchors([])
+        let proxies = try ProxySettings.ofEnvironment()
         // Nothing rests on the transport: that plain HTTP is not validated is no news.
         let quiet = PolicyLog(Logger(label: "holdfast.policies") { _ in SwiftLogNoOpLogHandler() })
         let provider = PolicyLog.$shared.withValue(quiet) {
             AsyncHTTPClientDataProvider(
                 validator: PathValidator(anchors: anchors), wholeLimit: Self.wholeLimit,
-                allowsPlainHTTPToLoopback: true)
+                allowsPlainHTTPToLoopback: true, proxy: proxies.ofDownloads)
         }
         return TUFClient(
             store: store, source: HTTPRepositorySource(metadata: metadata, targets: targets, provider: provider),

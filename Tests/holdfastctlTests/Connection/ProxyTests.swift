@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
@@ -103,10 +104,11 @@ struct ProxyTests {
             (["NO_PROXY": "*"], false), (["NO_PROXY": "ple.com,api.example.com:444,10.0.0.1"], true),
         ] as [([String: String], Bool)])
     func environment(settings: [String: String], isUsed: Bool) throws {
-        let proxy = try ProxyEnvironment(settings.merging(["https_proxy": "http://u:p@proxy.example"]) { $1 })
+        let proxy = try ProxySettings(environment: settings.merging(["https_proxy": "http://u:p@proxy.example"]) { $1 })
             .proxy(for: try DialledHost("api.example.com", port: 443))
         #expect((proxy?.host.description == "proxy.example:80") == isUsed && (proxy == nil) != isUsed)
-        #expect(try ProxyEnvironment(settings).proxy(for: try DialledHost("api.example.com", port: 443)) == nil)
+        #expect(
+            try ProxySettings(environment: settings).proxy(for: try DialledHost("api.example.com", port: 443)) == nil)
     }
 
     @Test("A proxy of the environment passes the connection on; one that cannot be used is said without its value")
@@ -121,6 +123,57 @@ struct ProxyTests {
             let wrong = try await CommandRun.holdfastctl(
                 arguments, environment: ["HTTPS_PROXY": "socks5://user:s3cret@proxy.example:1"], in: folder)
             #expect(wrong.status == 2 && wrong.errors.contains("HTTPS_PROXY") && !wrong.errors.contains("cret"))
+        }
+    }
+
+    @Test("A document of show and of check --pins comes through the proxy of the environment, but for NO_PROXY")
+    func downloads() async throws {
+        try await SigningSite.with { site in
+            try site.list([("www.example.com", "a", 30.5)])
+            let leaf = try site.leaf("leaf.pem", [.dns("pins.example.com"), .address([127, 0, 0, 1])])
+            let body = try site.text("pins.json")
+            try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .http(body: body))) { server in
+                let credentials = Data("user:s3cret".utf8).base64EncodedString()
+                let proxy = try await RelayingProxy.start(to: server.port)
+                let environment = ["HTTPS_PROXY": "http://user:s%33cret@127.0.0.1:\(proxy.port)"]
+                func run(_ arguments: [String], _ environment: [String: String]) async throws -> CommandRun {
+                    let run = try await CommandRun.holdfastctl(
+                        arguments + ["--ca", "root.pem", "--key", site.publicKey, "--timeout", "60"],
+                        environment: environment, in: site.folder)
+                    #expect(!(run.output + run.errors).contains("cret"))
+                    return run
+                }
+                let shown = try await run(["show", "https://pins.example.com/pins.json"], environment)
+                #expect(shown.status == 0 && shown.output.contains("verified"), "\(shown.errors)")
+                let show = proxy.heads
+                #expect(!show.isEmpty)
+                for head in show {
+                    #expect(head.hasPrefix("CONNECT pins.example.com:443 "))
+                    #expect(head.lowercased().contains("proxy-authorization: basic \(credentials.lowercased())"))
+                }
+                // The list is fetched, and then the host is asked: its certificate is another name's.
+                let checked = try await run(
+                    ["check", "--pins", "https://pins.example.com/pins.json"], environment)
+                #expect(checked.status == 1, "\(checked.output) \(checked.errors)")
+                let hosts = proxy.heads.dropFirst(show.count).map { $0.split(separator: " ")[1] }
+                #expect(hosts.contains("pins.example.com:443") && hosts.contains("www.example.com:443"), "\(hosts)")
+                let direct = proxy.heads.count
+                let past = try await run(
+                    ["show", "https://127.0.0.1:\(server.port)/pins.json"],
+                    environment.merging(["NO_PROXY": "127.0.0.1"]) { $1 })
+                #expect(past.status == 0 && proxy.heads.count == direct, "\(past.errors)")
+                await proxy.shutdown()
+                // Named outright, it is taken for downloads too; and one that is down is an error that shows no password.
+                let down = try await run(
+                    [
+                        "check", "--pins", "https://pins.example.com/pins.json", "--proxy",
+                        "http://user:s3cret@127.0.0.1:\(proxy.port)",
+                    ], [:])
+                #expect(down.status == 3 && down.errors.contains("cannot be downloaded"), "\(down.errors)")
+                let wrong = try await run(
+                    ["show", "https://pins.example.com/pins.json"], ["HTTPS_PROXY": "socks5://user:s3cret@x.example:1"])
+                #expect(wrong.status == 2 && wrong.errors.contains("HTTPS_PROXY"), "\(wrong.errors)")
+            }
         }
     }
 

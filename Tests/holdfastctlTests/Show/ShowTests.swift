@@ -196,6 +196,84 @@ struct ShowTests {
         }
     }
 
+    @Test("Metadata says its role, version, end and signers, and verifies under the root that clients trust")
+    func metadata() async throws {
+        try await SigningSite.with { site in
+            let leaf = try Pin.publicKey(of: site.leaf("leaf.pem").der)
+            let pins = try PinFile(hosts: [PinFile.Host(HostPattern("www.example.com"), pins: [.init(leaf)])]).json
+            let now = SystemWallClock().now
+            let repository = try MetadataSite(pins: pins, expires: now.addingTimeInterval(30.5 * 86_400))
+            func write(_ name: String, _ data: Data) throws {
+                try data.write(to: site.folder.appending(path: name))
+            }
+            for role in ["root", "timestamp", "snapshot", "targets"] {
+                try write("\(role).json", try repository.file(role))
+            }
+            try write("forged.json", try repository.file("targets", signedBy: "timestamp"))
+            let other = try MetadataSite(pins: pins, expires: now.addingTimeInterval(86_400))
+            try write("other.json", try other.file("root"))
+            try write("unsigned.json", try repository.file("root", signedBy: "targets"))
+
+            let root = try await Self.items(site, ["root.json"])[0]
+            #expect(root.kind == "root, metadata of The Update Framework" && root.signature?.state == "verified")
+            #expect(root.signature?.text.contains("its own keys") == true && root.values("role").count == 4)
+            #expect(try await Self.items(site, ["unsigned.json"], status: 1)[0].signature?.state == "invalid")
+            for role in ["root", "timestamp", "snapshot", "targets"] {
+                let file = ["\(role).json"]
+                let verified = try await Self.items(site, file + ["--root", "root.json"])[0]
+                #expect(verified.signature?.state == "verified" && verified.kind.hasPrefix(role), "\(role)")
+                #expect(verified.values("version") == ["1"] && verified.values("signed by") == ["key \"\(role)-key\""])
+                #expect(verified.values("until").first?.hasSuffix(", 30 days left") == true)
+                let foreign = try await Self.items(site, file + ["--root", "other.json"], status: 1)
+                #expect(foreign[0].signature?.state == "invalid", "\(role)")
+                guard role != "root" else { continue }
+                let alone = try await Self.items(site, file)[0].signature
+                #expect(alone?.state == "unverified" && alone?.text.contains("--root") == true)
+            }
+            #expect(try await Self.items(site, ["targets.json"])[0].values("target") == ["\"pins.json\""])
+            let forged = try await Self.items(site, ["forged.json", "--root", "root.json"], status: 1)
+            #expect(forged[0].signature?.state == "invalid")
+            let useless = try await site.run(["show", "leaf.pem", "--root", "root.json"])
+            #expect(useless.status == 2 && useless.errors.contains("--root is of no use"))
+            let noRoot = try await site.run(["show", "targets.json", "--root", "targets.json"])
+            #expect(noRoot.status == 1 && noRoot.output.isEmpty, "\(noRoot.errors)")
+        }
+    }
+
+    @Test("A bundle says what is in it, file for file, and whether the trusted root proves its pin file")
+    func bundle() async throws {
+        try await SigningSite.with { site in
+            let leaf = try Pin.publicKey(of: site.leaf("leaf.pem").der)
+            let pins = try PinFile(hosts: [PinFile.Host(HostPattern("www.example.com"), pins: [.init(leaf)])]).json
+            let now = SystemWallClock().now
+            let first = try MetadataSite(pins: pins, expires: now.addingTimeInterval(30.5 * 86_400))
+            let second = first.with(version: 2, expires: now.addingTimeInterval(10.5 * 86_400))
+            func write(_ name: String, _ data: Data) throws {
+                try data.write(to: site.folder.appending(path: name))
+            }
+            try write("1.root.json", try first.file("root"))
+            try write("bundle.json", try second.bundle())
+            try write("tampered.json", try second.bundle(pins: pins + Data(" ".utf8)))
+            try write("late.json", try first.with(version: 2, expires: now.addingTimeInterval(-60)).bundle())
+            try write("broken.json", Data("{\"schema\":1,\"firstRoot\":2,\"roots\":[\"%\"]}".utf8))
+
+            let alone = try await Self.items(site, ["bundle.json"])
+            #expect(
+                alone.map(\.kind) == ["bundle of a repository of pins"]
+                    + ["root", "timestamp", "snapshot", "targets"].map { "\($0), metadata of The Update Framework" }
+                    + ["pin file"])
+            #expect(alone[0].signature?.state == "unverified" && alone[0].values("roots") == ["versions 2 to 2"])
+            let proved = try await Self.items(site, ["bundle.json", "--root", "1.root.json"])
+            #expect(proved[0].signature?.state == "verified", "\(proved[0].signature?.text ?? "")")
+            for (file, reason) in [("tampered.json", "mismatch"), ("late.json", "expired")] {
+                let refused = try await Self.items(site, [file, "--root", "1.root.json"], status: 1)[0].signature
+                #expect(refused?.state == "invalid" && refused?.text.contains(reason) == true, "\(refused?.text ?? "")")
+            }
+            let broken = try await site.run(["show", "broken.json"])
+            #expect(broken.status == 1 && broken.output.isEmpty && broken.errors.contains("bundle"), "\(broken.errors)")
+        }
+    }
+
     @Test("A document comes from a URL as from a file")
     func url() async throws {
         try await SigningSite.with { site in

@@ -1,0 +1,24 @@
+import Foundation
+import Holdfast
+
+/// The pin files that arguments name.
+enum PinFileReading {
+    /// Reads a pin file, or says what the file is instead.
+    /// - Parameters:
+    ///   - name: as messages call it.
+    ///   - remedies: what to do about other documents, for verbs that read them as well.
+    static func pinFile(
+        _ data: Data, named name: String, remedies: [DocumentKind: String] = [:]
+    ) throws(CommandFailure) -> PinFile {
+        do throws(PinFileError) {
+            return try PinFile(json: data)
+        } catch {
+            let kind = DocumentKind(data)
+            // Other programs put certificates into the same envelope.
+            if kind != .trustServerDocument { try ForeignFile(data, path: name).refuse(wanting: .certificate) }
+            guard kind != .pinFile else { throw CommandFailure(.invalidList, "\(name) is no pin file: \(error)") }
+            let remedy = remedies[kind].map { ": \($0)" } ?? ""
+            throw CommandFailure(.invalidList, "\(name) is no pin file, it looks like \(kind.description)\(remedy)")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+
+/// What metadata of The Update Framework and a bundle of it say, and whether a client that trusts a root accepts that.
+struct ShownMetadata {
+    private let data: Data
+    private let name: String
+    private let root: Data?
+    private let now: Date
+
+    /// - Parameter root: the root metadata that clients trust.
+    init(_ data: Data, name: String, root: Data?, now: Date) {
+        self.data = data
+        self.name = name
+        self.root = root
+        self.now = now
+    }
+
+    func items(_ kind: DocumentKind) throws(CommandFailure) -> [ShownItem] {
+        if kind == .bundle { return try bundle() }
+        return [try metadata(data, name, root: root)]
+    }
+
+    private func metadata(_ data: Data, _ name: String, root: Data?) throws(CommandFailure) -> ShownItem {
+        let summary: MetadataSummary
+        do throws(TUFError) {
+            summary = try MetadataSummary([UInt8](data), trustedRoot: root.map { [UInt8]($0) })
+        } catch {
+            throw CommandFailure(
+                .invalidList, "\(name) cannot be read as \(DocumentKind.metadata.description): \(error)")
+        }
+        var item = ShownItem(
+            "\(summary.type), \(DocumentKind.metadata.description)", signature: signature(of: summary))
+        item.add("version", "\(summary.version)")
+        item.add("until", CertificateReport.end(summary.expires, from: now))
+        for role in summary.roles {
+            item.add("role", "\(role.name): \(role.threshold) of \(role.keys) keys")
+        }
+        for target in summary.targets { item.add("target", target) }
+        for id in summary.signatures { item.add("signed by", "key \(id)") }
+        return item
+    }
+
+    private func signature(of summary: MetadataSummary) -> ShownItem.Signature {
+        switch (summary.isSignedForRoot, summary.isSignedByItsKeys) {
+        case (true?, _): .init(state: .verified, text: "by the keys that the trusted root names for \(summary.type)")
+        case (false?, _):
+            .init(
+                state: .invalid,
+                text: "fewer of the keys that the trusted root names for \(summary.type) than it asks for"
+                    + (summary.type == "targets" ? "; the keys of a delegated role are in the metadata above it" : ""))
+        case (nil, false?): .init(state: .invalid, text: "fewer of its own keys than it asks for")
+        case (nil, true?):
+            .init(
+                state: .verified,
+                text: "a threshold of its own keys; compare the file with one that you trust, or --root")
+        case (nil, nil): .init(state: .unverified, text: "give the root that clients trust with --root")
+        }
+    }
+
+    /// The bundle, and then each file in it.
+    private func bundle() throws(CommandFailure) -> [ShownItem] {
+        let bundle: RepositoryBundle
+        do throws(TUFError) {
+            bundle = try RepositoryBundle([UInt8](data), maximumBytes: CertificateRevocationList.maximumBytes)
+        } catch {
+            throw CommandFailure(.invalidList, "\(name) cannot be read as \(DocumentKind.bundle.description): \(error)")
+        }
+        var item = ShownItem(DocumentKind.bundle.description, signature: signature(of: bundle))
+        if !bundle.roots.isEmpty {
+            let last = bundle.firstRoot + Int64(bundle.roots.count) - 1
+            item.add("roots", "versions \(bundle.firstRoot) to \(last)")
+        }
+        var items = [item]
+        let files = [("root", bundle.roots.last), ("timestamp", bundle.timestamp), ("snapshot", bundle.snapshot)]
+        for (role, file) in files + [("targets", bundle.targets)] {
+            if let file { items.append(try metadata(file, "\(name): \(role)", root: nil)) }
+        }
+        if let pins = bundle.pins {
+            items += try ShownDocument(pins, name: "\(name): pins", evidence: ShowEvidence(), now: now).items()
+        }
+        return items
+    }
+
+    private func signature(of bundle: RepositoryBundle) -> ShownItem.Signature {
+        guard let root else { return .init(state: .unverified, text: "give the root that clients trust with --root") }
+        do throws(TUFError) {
+            let target = try bundle.prove(from: root, at: now)
+            return .init(state: .verified, text: "the trusted root proves the pin file \(target)")
+        } catch {
+            return .init(state: .invalid, text: "\(error)")
+        }
+    }
+}
