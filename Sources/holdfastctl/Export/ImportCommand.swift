@@ -44,12 +44,21 @@ struct ImportCommand: AsyncParsableCommand {
     private static let maximumBytes = 1 << 20
 
     func run() async throws {
-        let imported = try PinImport(
-            KeyFile.content(of: path, maximumBytes: Self.maximumBytes), from: source, role: role)
+        let data = try KeyFile.content(of: path, maximumBytes: Self.maximumBytes)
+        try ForeignFile(data, path: path).refuse(wanting: .certificate)
+        let imported = try read(data)
         let file = try imported.file()
         try LossReport(losses: imported.losses, notes: imported.notes).say(isAllowed: lossy)
         LossReport.warn(of: file.hostsWithoutBackup)
         Output.standard.printAsIs(String(decoding: file.json.dropLast(), as: UTF8.self))
+    }
+
+    private func read(_ data: Data) throws(CommandFailure) -> PinImport {
+        do throws(CommandFailure) {
+            return try PinImport(data, from: source, role: role)
+        } catch {
+            throw CommandFailure(error.code, "\(path): \(error.message)")
+        }
     }
 }
 
@@ -72,9 +81,13 @@ struct LossReport {
     }
 
     static func warn(of hosts: [HostPattern]) {
-        for host in hosts {
-            Output.standard.complain(
-                "warning: \(host) has no backup pin; when its key is lost every client is locked out")
-        }
+        for host in hosts { warn(ofNoBackupFor: host.description) }
+    }
+
+    /// - Parameter subject: a host, or the files that pins are from.
+    static func warn(ofNoBackupFor subject: String) {
+        Output.standard.complain(
+            "warning: \(SafeText.escapedLine(subject)) has no backup pin; when its key is lost every client is locked out"
+        )
     }
 }

@@ -96,6 +96,9 @@ struct PinExport {
             throw CommandFailure(.notTrusted, "\(format.reader) can say nothing of it")
         }
         LossReport.warn(of: file.hostsWithoutBackup)
+        for entry in entries where format == .trustkit && entry.pins.count < 2 {
+            Output.standard.complain("warning: TrustKit stops an app that has one pin for \(entry.pattern)")
+        }
         Output.standard.printAsIs(text.hasSuffix("\n") ? String(text.dropLast()) : text)
     }
 

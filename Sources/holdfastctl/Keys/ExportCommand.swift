@@ -79,12 +79,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     private func export(_ path: String, as format: ExportFormat) throws {
         let data = try KeyFile.content(of: path, maximumBytes: 8 << 20)
-        let file: PinFile
-        do throws(PinFileError) {
-            file = try PinFile(json: data)
-        } catch {
-            throw CommandFailure(.invalidList, "\(path): \(error)")
-        }
+        let file = try PinFileReading.pinFile(data, named: path)
         try PinExport(file, as: format).print(isFragment: fragment, isLossy: lossy, isNoting: true)
     }
 }

@@ -21,7 +21,12 @@ struct PinListFile {
         self.path = path
     }
 
-    func data() throws(CommandFailure) -> Data { try Self.data(of: path) }
+    /// What the file holds, which may be no list.
+    func data() throws(CommandFailure) -> Data {
+        let data = try Self.data(of: path)
+        try ForeignFile(data, path: path).refuse(wanting: .certificate)
+        return data
+    }
 
     private static func data(of path: String) throws(CommandFailure) -> Data {
         // One byte more, so that the reader of the list says what is wrong with it.

@@ -12,7 +12,8 @@ struct SignCommand: AsyncParsableCommand {
             A certificate comes from a file (PEM or DER; issuers follow it in the file), from a server, or is named by \
             its fingerprint: SHA-256 of its DER in hexadecimal, colons allowed, or in Base64. What is a file: an \
             argument that exists as one, has a slash in it, or ends in .pem, .der, .crt or .cer. Everything else is a \
-            host. Several arguments are signed together, or none of them.
+            host. Several arguments are signed together, or none of them. A host with a certificate for an ECDSA key \
+            and one for an RSA key has both signed, since some clients see the one and some the other.
 
             A certificate is signed for the name of its host, and one from a file for its common name if \
             subjectAltName has that too, or for its only DNS name; --name says otherwise, also several times, and \

@@ -28,7 +28,7 @@ struct SignedSubjects {
         var subjects: [Subject] = []
         for source in sources {
             if let probe, !PinSource.isFile(source) {
-                subjects.append(try await subject(ofServer: source, probe))
+                subjects += try await self.subjects(ofServer: source, probe)
             } else {
                 subjects.append(try subject(ofFile: source))
             }
@@ -50,7 +50,9 @@ struct SignedSubjects {
                         problems.append("\(subject.source): no certificate stands \(depth) above it in a valid path")
                         continue
                     }
-                    entries.append(try Self.entry(name, certificate, depth))
+                    // Both chains of a server may have the same issuer.
+                    let entry = try Self.entry(name, certificate, depth)
+                    if !entries.contains(entry) { entries.append(entry) }
                 } catch let error as CertificateCheckError {
                     problems.append("\(subject.source): \(error)\(hint(for: error))")
                 }
@@ -91,12 +93,16 @@ struct SignedSubjects {
         }
     }
 
-    private func subject(ofServer source: String, _ probe: ServerProbe) async throws -> Subject {
+    /// One for each kind of key that the server has: clients see the one or the other, and a list with one of them
+    /// locks the rest out.
+    private func subjects(ofServer source: String, _ probe: ServerProbe) async throws -> [Subject] {
         let host = try connection.dialled(try ServerAddress.hostWithOptionalPort(source))
         // Whatever it decides, what was presented is judged name by name afterwards.
-        let decision = try await probe.ask(StandardPolicy(host: HostPattern(host)), about: host).decision
-        return Subject(
-            source: source, chain: decision.chain ?? PresentedChain([]), names: names.isEmpty ? [host.name] : names)
+        return try await probe.askForEachKey(StandardPolicy(host: HostPattern(host)), about: host).map { answer in
+            Subject(
+                source: source, chain: answer.decision.chain ?? PresentedChain([]),
+                names: names.isEmpty ? [host.name] : names)
+        }
     }
 
     private func subject(ofFile path: String) throws -> Subject {

@@ -16,6 +16,9 @@ struct PinCommand: AsyncParsableCommand {
 
             \(PinSource.explanation) Several may be named, hosts and files together.
 
+            What has no backup pin is named on standard error, in every format: when its only key is lost, every \
+            client is locked out.
+
             A host with a certificate for an ECDSA key and one for an RSA key has both pinned, since some clients see the \
             one and some the other. A host's pins are printed only if its chain is valid; otherwise the command says why not and exits with \
             1. With --insecure they are printed all the same, marked as not validated.
@@ -23,8 +26,7 @@ struct PinCommand: AsyncParsableCommand {
             With --format a whole file is printed that the other system loads, for all the hosts that are named; with \
             --fragment the part that goes into one that is there. It has the pin of a host's own key only, from a host \
             as from files, unless --certificates asks for more: whoever pins an issuer trusts all that it issues. Keys \
-            and certificates in files beside a host are its backups; a host without one is named on standard error. \
-            What a format cannot say is an error, unless --lossy is given; it is named either way.
+            and certificates in files beside a host are its backups. What a format cannot say is an error, unless --lossy is given; it is named either way.
 
             EXAMPLES
               holdfastctl pin www.example.com
@@ -164,12 +166,25 @@ struct PinCommand: AsyncParsableCommand {
             return try PinExport(collection.file, as: format, annotations: collection.annotations)
                 .print(isFragment: fragment, isLossy: lossy, isNoting: false)
         }
+        warn(ofMissingBackups: reports, beside: fromFiles + roots)
         if !(fromFiles + roots).isEmpty {
             var report = PinReport()
             report.pins = fromFiles + roots
             reports.append(report)
         }
         for report in reports { try print(report, ofMany: reports.count > 1) }
+    }
+
+    /// As a pin file of them would: a host needs a key that it does not show, and certificates of files one that is in
+    /// no certificate yet. Keys alone are backups themselves.
+    private func warn(ofMissingBackups reports: [PinReport], beside others: [PinEntry]) {
+        for report in reports {
+            let served = Set(report.pins.map(\.keyPin))
+            guard let host = report.host, others.allSatisfy({ served.contains($0.keyPin) }) else { continue }
+            LossReport.warn(ofNoBackupFor: host)
+        }
+        guard reports.isEmpty, !others.contains(where: \.isBackup) else { return }
+        LossReport.warn(ofNoBackupFor: (files + [authority].compactMap(\.self)).joined(separator: ", "))
     }
 
     /// The authorities whose subject has the name.

@@ -63,6 +63,28 @@ struct ForeignFileTests {
         }
     }
 
+    @Test(
+        "Whoever looks for a document is told what the file is instead",
+        arguments: [
+            ["export", "it", "--format", "ats"], ["import", "it", "--from", "trustkit"],
+            ["import", "it", "--from", "android"], ["list", "show", "it"], ["show", "it"], ["rollover", "it"],
+            ["check", "--chain", "leaf.pem", "--host", "www.example.com", "--ca", "leaf.pem", "--pins", "it"],
+        ])
+    func documents(arguments: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let leaf = try TestAuthority.root().leaf(names: ["www.example.com"])
+            try Data(leaf.pem.utf8).write(to: folder.appending(path: "leaf.pem"))
+            // A PFX begins with its version (RFC 7292 4).
+            for (octets, words) in [([], "it is empty"), ([0x30, 4, 2, 1, 3, 0x30], "it is a PKCS #12 file")]
+                as [([UInt8], String)]
+            {
+                try Data(octets).write(to: folder.appending(path: "it"))
+                let run = try await CommandRun.holdfastctl(arguments, in: folder)
+                #expect(run.status == 3 && run.output.isEmpty && run.errors.contains(words), "\(run.errors)")
+            }
+        }
+    }
+
     @Test("A certificate beside what cannot be read is read, and the other block is named")
     func beside() async throws {
         try await withTemporaryFolder { folder in

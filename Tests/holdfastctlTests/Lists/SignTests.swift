@@ -44,6 +44,37 @@ struct SignTests {
         }
     }
 
+    @Test(
+        "A server with an ECDSA and an RSA certificate has both signed, and clients with either get in",
+        .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"))
+    func bothKinds() async throws {
+        try await SigningSite.with { site in
+            let names: [TestGeneralName] = [.dns(SigningSite.name)]
+            let rsa = try site.root.leaf(names: names, key: .sharedRSA(bits: 2048, index: 0))
+            let ecdsa = try site.root.leaf(names: names)
+            try site.write("rsa.pem", rsa.pem)
+            try site.write("rsa.key", rsa.key.privateKeyPEM)
+            let server = try await OpenSSLServer.start(
+                serving: ecdsa,
+                arguments: [
+                    "-dcert", site.folder.appending(path: "rsa.pem").path, "-dkey",
+                    site.folder.appending(path: "rsa.key").path,
+                ])
+            let place = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60"]
+            let run = try await site.sign([SigningSite.name, "--list", "pins.json"] + place)
+            #expect(run.status == 0 && run.lines.filter { $0.hasPrefix("added") }.count == 2, "\(run.errors)")
+            let pins = Set([ecdsa, rsa].map { Pin.certificate($0.der) })
+            #expect(try Set(site.entries().map(\.pin)) == pins)
+            let check = try await site.run(
+                ["check", "--pins", "pins.json", "--key", site.publicKey, "--ca", "root.pem", "--brief"] + place)
+            #expect(check.status == 0 && check.lines.count == 2, "\(check.output)\(check.errors)")
+            // Their issuer is one, and one entry.
+            let issuer = try await site.sign([SigningSite.name, "--depth", "1", "--list", "issuer.json"] + place)
+            #expect(try issuer.status == 0 && site.entries(of: "issuer.json").count == 1, "\(issuer.errors)")
+            await server.stop()
+        }
+    }
+
     @Test("A certificate file is signed for its name until it ends; without --list the list is printed")
     func file() async throws {
         try await SigningSite.with { site in

@@ -59,7 +59,7 @@ struct PinFileTests {
             try Data(site.leaf.pem.utf8).write(to: folder.appending(path: "leaf.pem"))
             let run = try await CommandRun.shell(
                 "\"$HOLDFASTCTL\" pin <(cat leaf.pem) && cat leaf.pem | \"$HOLDFASTCTL\" pin /dev/stdin", in: folder)
-            #expect(run.status == 0 && run.errors.isEmpty)
+            #expect(run.status == 0 && run.errors.contains("/dev/stdin has no backup pin"), "\(run.errors)")
             let pin = try site.keyPins()[0]
             #expect(pins(run) == [pin, pin])
         }

@@ -28,7 +28,7 @@ struct PinHostTests {
         let site = try TestSite()
         let (run, server) = try await site.run("pin")
         #expect(run.status == 0)
-        #expect(run.errors.isEmpty)
+        #expect(run.errors.contains("warning: api.example.com has no backup pin"))
         #expect(server.plaintextBytesReceived == 0)
         let pins = try run.lines.filter { !$0.hasPrefix("#") }.map { try Pin(String($0)) }
         #expect(pins == (try site.path.flatMap { [try Pin.publicKey(of: $0), Pin.certificate($0)] }))
@@ -115,6 +115,9 @@ struct PinHostTests {
         let pins = try site.keyPins()
         let (leaf, _) = try await site.run("pin", ["--format", "okhttp"])
         #expect(leaf.status == 0 && leaf.errors.contains("api.example.com has no backup pin"))
+        #expect(!leaf.errors.contains("TrustKit"))
+        let (trustKit, _) = try await site.run("pin", ["--format", "trustkit"])
+        #expect(trustKit.status == 0 && trustKit.errors.contains("TrustKit stops an app that has one pin"))
         #expect(leaf.output.contains("    .add(\"api.example.com\", \"\(pins[0])\")  // leaf, CN=api.example.com"))
         #expect(!leaf.output.contains(pins[1]))
         let (issuers, _) = try await site.run("pin", ["--format", "okhttp", "--certificates", "issuers", "--lossy"])
@@ -305,6 +308,34 @@ struct PinHostTests {
         }
     }
 
+    @Test("The plain listing and JSON warn of a missing backup as the formats do, and of nothing where there is one")
+    func missingBackup() async throws {
+        try await withTemporaryFolder { folder in
+            let site = try TestSite()
+            let next = try site.issuing.leaf(names: [.dns(TestSite.name)])
+            for (name, text) in [
+                ("next.pem", next.pem), ("same.key", site.leaf.key.publicKeyPEM),
+                ("backup.key", try TestKey().publicKeyPEM),
+            ] { try Data(text.utf8).write(to: folder.appending(path: name)) }
+            func file(_ name: String) -> String { folder.appending(path: name).path }
+            for (arguments, warns) in [
+                (["--json"], true), ([file("same.key")], true), ([file("next.pem")], false),
+                ([file("backup.key")], false),
+                ([file("backup.key"), "--json"], false),
+            ] {
+                let (run, _) = try await site.run("pin", arguments)
+                #expect(
+                    run.status == 0 && run.errors.contains("has no backup pin") == warns, "\(arguments) \(run.errors)")
+            }
+            for (files, warns) in [
+                (["next.pem"], true), (["next.pem", "backup.key"], false), (["backup.key"], false),
+            ] {
+                let run = try await CommandRun.holdfastctl(["pin"] + files, in: folder)
+                #expect(run.status == 0 && run.errors.contains("next.pem has no backup pin") == warns, "\(run.errors)")
+            }
+        }
+    }
+
     @Test("The roots of an authority are pinned as issuers, from the anchors of a file, and nothing else of them")
     func authority() async throws {
         try await withTemporaryFolder { folder in
@@ -318,7 +349,7 @@ struct PinHostTests {
                 try await CommandRun.holdfastctl(["pin", "--ca", "roots.pem"] + arguments, in: folder)
             }
             let plain = try await run(["--authority", "example TRUST"])
-            #expect(plain.status == 0 && plain.errors.isEmpty, "\(plain.errors)")
+            #expect(plain.status == 0 && plain.errors.contains("no backup pin"), "\(plain.errors)")
             #expect(plain.lines.filter { $0.hasPrefix("sha256/") } == pins.prefix(2).map { "\($0)"[...] })
             let format = ["--authority", "Example Trust", "--host", "lb.example.com", "--format"]
             let file = try await PinFile(json: Data(run(format + ["json"]).output.utf8))
