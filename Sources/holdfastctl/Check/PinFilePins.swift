@@ -36,6 +36,12 @@ struct PinFilePins: Sendable {
     /// The first instant at which clients stop enforcing the file.
     var documentEnd: Date? { file.end }
 
+    /// When it was made, by what it says itself.
+    var issued: Date? { file.issuedAt }
+
+    /// Seconds for which a client that refreshes the file may go on with an older one; nil for a file that apps ship.
+    var staleness: TimeInterval? { file.refresh.map { Double($0.after) * (1 + $0.jitter.value) } }
+
     /// Why clients refuse a host, where the decision itself does not say it.
     func problem(of host: DialledHost, _ decision: TrustDecision) -> String? {
         entry(of: host) == nil
@@ -57,14 +63,8 @@ struct PinFilePins: Sendable {
 
     /// The first instant at which nothing that was matched counts any more; nil where nothing ends.
     func entryEnd(of host: DialledHost, _ decision: TrustDecision) -> Date? {
-        guard let entry = entry(of: host), let path = decision.path?.certificates, let leaf = path.first else {
-            return nil
-        }
-        let issuers = Set(path.dropFirst().map(\.publicKeyPin))
-        let matched = entry.pins.filter { pin in
-            guard pin.state != .candidate, pin.end.map({ decision.time < $0 }) ?? true else { return false }
-            return pin.role == .leaf ? pin.pin == leaf.publicKeyPin : issuers.contains(pin.pin)
-        }
+        guard let entry = entry(of: host), let path = decision.path?.certificates else { return nil }
+        let matched = Self.matched(Self.accepted(entry.pins, at: decision.time), in: path)
         let ends = PinFile.KeyPin.Role.allCases.compactMap { role in
             matched.filter { $0.role == role }.map { $0.end ?? .distantFuture }.max()
         }
@@ -73,7 +73,20 @@ struct PinFilePins: Sendable {
         return end == .distantFuture ? nil : end
     }
 
-    private func entry(of host: DialledHost) -> PinFile.Host? {
+    /// The pins that a client accepts at a time, were it not for the end of the file. Candidates are none of them.
+    static func accepted(_ pins: [PinFile.KeyPin], at time: Date) -> [PinFile.KeyPin] {
+        pins.filter { pin in pin.state != .candidate && pin.end.map { time < $0 } ?? true }
+    }
+
+    /// Those of the pins that a validated path has where their role is.
+    static func matched(_ pins: [PinFile.KeyPin], in path: [X509Certificate]) -> [PinFile.KeyPin] {
+        guard let leaf = path.first?.publicKeyPin else { return [] }
+        let issuers = Set(path.dropFirst().map(\.publicKeyPin))
+        return pins.filter { $0.role == .leaf ? $0.pin == leaf : issuers.contains($0.pin) }
+    }
+
+    /// The entry that decides about a host, also about the ports that it does not cover.
+    func entry(of host: DialledHost) -> PinFile.Host? {
         guard let policy = manager.policy(for: host) else { return nil }
         return file.hosts.first { $0.pattern.description.utf8.elementsEqual(policy.hostName.utf8) }
     }

@@ -43,19 +43,14 @@ struct PublishedPins: Sendable {
     /// A pin file, which nobody signs.
     init(pinFile data: Data, named name: String) throws(CommandFailure) {
         self.name = name
-        do throws(PinFileError) {
-            content = .pinFile(PinFilePins(try PinFile(json: data)))
-        } catch {
-            let remedy =
-                switch DocumentKind(data) {
-                case .signedList: "It is a signed list: give the signer's public key with --key."
-                case .trustServerDocument:
-                    "It is a trust server's document: give its signer's certificate with --signer."
-                case let kind where kind != .pinFile: "It looks like \(kind.description)."
-                default: "\(error)"
-                }
-            throw CommandFailure(.invalidList, "\(name) is no pin file: \(remedy)")
-        }
+        content = .pinFile(
+            PinFilePins(
+                try PinFileReading.pinFile(
+                    data, named: name,
+                    remedies: [
+                        .signedList: "give the signer's public key with --key",
+                        .trustServerDocument: "give its signer's certificate with --signer",
+                    ])))
     }
 
     /// A list that is signed with a key.

@@ -102,7 +102,7 @@ struct RolloverCommand: AsyncParsableCommand {
         let probe = try await ServerProbe(options: connection)
         let limit = Duration.seconds(connection.timeout)
         // Twice for the two kinds of keys.
-        let survey = TrustServerSurvey(probe: probe, resolver: .system(limit: limit), tries: 2, limit: limit)
+        let survey = ServerSurvey(probe: probe, resolver: .system(limit: limit), tries: 2, limit: limit)
         let document = document
         let reports = await SideBySide.map(subjects, atMost: Self.hostsAtOnce) { subject in
             let answer = await survey.ask(subject.host)

@@ -11,12 +11,13 @@ struct RolloverDocument: Sendable {
     }
 
     fileprivate enum Pins: Sendable {
+        /// One host's, and the end of the whole file.
         case keys(PinFile.Host, until: Date?)
         case certificates([FingerprintEntry])
     }
 
     private enum Content {
-        case file(PinFile)
+        case file(PinFilePins)
         case list([FingerprintEntry])
     }
 
@@ -31,14 +32,12 @@ struct RolloverDocument: Sendable {
     init(_ path: String, key: DocumentPublicKey?) throws(CommandFailure) {
         let data = try InputFile.content(of: path, maximumBytes: max(8 << 20, DocumentLimits().bytes + 1))
         guard let key else {
-            do throws(PinFileError) {
-                let file = try PinFile(json: data)
-                content = .file(file)
-                issued = file.issuedAt
-                staleness = file.refresh.map { Double($0.after) * (1 + $0.jitter.value) }
-            } catch {
-                throw CommandFailure(.invalidList, "\(path): \(error) A signed list needs --key.")
-            }
+            let pins = PinFilePins(
+                try PinFileReading.pinFile(
+                    data, named: path, remedies: [.signedList: "give the signer's public key with --key"]))
+            content = .file(pins)
+            issued = pins.issued
+            staleness = pins.staleness
             return
         }
         do throws(DocumentError) {
@@ -55,27 +54,19 @@ struct RolloverDocument: Sendable {
 
     /// Every host that can be asked, in the order of the document, and the patterns that name none.
     func subjects(at time: Date) throws -> (hosts: [Subject], patterns: [String]) {
+        let places: [PinFilePins.Place] =
+            switch content {
+            case .file(let pins): pins.places
+            case .list(let entries): entries.map { .init(name: $0.name, port: nil) }
+            }
         var hosts: [DialledHost] = []
         var patterns: [String] = []
-        switch content {
-        case .file(let file):
-            for host in file.hosts where !host.isRetired {
-                guard host.pattern.scope == .exact else {
-                    patterns.append(host.pattern.description)
-                    continue
-                }
-                hosts += try (host.ports.isEmpty ? [443] : host.ports).map {
-                    try DialledHost(host.pattern.base.name, port: $0)
-                }
+        for place in places {
+            guard let host = try? DialledHost(place.name, port: place.port ?? ServerAddress.defaultPort) else {
+                if !patterns.contains(where: { $0.utf8.elementsEqual(place.name.utf8) }) { patterns.append(place.name) }
+                continue
             }
-        case .list(let entries):
-            for name in entries.map(\.name) {
-                guard let host = try? DialledHost(name, port: 443) else {
-                    if !patterns.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { patterns.append(name) }
-                    continue
-                }
-                if !hosts.contains(host) { hosts.append(host) }
-            }
+            if !hosts.contains(host) { hosts.append(host) }
         }
         return (try hosts.map { try subject($0, at: time) }, patterns)
     }
@@ -84,14 +75,13 @@ struct RolloverDocument: Sendable {
     /// - Throws: where there are none.
     func subject(_ host: DialledHost, at time: Date) throws(CommandFailure) -> Subject {
         switch content {
-        case .file(let file):
-            // One entry decides, also about the ports that it does not cover.
-            let nearest = file.hosts.filter { $0.pattern.matches(host) }.min { $0.pattern < $1.pattern }
-            guard let nearest, !nearest.isRetired, nearest.ports.isEmpty || nearest.ports.contains(host.port ?? 443)
+        case .file(let pins):
+            guard let entry = pins.entry(of: host), !entry.isRetired,
+                entry.ports.isEmpty || entry.ports.contains(host.port ?? ServerAddress.defaultPort)
             else {
                 throw CommandFailure(.invalidList, "the pin file has no pins of \(host)")
             }
-            return Subject(host: host, pins: .keys(nearest, until: file.end))
+            return Subject(host: host, pins: .keys(entry, until: pins.documentEnd))
         case .list(let entries):
             let counting = entries.counting(for: host, at: time)
             guard counting.isEmpty else { return Subject(host: host, pins: .certificates(counting)) }
@@ -118,16 +108,17 @@ extension RolloverDocument.Subject {
         state.certificateEnd = paths.compactMap(\.leaf?.notAfter).min()
         switch pins {
         case .keys(let host, let end):
-            let counting = host.pins.filter { pin in
-                pin.state != .candidate && Self.end(pin, end).map { $0 > now } ?? true
+            let isOver = end.map { $0 <= now } ?? false
+            let counting = isOver ? [] : PinFilePins.accepted(host.pins, at: now)
+            let served = counting.map { pin in
+                paths.contains { !PinFilePins.matched([pin], in: $0.certificates).isEmpty }
             }
-            let served = counting.map { pin in paths.contains { Self.has($0, pin) } }
             for (pin, isServed) in zip(counting, served) where !state.pins.contains(where: { $0.pin == pin.pin }) {
                 state.pins.append(.init(pin: pin.pin, isRetiring: pin.state == .retiring, isServed: isServed))
             }
             state.next = next.compactMap { try? Pin($0.keyPin) }
             for path in paths {
-                let matching = counting.filter { Self.has(path, $0) }
+                let matching = PinFilePins.matched(counting, in: path.certificates)
                 let roles = Set(matching.map(\.role))
                 let isEnough = host.requirement == .any ? !roles.isEmpty : roles.count == 2
                 // One that is only reported on lets clients in, and so does one whose pins ran out where that is wanted.
@@ -162,11 +153,6 @@ extension RolloverDocument.Subject {
 
     private static func end(_ pin: PinFile.KeyPin, _ fileEnd: Date?) -> Date? {
         [pin.end, fileEnd].compactMap(\.self).min()
-    }
-
-    private static func has(_ path: ValidatedPath, _ pin: PinFile.KeyPin) -> Bool {
-        let certificates = pin.role == .leaf ? path.certificates.prefix(1) : path.certificates.dropFirst()
-        return certificates.contains { $0.publicKeyPin == pin.pin }
     }
 
     private static func has(_ path: ValidatedPath, _ entry: FingerprintEntry) -> Bool {

@@ -221,7 +221,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         let ask: @Sendable (DialledHost) async -> PublishingRound.Answer
         switch inputs.probe {
         case .success(let probe):
-            let survey = TrustServerSurvey(
+            let survey = ServerSurvey(
                 probe: probe, resolver: .system(limit: limit), tries: tries, limit: limit)
             ask = { await survey.ask($0) }
         case .failure(let error): ask = { _ in .unreachable(error.message) }

@@ -49,9 +49,9 @@ private struct Fleet {
 @Suite("A trust server and hosts with several addresses", .timeLimit(.minutes(15)))
 struct TrustServerFleetTests {
     private static func survey(_ site: TrustServerSite, _ addresses: [String], tries: Int = 2) throws
-        -> TrustServerSurvey
+        -> ServerSurvey
     {
-        TrustServerSurvey(
+        ServerSurvey(
             probe: ServerProbe(anchors: try TrustAnchors(der: [site.root.root]), timeout: .seconds(60)),
             resolver: AddressResolver { name throws(CommandFailure) in
                 guard name == Fleet.name else { throw CommandFailure(.resolveFailed, "no address for \(name)") }

@@ -4,7 +4,7 @@ import NIOSSL
 
 /// Asks a host at every address of its name: in a fleet, and while certificates are being renewed, each may show
 /// another one.
-struct TrustServerSurvey: Sendable {
+struct ServerSurvey: Sendable {
     /// How many addresses of a host are asked.
     static let maximumAddresses = 64
     private static let addressesAtOnce = 8
