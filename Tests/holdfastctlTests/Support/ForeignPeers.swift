@@ -12,6 +12,8 @@ enum ForeignPeers {
     /// Its parsers judge what is printed, and it has terminals.
     static let python = program("python3")
     static let swiftCompiler = program("swiftc")
+    /// Judges XML by a schema.
+    static let xmllint = program("xmllint")
 
     private static func program(_ name: String) -> URL? {
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
@@ -30,5 +32,6 @@ enum ForeignPeers {
     static let runsOpenSSL = OpenSSLProgram.isAvailable || areRequired
     static let runsCurl = curl != nil || areRequired
     static let runsPython = python != nil || areRequired
+    static let runsXMLLint = xmllint != nil || areRequired
     static let runsSwiftCompiler = swiftCompiler != nil || areRequired
 }
