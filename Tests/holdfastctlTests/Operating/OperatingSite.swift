@@ -18,9 +18,11 @@ struct OperatingSite {
     let root: TestAuthority
     let issuing: TestAuthority
 
-    static func with(_ body: (OperatingSite) async throws -> Void) async throws {
+    static func with(
+        rootName: TestName = "Test Root", _ body: (OperatingSite) async throws -> Void
+    ) async throws {
         try await withTemporaryFolder { folder in
-            let root = try TestAuthority.root()
+            let root = try TestAuthority.root(name: rootName)
             let site = OperatingSite(folder: folder, root: root, issuing: try root.intermediate())
             try site.write("root.pem", root.certificate.pem)
             let tools = folder.appending(path: "tools")
@@ -37,7 +39,7 @@ struct OperatingSite {
         #!/bin/bash
         place=(--ca "$SITE/root.pem" --connect-to "127.0.0.1:$SITE_PORT" --timeout 60)
         case "$1 $2" in
-            "check --chain") exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
+            "check --chain" | "pin --authority") exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
             "sign "*.pem) exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
             "check "* | "pin "* | "sign "* | "rollover "* | "trust-server publish" | "repository publish") exec "$HOLDFASTCTL" "$@" "${place[@]}" ;;
             *) exec "$HOLDFASTCTL" "$@" ;;
@@ -106,14 +108,27 @@ struct InstalledApp {
     }
 
     /// With a store of the signed list; it has fetched it once.
-    static func fetchingList(_ file: String, of site: OperatingSite) async throws -> InstalledApp {
-        let key = try String(contentsOf: site.folder.appending(path: "signer.pub"), encoding: .utf8)
+    static func fetchingList(
+        _ file: String, signer: String = "signer.pub", of site: OperatingSite
+    ) async throws -> InstalledApp {
+        try await fetching(
+            from: PublishedFile(url: site.folder.appending(path: file)), useChallenge: false, signer: signer, of: site)
+    }
+
+    /// With a store that challenges the server; it has done so once.
+    static func challenging(_ site: OperatingSite) async throws -> InstalledApp {
+        try await fetching(from: ChallengeServer(site: site), useChallenge: true, signer: "signer.pub", of: site)
+    }
+
+    private static func fetching(
+        from provider: any RemoteDataProvider, useChallenge: Bool, signer: String, of site: OperatingSite
+    ) async throws -> InstalledApp {
+        let key = try String(contentsOf: site.folder.appending(path: signer), encoding: .utf8)
         let store = try CertStore(
             checking: CertStoreConfiguration(
                 serviceURL: try #require(URL(string: "https://pins.example.net/pins.json")),
-                publicKey: key.trimmingCharacters(in: .whitespacesAndNewlines)),
-            secureDataStore: InMemoryDataStore(),
-            remoteDataProvider: PublishedFile(url: site.folder.appending(path: file)), logger: RecordingLog().logger)
+                publicKey: key.trimmingCharacters(in: .whitespacesAndNewlines), useChallenge: useChallenge),
+            secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, logger: RecordingLog().logger)
         let app = InstalledApp(policy: try store.trustPolicy(forHost: OperatingSite.name)) {
             _ = try await store.update(mode: .forced)
         }
@@ -146,5 +161,22 @@ struct PublishedFile: RemoteDataProvider {
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
         RemoteDataResponse(.body(try Data(contentsOf: url)))
+    }
+}
+
+/// What a server with the signing key's number responds: its list, signed for the challenge.
+private struct ChallengeServer: RemoteDataProvider {
+    let site: OperatingSite
+
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        func text(_ file: String) throws -> String {
+            try String(contentsOf: site.folder.appending(path: file), encoding: .utf8)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        let key = try SigningKey(exportedPrivateKey: text("signer.number"))
+        let list = try FingerprintList(verifying: Data(text("pins.json").utf8), with: key.publicKey)
+        let answer = try ChallengeSigner(key: key).answer(
+            to: request.headers["X-Cert-Pinning-Challenge"], entries: list.entries, at: SystemWallClock().now)
+        return RemoteDataResponse(.body(answer.body), headers: ["X-Cert-Pinning-Signature": answer.signature])
     }
 }

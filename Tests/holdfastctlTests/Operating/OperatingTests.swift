@@ -15,6 +15,8 @@ struct OperatingTests {
             var apps = [try InstalledApp.shipping("bank.pins.json", of: site)]
             #expect(try site.lockedOut(apps, by: present) == 0)
             #expect(try site.lockedOut(apps, by: try site.leaf()) == 1, "else it would prove nothing")
+            let step = try await site.run("rollover-file", serving: present)
+            #expect(step.output.contains("www.example.com:443: nothing to do"), "\(step.output)")
             let next = try site.leaf(.existing(try site.key("backup.key")))
             try site.write("next-fullchain.pem", next.chainPEM)
             try await site.run("pin-file-next", serving: present)
@@ -39,6 +41,8 @@ struct OperatingTests {
             try await site.run("list-next", serving: present)
             apps.append(try await InstalledApp.fetchingList("pins.json", of: site))
             #expect(try site.lockedOut(apps, by: present) == 0)
+            let step = try await site.run("rollover-list", serving: present)
+            #expect(step.output.contains("www.example.com:443: wait"), "\(step.output)")
             // Seven days later everybody has looked.
             for app in apps { try await app.update() }
             #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
@@ -46,6 +50,38 @@ struct OperatingTests {
             try await site.run("list-prune", serving: next)
             apps.append(try await InstalledApp.fetchingList("pins.json", of: site))
             #expect(try site.lockedOut(apps, by: next) == 0)
+        }
+    }
+
+    @Test("Challenges are answered from a list that is rolled over without a client that is locked out")
+    func challenges() async throws {
+        try await OperatingSite.with { site in
+            let (present, next) = (try site.leaf(), try site.leaf())
+            for block in ["list-first", "challenge-key"] { try await site.run(block, serving: present) }
+            var apps = [try await InstalledApp.challenging(site)]
+            #expect(try site.lockedOut(apps, by: present) == 0)
+            #expect(try site.lockedOut(apps, by: next) == 1, "else it would prove nothing")
+            try site.write("next-fullchain.pem", next.chainPEM)
+            try await site.run("list-next", serving: present)
+            apps.append(try await InstalledApp.challenging(site))
+            #expect(try site.lockedOut(apps, by: present) == 0)
+            for app in apps { try await app.update() }
+            #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
+            for block in ["list-deployed", "list-prune"] { try await site.run(block, serving: next) }
+            for app in apps { try await app.update() }
+            apps.append(try await InstalledApp.challenging(site))
+            #expect(try site.lockedOut(apps, by: next) == 0)
+        }
+    }
+
+    @Test("The roots of whoever makes the keys let every new key in, and no other authority's")
+    func authority() async throws {
+        try await OperatingSite.with(rootName: "Amazon Root CA 1") { site in
+            try await site.run("authority", serving: try site.leaf())
+            let app = try InstalledApp.shipping("bank.pins.json", of: site)
+            #expect(try site.lockedOut([app], by: try site.leaf()) + site.lockedOut([app], by: try site.leaf()) == 0)
+            let other = try TestAuthority.root().leaf(names: [.dns(OperatingSite.name)])
+            #expect(try site.lockedOut([app], by: other) == 1)
         }
     }
 
