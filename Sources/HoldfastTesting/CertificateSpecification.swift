@@ -48,6 +48,8 @@ public struct CertificateSpecification: Sendable {
     public var authorityKeyIdentifier = KeyIdentifier.automatic
     /// Extensions to add after those above, duplicates allowed.
     public var extensions: [TestExtension] = []
+    /// Timestamps of transparency logs (RFC 6962 3.3), in an extension after all others; without any there is none.
+    public var timestamps: [TestTimestamp] = []
     /// What is to be wrong with it.
     public var faults: [CertificateFault] = []
 

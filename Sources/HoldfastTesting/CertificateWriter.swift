@@ -32,7 +32,18 @@ struct CertificateWriter {
             }
         }
 
-        var content = signedContent(algorithm: inner)
+        let serial = specification.serial ?? Self.randomSerial()
+        var content = signedContent(algorithm: inner, serial: serial, timestamps: [])
+        if !specification.timestamps.isEmpty {
+            // What logs sign is the certificate as it is without their timestamps (RFC 6962 3.2).
+            let issuerKey = self.signer.subjectPublicKeyInfoDER
+            var timestamps: [[UInt8]] = []
+            for one in specification.timestamps {
+                timestamps.append(try one.encoded(for: content, issuerKey: issuerKey, now: now))
+            }
+            content = signedContent(
+                algorithm: inner, serial: serial, timestamps: [TestTimestamp.extension(of: timestamps)])
+        }
         for case .signedContent(let change) in specification.faults { content = change(content) }
         var signature = try signer.signature(of: content, by: algorithm)
         for fault in specification.faults {
@@ -46,14 +57,14 @@ struct CertificateWriter {
             TestDER.sequence([content, outer.algorithmIdentifier, TestDER.bitString(signature)]))
     }
 
-    private func signedContent(algorithm: TestSignature) -> [UInt8] {
-        let extensions = self.extensions()
+    private func signedContent(algorithm: TestSignature, serial: [UInt8], timestamps: [TestExtension]) -> [UInt8] {
+        let extensions = self.extensions(timestamps: timestamps)
         let version = TestDER.context(0, constructed: TestDER.integer(specification.version - 1))
         let list = TestDER.context(3, constructed: TestDER.sequence(extensions.map(\.der)))
         return TestDER.sequence(
             // Version 1 is the default, which DER leaves out.
             (specification.version == 1 ? [] : [version]) + [
-                TestDER.integer(octets: specification.serial ?? Self.randomSerial()),
+                TestDER.integer(octets: serial),
                 algorithm.algorithmIdentifier,
                 (specification.issuer ?? issuer).der,
                 TestDER.sequence([specification.notBefore.der(now: now), specification.notAfter.der(now: now)]),
@@ -62,7 +73,7 @@ struct CertificateWriter {
             ] + (extensions.isEmpty ? [] : [list]))
     }
 
-    private func extensions() -> [TestExtension] {
+    private func extensions(timestamps: [TestExtension]) -> [TestExtension] {
         let authority: [UInt8]? =
             switch specification.authorityKeyIdentifier {
             case .automatic: signerKeyIdentifier
@@ -71,6 +82,7 @@ struct CertificateWriter {
             }
         var list = specification.encodedExtensions(
             subjectKeyIdentifier: subjectKeyIdentifier, signerKeyIdentifier: authority)
+        list += timestamps
         for fault in specification.faults {
             switch fault {
             case .extensions(let change): change(&list)

@@ -70,6 +70,8 @@ extension TestObjectIdentifier {
     public static let policyConstraints: Self = [2, 5, 29, 36]
     /// `id-ce-extKeyUsage`.
     public static let extendedKeyUsage: Self = [2, 5, 29, 37]
+    /// The list of signed certificate timestamps (RFC 6962 3.3).
+    public static let signedCertificateTimestamps: Self = [1, 3, 6, 1, 4, 1, 11_129, 2, 4, 2]
 }
 
 /// Attributes of names (RFC 5280 appendix A.1, RFC 4519).

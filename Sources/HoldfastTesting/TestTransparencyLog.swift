@@ -1,0 +1,86 @@
+import Crypto
+import Foundation
+import Holdfast
+
+/// A transparency log in memory (RFC 6962): a key that signs timestamps. It keeps no tree.
+///
+/// ```swift
+/// let logs = [try TestTransparencyLog(name: "Log 1"), try TestTransparencyLog(name: "Log 2")]
+/// let leaf = try authority.leaf(names: ["www.example.com"]) { $0.timestamps = logs.map { TestTimestamp(of: $0) } }
+/// ```
+/// A value; it may be used from any thread.
+public struct TestTransparencyLog: Sendable, Hashable {
+    /// What people call it.
+    public var name: String
+    /// What its timestamps are signed with.
+    public let key: TestKey
+
+    /// Makes a log with a key; logs have keys on P-256 or of RSA (RFC 6962 2.1.4).
+    ///
+    /// Throws `keyGenerationFailed` for keys that cannot be made.
+    public init(name: String = "Test Log", key: TestKey.Choice = .p256) throws(TestKitError) {
+        self.name = name
+        self.key = try TestKey(key)
+    }
+
+    /// SHA-256 of the key, by which timestamps name the log.
+    public var identifier: [UInt8] { Array(SHA256.hash(data: key.subjectPublicKeyInfoDER)) }
+}
+
+/// A timestamp that a log is to give to a certificate.
+public struct TestTimestamp: Sendable {
+    /// Who gives it.
+    public var log: TestTransparencyLog
+    /// When.
+    public var date: CertificateTime
+    /// The content of its extensions; logs with tiles state an index there, see ``leafIndex(_:)``.
+    public var extensions: [UInt8]
+    /// The octet of the version; 0 stands for version 1.
+    public var version: UInt8 = 0
+    /// Another key than the log's to sign with.
+    public var signer: TestKey?
+    /// Changes the serialized timestamp after it was signed.
+    public var change: (@Sendable ([UInt8]) -> [UInt8])?
+
+    /// A timestamp as logs give them, an hour ago.
+    public init(of log: TestTransparencyLog, at date: CertificateTime = .hours(-1), extensions: [UInt8] = []) {
+        self.log = log
+        self.date = date
+        self.extensions = extensions
+    }
+
+    /// The extension `leaf_index` of static-ct-api: a number of 40 bits.
+    public static func leafIndex(_ index: Int) -> [UInt8] {
+        [0, 0, 5] + stride(from: 32, through: 0, by: -8).map { UInt8(truncatingIfNeeded: index >> $0) }
+    }
+
+    /// The serialized timestamp (RFC 6962 3.2) for a TBSCertificate.
+    func encoded(for content: [UInt8], issuerKey: [UInt8], now: Date) throws(TestKitError) -> [UInt8] {
+        let milliseconds = UInt64(max(0, (date.date(now: now) ?? now).timeIntervalSince1970) * 1_000)
+        let time = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: milliseconds >> UInt64($0)) }
+        let signed =
+            [version, 0] + time + [0, 1] + Array(SHA256.hash(data: issuerKey)) + Self.vector(content, octets: 3)
+            + Self.vector(extensions, octets: 2)
+        let key = signer ?? log.key
+        let algorithm: UInt8 =
+            switch key.kind {
+            case .rsa: 1
+            case .p256, .p384, .p521, .ed25519: 3
+            }
+        let signature = try key.signature(of: signed)
+        let encoded =
+            [version] + log.identifier + time + Self.vector(extensions, octets: 2) + [4, algorithm]
+            + Self.vector(signature, octets: 2)
+        return change?(encoded) ?? encoded
+    }
+
+    /// The extension of a certificate that holds serialized timestamps (RFC 6962 3.3).
+    public static func `extension`(of timestamps: [[UInt8]]) -> TestExtension {
+        let list = vector(timestamps.flatMap { vector($0, octets: 2) }, octets: 2)
+        return TestExtension(.signedCertificateTimestamps, value: TestDER.octetString(list))
+    }
+
+    private static func vector(_ content: [UInt8], octets: Int) -> [UInt8] {
+        (0..<octets).reversed().map { UInt8(truncatingIfNeeded: content.count >> ($0 * 8)) } + content
+    }
+}
