@@ -56,6 +56,25 @@ func metrics(_ manager: TrustManager, _ store: CertStore) {
     metrics.count(store)
 }
 
+func transparency(
+    json: Data, signature: Data, listKey: SubjectPublicKeyInfo, anchors: TrustAnchors, ownAuthorities: TrustAnchors
+) throws -> PathValidator {
+    let list = try TransparencyLogList(verifying: json, signature: signature, key: listKey)
+    let validator = PathValidator(
+        anchors: anchors, transparency: .required(list, exempting: ownAuthorities))
+    return validator
+}
+
+func renewedTransparency(
+    list: TransparencyLogList, listURL: URL, signatureURL: URL, listKey: SubjectPublicKeyInfo, anchors: TrustAnchors
+) async throws -> PathValidator {
+    let configuration = TransparencyLogConfiguration(
+        listURL: listURL, signatureURL: signatureURL, key: listKey, shipped: list)
+    let store = try await TransparencyLogStore.load(configuration: configuration)
+    let renewing = PathValidator(anchors: anchors, transparency: .required(store))
+    return renewing
+}
+
 func nio(_ manager: TrustManager) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
     let host = try DialledHost("api.example.com", port: 443)
     let validator = PathValidator(anchors: try await TrustAnchors.system(), cache: VerifiedPathCache())

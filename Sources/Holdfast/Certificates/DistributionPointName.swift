@@ -65,18 +65,8 @@ extension DistinguishedName {
     fileprivate func appending(relativeName: ArraySlice<UInt8>) -> DistinguishedName? {
         guard der.count + relativeName.count <= Self.maximumFoldedBytes else { return nil }
         var outer = DERReader(Array(der))
-        guard let names = try? outer.next(DERTag.sequence), let set = Self.element(DERTag.set, relativeName),
-            let whole = Self.element(DERTag.sequence, outer.bytes[names.content] + set)
-        else { return nil }
-        return DistinguishedName(der: whole[...])
-    }
-
-    private static func element(_ tag: UInt8, _ content: ArraySlice<UInt8>) -> [UInt8]? {
-        switch content.count {
-        case 0..<0x80: [tag, UInt8(content.count)] + content
-        case 0x80..<0x100: [tag, 0x81, UInt8(content.count)] + content
-        case 0x100..<0x1_0000: [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
-        default: nil
-        }
+        guard let names = try? outer.next(DERTag.sequence) else { return nil }
+        let set = DEREncoding.element(DERTag.set, relativeName)
+        return DistinguishedName(der: DEREncoding.element(DERTag.sequence, outer.bytes[names.content] + set)[...])
     }
 }

@@ -42,6 +42,9 @@ package struct VerificationKey: Sendable {
         }
     }
 
+    /// What verifying a signature costs, see ``CertificatePublicKey/verificationWork``.
+    var verificationWork: Int { key.verificationWork }
+
     /// Whether a signature over a message verifies; false where the key is not for the scheme.
     package func verifies(_ signature: [UInt8], over message: [UInt8], by scheme: Scheme) -> Bool {
         let (signature, message) = (signature[...], message[...])

@@ -173,6 +173,7 @@ public struct CompositePolicy: TrustPolicy {
             first.code, expected: "one member of \(decisions.count) to trust", found: reasons.joined(separator: "; "),
             remedy: first.remedy, certificate: first.certificate)
         failure.paths = distinct(failures.flatMap(\.1.paths))
+        failure.timestamps = first.timestamps
         failure.unusable = first.unusable
         return failure
     }

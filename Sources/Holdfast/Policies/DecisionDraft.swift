@@ -40,10 +40,16 @@ struct DecisionDraft {
     /// A decision to trust rests on something that no longer holds from an instant on.
     mutating func restsOnWhat(endsAt instant: Date) { end = min(end, instant) }
 
+    /// Counts what a validation took, and repeats what it has to say of the path.
+    mutating func take(_ outcome: ValidationOutcome) {
+        effort += outcome.effort
+        for notice in outcome.notices { note(notice) }
+    }
+
     /// Standard validation alone decides.
     mutating func standardDecision(for purpose: ValidationPurpose) -> TrustDecision {
         let outcome = trust.validate(for: purpose, at: time) { _ in true }
-        effort += outcome.effort
+        take(outcome)
         guard let path = outcome.path else { return rejected(outcome.failure ?? Self.unexplained) }
         return trusted(path: path)
     }

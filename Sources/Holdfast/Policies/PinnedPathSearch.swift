@@ -20,7 +20,7 @@ extension DecisionDraft {
             if !pins.isEmpty { accepted = (path, pins) }
             return !pins.isEmpty
         }
-        effort += outcome.effort
+        take(outcome)
         // Only the path that was shown to hold a pin counts, however a validator uses the closure.
         if let path = outcome.path, let accepted, accepted.path == path { return .found(path, accepted.pins) }
         let validPaths = [outcome.path].compactMap(\.self) + outcome.otherPaths

@@ -65,6 +65,10 @@ public struct TrustFailure: HoldfastError {
         case revoked
         /// None of the revocation lists of an issuer can be used.
         case revocationUnknown
+        /// The leaf lacks the timestamps of transparency logs that the validator requires.
+        case notTransparent
+        /// The log list is too old, so that no timestamps were asked for; only ever a notice of a decision.
+        case transparencyNotEnforced
         /// A certificate is not of the form that the strict profile asks for.
         case profileViolation
 
@@ -123,6 +127,8 @@ public struct TrustFailure: HoldfastError {
     public internal(set) var paths: [ValidatedPath] = []
     /// What the operating system said, where it rejected the chain: on Apple's platforms a `CFError`.
     public internal(set) var underlying: (any Error)?
+    /// What came of each timestamp of the leaf, where they are not enough.
+    public internal(set) var timestamps: [TimestampFinding] = []
     /// Presented certificates that could not be used, and why.
     public internal(set) var unusable: [UnusableCertificate] = []
 
@@ -140,10 +146,17 @@ public struct TrustFailure: HoldfastError {
 }
 
 extension TrustFailure {
-    /// Several lines: reason, facts, certificate, presented chain, pins, valid paths, remedy.
+    /// Timestamps that a description shows: more than any honest leaf has.
+    private static let maximumTimestampsShown = 16
+
+    /// Several lines: reason, facts, certificate, timestamps, presented chain, pins, valid paths, remedy.
     public var description: String {
         var lines = ["\(code.rawValue)\(host.map { " for \($0)" } ?? ""): expected \(expected), found \(found)"]
         if let certificate { lines.append("  certificate: \(certificate.subject)") }
+        for one in timestamps.prefix(Self.maximumTimestampsShown) { lines.append("  \(one)") }
+        if timestamps.count > Self.maximumTimestampsShown {
+            lines.append("  and \(timestamps.count - Self.maximumTimestampsShown) more timestamps")
+        }
         if let chain, !chain.certificates.isEmpty { append(chain.description, under: "presented chain", to: &lines) }
         for one in unusable {
             lines.append("  certificate \(one.position) of the presented chain was left out: \(one.reason.found)")

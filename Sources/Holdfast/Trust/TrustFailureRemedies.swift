@@ -42,6 +42,10 @@ extension TrustFailure.Code {
             "Do not trust this peer: its certificate was withdrawn; its owner needs a new one."
         case .revocationUnknown:
             "Give a current revocation list of the issuer, signed by it."
+        case .notTransparent:
+            "Have the certificate issued by an authority that embeds timestamps, or exempt the anchor if it is private."
+        case .transparencyNotEnforced:
+            "Give a newer log list; until then a certificate that no log has seen passes."
         case .unknownCriticalExtension:
             "Have the certificate issued without that extension, or with it not critical."
         case .malformedExtension, .emptyName, .profileViolation:

@@ -36,17 +36,21 @@ public struct ValidationOutcome: Sendable {
     public let effort: ValidationEffort
     /// Presented certificates that could not be used, and why; they do not end a search that succeeds without them.
     public let unusable: [UnusableCertificate]
+    /// What was not asked of the path and would have been, such as timestamps while the log list is too old.
+    public let notices: [TrustFailure]
 
     /// Puts an outcome together; for implementations of ``ChainValidator``.
     public init(
         path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?,
-        effort: ValidationEffort = ValidationEffort(), unusable: [UnusableCertificate] = []
+        effort: ValidationEffort = ValidationEffort(), unusable: [UnusableCertificate] = [],
+        notices: [TrustFailure] = []
     ) {
         self.path = path
         self.otherPaths = otherPaths
         self.failure = failure
         self.effort = effort
         self.unusable = unusable
+        self.notices = notices
     }
 }
 

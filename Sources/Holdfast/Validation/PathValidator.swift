@@ -20,6 +20,8 @@ public struct PathValidator: ChainValidator {
     package let revocationSource: any RevocationSource
     /// Which certificate policies a path must have.
     public let certificatePolicies: CertificatePolicies
+    /// Which timestamps of transparency logs the leaf of a server must have.
+    public let transparency: Transparency
     private let checksValidity: Bool
 
     /// The certificates that are trusted to begin with, as of now.
@@ -39,12 +41,13 @@ public struct PathValidator: ChainValidator {
     ///   - revocation: whether and how revocation is checked: ``Revocation``, or a ``RevocationStore``, whose new lists
     ///     count from the next validation on. By default it is not.
     ///   - certificatePolicies: which certificate policies a path must have; by default those that its authorities require.
+    ///   - transparency: whether the leaf of a server must have timestamps of transparency logs; by default it need not.
     ///   - publicSuffixes: the suffixes above which `.strict` allows no wildcard.
     ///   - cache: where verified paths are remembered, shared between validators as one likes.
     public init(
         anchors: any AnchorSource, profile: ValidationProfile = .standard,
         limits: ValidationLimits = ValidationLimits(), revocation: some RevocationSource = Revocation.none,
-        certificatePolicies: CertificatePolicies = .any,
+        certificatePolicies: CertificatePolicies = .any, transparency: Transparency = .none,
         publicSuffixes: PublicSuffixList? = nil, cache: VerifiedPathCache? = nil
     ) {
         source = anchors
@@ -52,6 +55,7 @@ public struct PathValidator: ChainValidator {
         self.limits = limits
         revocationSource = revocation
         self.certificatePolicies = certificatePolicies
+        self.transparency = transparency
         self.publicSuffixes = publicSuffixes
         self.cache = cache
         checksValidity = true
@@ -69,6 +73,8 @@ public struct PathValidator: ChainValidator {
         limits = other.limits
         revocationSource = other.revocationSource
         certificatePolicies = other.certificatePolicies
+        // Pins alone decide: their anchors are nobody else's business.
+        transparency = .none
         publicSuffixes = nil
         cache = nil
         checksValidity = false
@@ -83,17 +89,21 @@ public struct PathValidator: ChainValidator {
         // Once: a path that was found under one set is not to be remembered for another.
         let (anchors, revocation) = (anchors, revocation)
         var query = Query(chain: chain, purpose: purpose, time: seconds, anchors: anchors, revocation: revocation)
+        query.transparency = demand(for: purpose)
         let key = cache == nil || sizeViolation(of: chain) != nil ? nil : cacheKey(&query, anchors, revocation)
         if let key, let path = cache?.path(for: key, at: seconds), accepting(path) {
             var effort = query.spent
             effort.usedCachedPath = true
             effort.work += path.certificates.reduce(0) { $0 + $1.hashingWork }
-            return ValidationOutcome(path: path, failure: nil, effort: effort)
+            return ValidationOutcome(
+                path: path, failure: nil, effort: effort, notices: query.notices(about: path))
         }
         var trace: [PathSearch.TracedRule]?
         let outcome = search(query, trace: &trace, accepting: accepting)
         if let key, let path = outcome.path {
-            cache?.remember(path, for: key, since: revocation.isChecked ? seconds : .min)
+            // What a list said, and what a log did, holds from when it was asked.
+            let isTimeless = !revocation.isChecked && query.transparency == nil
+            cache?.remember(path, for: key, since: isTimeless ? .min : seconds)
         }
         return outcome
     }
@@ -103,7 +113,12 @@ public struct PathValidator: ChainValidator {
     ) -> VerifiedPathCache.Key {
         query.spent.work += query.chain.certificates.reduce(0) { $0 + 4 + $1.count / WorkMeter.octetsOfUnit }
         return VerifiedPathCache.Key(
-            query.chain, for: query.purpose, under: anchors, checking: revocation, by: self)
+            query.chain, for: query.purpose, under: anchors, checking: revocation, asking: query.transparency, by: self)
+    }
+
+    /// Which timestamps are asked for now: of servers alone.
+    func demand(for purpose: ValidationPurpose) -> TransparencyDemand? {
+        if case .server = purpose { transparency.demand } else { nil }
     }
 
     /// What is asked of one validation.
@@ -119,8 +134,15 @@ public struct PathValidator: ChainValidator {
         var isTrusted: ((X509Certificate) -> Bool)?
         /// Whether the rules for certificates are left out, so that signatures and revocation alone are asked.
         var skipsRules = false
+        /// Which timestamps the leaf must have, whatever the list's age.
+        var transparency: TransparencyDemand?
         /// What the decision has cost so far.
         var spent = ValidationEffort()
+
+        /// What a decision for a path has to say.
+        func notices(about path: ValidatedPath?) -> [TrustFailure] {
+            path.flatMap { transparency?.notice(about: $0, at: time) }.map { [$0] } ?? []
+        }
     }
 
     /// The one entry to the search, for whoever decides and whoever explains.
@@ -155,7 +177,8 @@ public struct PathValidator: ChainValidator {
             revocation: query.revocation ?? revocation, revocationSource: revocationSource,
             certificatePolicies: query.skipsRules ? .any : certificatePolicies,
             context: context(for: query.purpose, at: query.time), host: host,
-            asksOtherListSigners: !query.skipsRules)
+            asksOtherListSigners: !query.skipsRules,
+            transparency: query.transparency.flatMap { $0.isEnforced(at: query.time) ? $0 : nil })
         return withoutActuallyEscaping(accepting) { accepting in
             var search = PathSearch(request, meter: meter, accepting: accepting)
             let violation = search.run(from: leaf)
@@ -165,7 +188,7 @@ public struct PathValidator: ChainValidator {
             failure?.unusable = search.unusable
             return ValidationOutcome(
                 path: search.accepted, otherPaths: search.validPaths, failure: failure, effort: effort,
-                unusable: search.unusable)
+                unusable: search.unusable, notices: query.notices(about: search.accepted ?? search.validPaths.first))
         }
     }
 

@@ -117,7 +117,7 @@ public struct StorePolicy: TrustPolicy {
             accepted = (path, entry)
             return true
         }
-        draft.effort += outcome.effort
+        draft.take(outcome)
         // Only the path that was shown to hold a pin counts, however a validator uses the closure.
         if let path = outcome.path, let accepted, accepted.path == path {
             draft.restsOnWhat(endsAt: Date(end: accepted.entry.expires))

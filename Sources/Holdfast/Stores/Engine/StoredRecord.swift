@@ -14,6 +14,7 @@ package struct StoredRecord: Sendable, Equatable {
         case repository
         case revocationList
         case revocationPlaces
+        case logList
     }
 
     var format: Format
@@ -102,7 +103,7 @@ package struct StoredRecord: Sendable, Equatable {
     }
 
     private static func format(_ octets: ArraySlice<UInt8>) -> Format? {
-        [.list, .challenge, .trustServer, .repository, .revocationList, .revocationPlaces]
+        [.list, .challenge, .trustServer, .repository, .revocationList, .revocationPlaces, .logList]
             .first { $0.rawValue.utf8.elementsEqual(octets) }
     }
 

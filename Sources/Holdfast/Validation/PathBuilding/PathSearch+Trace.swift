@@ -62,6 +62,9 @@ extension PathSearch {
                 for one in findings ?? [] { add(one.name, one.reference, one.violation) }
                 add(Self.revocationRule, Self.revocationReference, status.violation)
             }
+            if place == 0, request.transparency != nil {
+                add(TransparencyCheck.name, TransparencyCheck.reference, transparencyViolation(of: path))
+            }
         }
         return traced
     }

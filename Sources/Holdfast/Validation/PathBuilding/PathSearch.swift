@@ -50,6 +50,8 @@ struct PathSearch {
         /// Whether lists count that another certificate of the issuer's name signed. Not where presented certificates are
         /// taken for anchors: whoever presents them could certify any key as the issuer's.
         var asksOtherListSigners = true
+        /// Which timestamps the leaf must have.
+        var transparency: TransparencyDemand?
     }
 
     struct VerifiedSignature {
@@ -72,6 +74,8 @@ struct PathSearch {
     var signatures: [VerifiedSignature] = []
     /// What is known of revocation lists and their signers.
     var revocation = RevocationMemory()
+    /// What is wrong with the leaf's timestamps, by the authority that issued it; nil in it where nothing is.
+    var transparency: [Int: Violation?] = [:]
     private var worst: Violation?
     /// The last second at which every revocation list is as usable as now; nil until a path asks.
     private var lastSecondOfLists: Int64?
@@ -232,6 +236,10 @@ struct PathSearch {
             case .violated(let violation): unknown = unknown ?? violation
             case .overBudget(let what): return overBudget(what)
             }
+        }
+        if let violation = transparencyViolation(of: path) {
+            note(violation)
+            return violation.code == .budgetExceeded ? .overBudget : .blocked
         }
         // Also of a path whose status nobody knows: a list that was not fetched yet keeps every path from being valid.
         // Whoever is revoked names no places, nor whoever may name his own anchors.

@@ -25,7 +25,8 @@ extension PathValidator {
     /// - Returns: one outcome for each rule and certificate; empty where the leaf cannot be read or too much was presented.
     package func outcomes(of chain: PresentedChain, for purpose: ValidationPurpose, at time: Date) -> [RuleOutcome] {
         var trace: [PathSearch.TracedRule]? = []
-        let query = Query(chain: chain, purpose: purpose, time: time.wholeSeconds)
+        var query = Query(chain: chain, purpose: purpose, time: time.wholeSeconds)
+        query.transparency = demand(for: purpose)
         _ = search(query, trace: &trace) { _ in true }
         return (trace ?? []).map { one in
             RuleOutcome(

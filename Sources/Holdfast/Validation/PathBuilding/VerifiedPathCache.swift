@@ -2,8 +2,8 @@
 ///
 /// Only paths are kept: pins, expiry and policy are judged every time, failures are not kept. A path is found again
 /// only for the same presented certificates in the same order, the same anchors, revocation lists, certificate
-/// policies, purpose, profile, limits, public suffixes and checked identity, at a time within the validity of every
-/// certificate on it and of the revocation lists, at most ``lifetime`` after it was made.
+/// policies, transparency logs, purpose, profile, limits, public suffixes and checked identity, at a time within the
+/// validity of every certificate on it and of the revocation lists, at most ``lifetime`` after it was made.
 public final class VerifiedPathCache: Sendable {
     /// How long a path is remembered, on a monotonic clock.
     public static let lifetime: Duration = .seconds(300)
@@ -20,13 +20,14 @@ public final class VerifiedPathCache: Sendable {
         private let anchors: [UInt8]
         private let revocation: [UInt8]
         private let policies: CertificatePolicies
+        private let transparency: [UInt8]?
         private let publicSuffixes: [UInt8]?
         private let profile: ValidationProfile
         private let limits: ValidationLimits
 
         init(
             _ chain: PresentedChain, for purpose: ValidationPurpose, under anchors: TrustAnchors,
-            checking revocation: Revocation, by validator: PathValidator
+            checking revocation: Revocation, asking transparency: TransparencyDemand?, by validator: PathValidator
         ) {
             certificates = chain.certificates.map(Pin.certificate)
             identity = purpose.host?.kind
@@ -34,6 +35,7 @@ public final class VerifiedPathCache: Sendable {
             self.anchors = anchors.digest
             self.revocation = revocation.digest
             policies = validator.certificatePolicies
+            self.transparency = transparency?.digest
             publicSuffixes = validator.publicSuffixes?.digest
             profile = validator.profile
             limits = validator.limits

@@ -3,6 +3,8 @@
 struct Violation: Error {
     let code: TrustFailure.Code
     let certificate: X509Certificate?
+    /// What came of the leaf's timestamps, where there are not enough.
+    var timestamps: [TimestampFinding] = []
     private let words: @Sendable () -> (expected: String, found: String)
 
     init(
@@ -21,8 +23,10 @@ struct Violation: Error {
 
     func failure(host: DialledHost?, chain: PresentedChain) -> TrustFailure {
         let (expected, found) = words()
-        return TrustFailure(
+        var failure = TrustFailure(
             code, expected: expected, found: found, remedy: remedy, certificate: certificate, host: host, chain: chain)
+        failure.timestamps = timestamps
+        return failure
     }
 
     /// What helps where the usual remedy does not: nobody issued intermediates for a certificate that signs itself.

@@ -1,0 +1,36 @@
+public import struct Foundation.Data
+
+extension TransparencyLogList {
+    /// Reads a log list in Google's schema, version 3, whose signature stands beside it, as Google publishes
+    /// `log_list.json` and `log_list.sig`.
+    /// - Parameters:
+    ///   - json: the octets of the list as they were downloaded, at most 8 MiB.
+    ///   - signature: over these octets: RSA PKCS #1 v1.5 or ECDSA, with SHA-256 (ECDSA of P-384 with SHA-384), or Ed25519.
+    ///   - key: of whoever keeps the list; the application ships it.
+    /// - Throws: ``DocumentError``: `invalidSignature`, or what is wrong with the list.
+    public init(verifying json: Data, signature: Data, key: SubjectPublicKeyInfo) throws(DocumentError) {
+        let octets = Array(json)
+        guard octets.count <= LogListReader.maximumBytes else {
+            throw DocumentError(
+                .tooLarge, expected: "at most \(LogListReader.maximumBytes) bytes", found: "\(octets.count)",
+                remedy: LogListReader.remedy)
+        }
+        let verifier = VerificationKey(der: Array(key.der))
+        let isSigned = [.rsaPKCS1, .ecdsaP256, .ecdsaP384, .ed25519].contains { scheme in
+            verifier?.verifies(Array(signature), over: octets, by: scheme) ?? false
+        }
+        guard isSigned else {
+            throw DocumentError(
+                .invalidSignature, expected: "a log list that the configured key signed", found: "another signature",
+                remedy: "Download the list and its signature together again; if it goes on, do not use them.")
+        }
+        self = try LogListReader.read(octets)
+    }
+
+    /// Reads a log list in Google's schema, version 3, that needs no signature because the application ships it.
+    /// - Parameter json: the octets of the list, at most 8 MiB; not of a download.
+    /// - Throws: ``DocumentError`` that names what is wrong with the list.
+    public init(json: Data) throws(DocumentError) {
+        self = try LogListReader.read(Array(json))
+    }
+}

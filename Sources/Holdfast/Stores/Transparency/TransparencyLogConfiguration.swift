@@ -1,0 +1,42 @@
+public import Foundation
+
+/// What a ``TransparencyLogStore`` is to do: where the log list comes from, whose it is, and what counts until then.
+public struct TransparencyLogConfiguration: Sendable {
+    /// Where the list is downloaded from: JSON in Google's schema, version 3.
+    public var listURL: URL
+    /// Where its detached signature is downloaded from.
+    public var signatureURL: URL
+    /// The key of whoever keeps the list; see ``TransparencyLogList/init(verifying:signature:key:)``.
+    public var key: SubjectPublicKeyInfo
+    /// The list that the application ships: it counts until a newer one was downloaded.
+    public var shipped: TransparencyLogList
+    /// How often the list is asked for; a day by default, at least 15 minutes.
+    public var updateInterval: Duration = .seconds(86_400)
+    /// The longest that an update may take, from the first octet asked for to the list that was verified.
+    public var updateTimeout: Duration = .seconds(120)
+    /// When the application was built: no time before it is believed. nil where that is not known.
+    public var buildDate: Date?
+    /// Downloads list and signature. It validates its server by the standard, never through the validator that the list is
+    /// for.
+    public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
+    /// Keeps the list, exactly as it was signed.
+    public var secureDataStore: any SecureDataStore = FileDataStore()
+
+    /// Sets up a store.
+    public init(listURL: URL, signatureURL: URL, key: SubjectPublicKeyInfo, shipped: TransparencyLogList) {
+        self.listURL = listURL
+        self.signatureURL = signatureURL
+        self.key = key
+        self.shipped = shipped
+    }
+
+    /// What cannot be meant; nil where everything can.
+    var error: StoreError? {
+        guard updateInterval > .zero, updateTimeout > .zero else {
+            return StoreError(
+                .invalidConfiguration, expected: "an updateInterval and an updateTimeout above zero",
+                found: "\(updateInterval) and \(updateTimeout)")
+        }
+        return nil
+    }
+}

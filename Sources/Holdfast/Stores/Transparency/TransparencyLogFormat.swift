@@ -1,0 +1,105 @@
+import Foundation
+
+/// The format of a ``TransparencyLogStore``: a log list and its signature, two files.
+struct TransparencyLogFormat: DocumentFormat {
+    /// A list that was verified.
+    struct Content: Sendable {
+        /// It counts from no later time than the trusted time allows: whoever keeps it could otherwise make one that stays
+        /// young for years.
+        let list: TransparencyLogList
+        /// When it was made, in the words of whoever keeps it.
+        let signedAt: Date
+    }
+
+    let configuration: TransparencyLogConfiguration
+
+    /// Octets of a signature; RSA of 8192 bits has 1,024.
+    private static let maximumSignature = 2_048
+
+    /// Different for every address and key.
+    var origin: [UInt8] {
+        StoredRecord.origin(of: [
+            Array("log-list".utf8), Array(configuration.listURL.absoluteString.utf8),
+            Array(configuration.signatureURL.absoluteString.utf8), Array(configuration.key.der),
+        ])
+    }
+    var storageKey: String { "log-list-\(Hexadecimal.encode(origin))" }
+    /// Without what may be secret in a URL.
+    var logName: String { "log list at \(configuration.listURL.quotedAddress)" }
+    var canVerify: Bool { true }
+    var buildDate: Date? { configuration.buildDate }
+    var longestInterval: TimeInterval {
+        max(configuration.updateInterval.inSeconds, UpdateSchedule.longestOfShortIntervals)
+    }
+    var updateTimeout: Duration { configuration.updateTimeout }
+    var longestBackOff: TimeInterval { BackOff.longest }
+    var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
+
+    func fetch(
+        from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
+    ) async throws(StoreError) -> FetchedDocument<Content>? {
+        let body = try await data(
+            configuration.listURL, from: provider, accepting: "application/json", atMost: LogListReader.maximumBytes)
+        let signature = try await data(
+            configuration.signatureURL, from: provider, accepting: "*/*", atMost: Self.maximumSignature)
+        var record = StoredRecord(format: .logList, body: body)
+        record.signature = CanonicalBase64.encode(signature)
+        do throws(DocumentError) {
+            let content = try content(of: record, issuedUpTo: current.latestIssue(), at: current.time())
+            return FetchedDocument(record: record, content: content)
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    private func data(
+        _ url: URL, from provider: any RemoteDataProvider, accepting type: String, atMost limit: Int
+    ) async throws(StoreError) -> Data {
+        let response: RemoteDataResponse
+        do {
+            response = try await provider.data(
+                for: RemoteDataRequest(url: url, headers: ["Accept": type], maximumBytes: limit))
+        } catch {
+            throw StoreError(network: error)
+        }
+        guard case .body(let body) = response.content else { throw StoreError(network: RemoteDataError(status: 304)) }
+        return body
+    }
+
+    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .logList }
+
+    func content(
+        of record: StoredRecord, issuedUpTo latest: Date, at time: Date
+    ) throws(DocumentError) -> Content {
+        let signature = CanonicalBase64.decode(record.signature.utf8) ?? []
+        let list = try TransparencyLogList(
+            verifying: record.body, signature: Data(signature), key: configuration.key)
+        return Content(
+            list: TransparencyLogList(list.logs, issuedAt: min(list.issuedAt, latest)), signedAt: list.issuedAt)
+    }
+
+    func issueTime(of content: Content) -> Date? { content.signedAt }
+
+    func checkReplaces(
+        _ new: Content, _ old: Content?, newestIssue: Date?, at time: Date
+    ) throws(DocumentError) {
+        let newest = max(configuration.shipped.issuedAt, newestIssue ?? .distantPast)
+        guard new.signedAt < newest else { return }
+        throw DocumentError(
+            .issuedBeforeNewest, field: "log_list_timestamp",
+            expected: "a list of \(newest.formatted(.iso8601)) or later",
+            found: "one of \(new.signedAt.formatted(.iso8601))")
+    }
+
+    /// There is always a list: how old it may be says whoever uses it.
+    func obstacle(to content: Content?, at time: Date) -> StoreError? { nil }
+
+    func nextUpdate(
+        for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
+    ) -> Date {
+        UpdateSchedule(periodicInterval: configuration.updateInterval).nextUpdate(
+            at: time, soonestExpiry: nil, using: &generator)
+    }
+
+    func versionCheck(in content: Content) -> ChallengeResponse.VersionCheck? { nil }
+}

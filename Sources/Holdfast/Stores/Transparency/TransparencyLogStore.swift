@@ -1,0 +1,88 @@
+import Dispatch
+public import Foundation
+public import Logging
+
+/// Keeps a log list: downloads it with its signature, verifies it, stores it and renews it, and hands it to validators.
+///
+/// ```swift
+/// let store = try await TransparencyLogStore.load(configuration: configuration)
+/// let validator = PathValidator(anchors: anchors, transparency: .required(store))
+/// ```
+/// Until a newer list was downloaded the one that the application ships counts. A download that does not verify, or is
+/// older than a list that is there, changes nothing. A validation waits for no storage and no network; it starts an update
+/// in the background when one is due. Safe to use from any thread.
+public final class TransparencyLogStore: Sendable {
+    /// How the store was set up.
+    public let configuration: TransparencyLogConfiguration
+    let documents: DocumentStore<TransparencyLogFormat>
+
+    /// Makes a store of a sound configuration; it reads and verifies what is stored before it returns, which
+    /// ``load(configuration:clock:logger:)`` does off the caller's thread.
+    /// - Parameters:
+    ///   - configuration: what the store is to do.
+    ///   - clock: what the time is.
+    ///   - logger: told of updates that fail; nil for one labelled `holdfast.store`.
+    /// - Throws: ``StoreError`` `invalidConfiguration`.
+    public init(
+        checking configuration: TransparencyLogConfiguration, clock: any WallClock = SystemWallClock(),
+        logger: Logger? = nil
+    ) throws(StoreError) {
+        if let error = configuration.error { throw error }
+        self.configuration = configuration
+        documents = DocumentStore(
+            format: TransparencyLogFormat(configuration: configuration), clock: clock, crypto: SwiftCryptoProvider(),
+            dataStore: configuration.secureDataStore, provider: configuration.remoteDataProvider,
+            logger: logger ?? PolicyLog.shared.storeLogger, tell: { _ in })
+    }
+
+    /// Makes a store of a sound configuration, reading and verifying what is stored off the caller's thread.
+    /// - Throws: ``StoreError`` `invalidConfiguration`.
+    public static func load(
+        configuration: TransparencyLogConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+    ) async throws(StoreError) -> TransparencyLogStore {
+        // The queue knows nothing of this task.
+        let logger = logger ?? PolicyLog.shared.storeLogger
+        return try await DispatchQueue.global().run { () throws(StoreError) in
+            try TransparencyLogStore(checking: configuration, clock: clock, logger: logger)
+        }
+    }
+
+    /// When the next update is due, or after a failure the next attempt.
+    public var nextUpdate: Date { documents.nextUpdate }
+
+    /// What came of the last update, silent ones too; nil before the first.
+    public var lastUpdate: StoreUpdateReport? { documents.lastUpdate }
+
+    /// What was wrong with the stored list when the store was made; nil when it, or its absence, was fine.
+    public var storageError: StoreError? { documents.storageError }
+
+    /// Brings the store up to date: in the background when a renewal is due, and after the download when it is forced.
+    /// - Returns: what came of it, or that it goes on.
+    /// - Throws: ``StoreError`` when a forced update failed; the list stays as it was.
+    @discardableResult
+    public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
+        try await documents.update(mode: mode)
+    }
+
+    /// Keeps the store up to date until the task is cancelled; made for a group of services. Without it, validations
+    /// start an update when one is due.
+    public func run() async throws { await documents.run(sleepingOn: ContinuousClock()) }
+
+    /// Keeps the store up to date until the task is cancelled, sleeping on a clock of the caller's.
+    public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
+        await documents.run(sleepingOn: sleeper)
+    }
+
+    /// Forgets everything that was stored. It blocks on storage. An update that is under way ends with `reset`.
+    public func reset() { documents.reset() }
+}
+
+extension TransparencyLogStore: TransparencyLogSource {
+    /// The newest list: downloaded, or shipped with the application. An update that is due is started in the background.
+    public var current: TransparencyLogList {
+        documents.updateIfDue()
+        let shipped = configuration.shipped
+        guard let list = documents.snapshot.content?.list, list.issuedAt >= shipped.issuedAt else { return shipped }
+        return list
+    }
+}

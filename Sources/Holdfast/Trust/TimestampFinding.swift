@@ -1,0 +1,31 @@
+public import struct Foundation.Date
+
+/// What came of one timestamp of a transparency log in a leaf (RFC 6962 3.3), where there were not enough that count.
+public struct TimestampFinding: Sendable, Hashable {
+    /// Its place in the leaf's list, the first being 0.
+    public let position: Int
+    /// The name of the log in the log list, and of who operated it then; the Base64 of its identifier where the list does
+    /// not have it, nil where the timestamp cannot be read.
+    public let log: String?
+    /// When the log gave it, to the second; nil where it cannot be read.
+    public let date: Date?
+    /// Why it does not count; nil where it does.
+    public let objection: String?
+
+    /// States what came of a timestamp.
+    package init(position: Int, log: String?, date: Date?, objection: String?) {
+        self.position = position
+        self.log = log
+        self.date = date
+        self.objection = objection
+    }
+}
+
+extension TimestampFinding: CustomStringConvertible {
+    /// For example `timestamp 1 of "Argon 2027" (operator "Example"), 2027-02-21T12:00:00Z: counts`.
+    public var description: String {
+        let log = log.map { " of \($0)" } ?? ""
+        let date = date.map { ", \($0.formatted(.iso8601))" } ?? ""
+        return "timestamp \(position + 1)\(log)\(date): \(objection.map { "does not count: \($0)" } ?? "counts")"
+    }
+}

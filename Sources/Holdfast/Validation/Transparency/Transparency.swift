@@ -1,0 +1,92 @@
+import Crypto
+
+import struct Foundation.Date
+
+/// Whether the leaf of a server must have been shown to transparency logs (RFC 6962), so that whoever owns the name could
+/// have seen it: a certificate for the right name that an authority issued by mistake is then no secret.
+///
+/// ```swift
+/// let logs = try TransparencyLogList(verifying: json, signature: signature, key: key)
+/// let validator = PathValidator(
+///     anchors: anchors, transparency: .required(logs, exempting: ourOwnAuthorities))
+/// ```
+/// Timestamps count that are embedded in the leaf. Those that a server sends in the handshake (the TLS extension) or in
+/// an OCSP answer are not seen: TLS libraries for Swift do not show them, and nearly every authority embeds.
+///
+/// There must be two timestamps for a leaf that is valid for at most 180 days, both ends counted, and three for a longer
+/// one; of distinct logs, and of two operators at least by who operated the logs at the time; one at least of a log that is
+/// qualified, usable or read-only now. What a log signed after it was retired does not count, and what pending and rejected
+/// logs signed never does.
+///
+/// Nothing is asked of clients, of other purposes than ``ValidationPurpose/server(identity:)``, of a leaf that is an anchor
+/// itself, and where pins alone decide.
+public struct Transparency: Sendable {
+    private let source: (any TransparencyLogSource)?
+    /// Anchors below which no timestamps are asked for.
+    public let exempt: TrustAnchors
+    /// How old the list may be. Past it timestamps are no longer asked for, and every decision says so in a notice,
+    /// `transparencyNotEnforced`.
+    public let maximumAge: Duration
+    /// Whether one timestamp must be of a log that is not tiled.
+    public let requiresUntiledLog: Bool
+
+    /// The age past which lists of the public web are taken to be forgotten.
+    public static let usualMaximumAge: Duration = .seconds(70 * 86_400)
+
+    /// Timestamps are not asked for.
+    public static let none = Transparency(
+        source: nil, exempt: TrustAnchors([]), maximumAge: usualMaximumAge, requiresUntiledLog: false)
+
+    /// Leaves must have timestamps.
+    /// - Parameters:
+    ///   - logs: the logs that count.
+    ///   - exempt: anchors that are nobody else's business, such as those of a company: what their authorities issue is not
+    ///     logged.
+    ///   - maximumAge: how old the list may be; ``usualMaximumAge`` by default.
+    ///   - requiresUntiledLog: whether one timestamp must be of a log that is not tiled.
+    public static func required(
+        _ logs: any TransparencyLogSource, exempting exempt: TrustAnchors = TrustAnchors([]),
+        maximumAge: Duration = usualMaximumAge, requiresUntiledLog: Bool = false
+    ) -> Transparency {
+        Transparency(source: logs, exempt: exempt, maximumAge: maximumAge, requiresUntiledLog: requiresUntiledLog)
+    }
+
+    /// What is asked for now; nil for nothing.
+    var demand: TransparencyDemand? {
+        source.map {
+            TransparencyDemand(
+                list: $0.current, exempt: exempt, maximumAge: maximumAge, requiresUntiledLog: requiresUntiledLog)
+        }
+    }
+}
+
+/// What one validation asks for: the list of the moment with the settings.
+struct TransparencyDemand: Sendable {
+    let list: TransparencyLogList
+    let exempt: TrustAnchors
+    let maximumAge: Duration
+    let requiresUntiledLog: Bool
+
+    /// Whether the list is young enough to be enforced at a time.
+    func isEnforced(at time: Int64) -> Bool {
+        time < .max && Double(time - list.issuedAt.wholeSeconds) <= maximumAge.inSeconds
+    }
+
+    /// Equal where the same is asked.
+    var digest: [UInt8] {
+        var hash = SHA256()
+        hash.update(data: list.digest)
+        hash.update(data: exempt.digest)
+        hash.update(data: Array("\(maximumAge) \(requiresUntiledLog)".utf8))
+        return Array(hash.finalize())
+    }
+
+    /// What a decision for a path says where the list is too old; nil where it is not, or does not matter.
+    func notice(about path: ValidatedPath, at time: Int64) -> TrustFailure? {
+        guard !isEnforced(at: time), path.certificates.count > 1, let anchor = path.anchor, !exempt.contains(anchor)
+        else { return nil }
+        return TrustFailure(
+            .transparencyNotEnforced, expected: "a log list at most \(Int64(maximumAge.inSeconds / 86_400)) days old",
+            found: "one of \(list.issuedAt.formatted(.iso8601))", certificate: path.leaf)
+    }
+}

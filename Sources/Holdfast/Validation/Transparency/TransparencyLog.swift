@@ -1,0 +1,161 @@
+public import struct Foundation.Date
+
+/// A log of certificates (RFC 6962), as a log list describes it: whose timestamps count, and for what.
+public struct TransparencyLog: Sendable, Hashable {
+    /// Where a log stands with whoever keeps the list.
+    public enum State: Sendable, Hashable {
+        /// It asked to be listed and is not yet.
+        case pending
+        /// It is listed, and clients may not all know it yet.
+        case qualified
+        /// It is listed and known.
+        case usable
+        /// It takes no more certificates; what it has is still served.
+        case readOnly
+        /// It ended at this time; what it signed before still counts.
+        case retired(since: Date)
+        /// It never counts.
+        case rejected
+
+        /// Whether one of a certificate's timestamps has to be of a log in this state.
+        var isCurrent: Bool {
+            switch self {
+            case .qualified, .usable, .readOnly: true
+            case .pending, .retired, .rejected: false
+            }
+        }
+    }
+
+    /// Somebody that operated a log once.
+    public struct FormerOperator: Sendable, Hashable {
+        /// The name in the list.
+        public let name: String
+        /// The first instant at which somebody else operated it.
+        public let end: Date
+
+        /// Names an operator.
+        public init(name: String, end: Date) {
+            self.name = name
+            self.end = end
+        }
+    }
+
+    /// The certificates that a log takes, by the end of their validity.
+    public struct TemporalInterval: Sendable, Hashable {
+        /// The earliest notAfter that it takes.
+        public let start: Date
+        /// The earliest notAfter after that, which it does not take any more.
+        public let end: Date
+
+        /// States an interval; one that ends before it starts has nothing in it.
+        public init(start: Date, end: Date) {
+            self.start = start
+            self.end = end
+        }
+
+        func contains(_ seconds: Int64) -> Bool { start.wholeSeconds <= seconds && seconds < end.wholeSeconds }
+    }
+
+    /// What people call it.
+    public let name: String
+    /// The key that its timestamps verify under: P-256, or RSA of at least 2048 bits (RFC 6962 2.1.4).
+    public let key: SubjectPublicKeyInfo
+    /// SHA-256 of the key, by which timestamps name the log (RFC 6962 3.2).
+    public let identifier: [UInt8]
+    /// Who operates it now. Operators are told apart by the octets of their names.
+    public let operatorName: String
+    /// Who operated it before, the earliest first.
+    public let formerOperators: [FormerOperator]
+    /// Where it stands; nil where the list does not say or where the log is for tests, and then it never counts.
+    public let state: State?
+    /// Which certificates it takes; nil for all.
+    public let temporalInterval: TemporalInterval?
+    /// Whether it is read as tiles (static-ct-api) and not as RFC 6962 says. Its timestamps count the same.
+    public let isTiled: Bool
+
+    private let verificationKey: VerificationKey?
+
+    /// Describes a log.
+    /// - Parameters:
+    ///   - name: what people call it.
+    ///   - key: the DER of its SubjectPublicKeyInfo.
+    ///   - operatorName: who operates it now.
+    ///   - formerOperators: who operated it before, in any order.
+    ///   - state: where it stands; nil never counts.
+    ///   - temporalInterval: which certificates it takes; nil for all.
+    ///   - isTiled: whether it is read as tiles.
+    /// - Throws: ``CertificateError`` where the key is no SubjectPublicKeyInfo.
+    public init(
+        name: String, key: [UInt8], operatorName: String, formerOperators: [FormerOperator] = [], state: State?,
+        temporalInterval: TemporalInterval? = nil, isTiled: Bool = false
+    ) throws(CertificateError) {
+        self.name = name
+        self.key = try SubjectPublicKeyInfo(der: key)
+        identifier = SHA256Digest.of(key)
+        self.operatorName = operatorName
+        self.formerOperators = formerOperators.sorted { $0.end < $1.end }
+        self.state = state
+        self.temporalInterval = temporalInterval
+        self.isTiled = isTiled
+        verificationKey = VerificationKey(der: key)
+    }
+
+    /// Two logs are equal when everything that is said of them is.
+    public static func == (left: TransparencyLog, right: TransparencyLog) -> Bool { left.encoded == right.encoded }
+
+    /// Consistent with equality.
+    public func hash(into hasher: inout Hasher) { hasher.combine(octets: identifier[...]) }
+
+    /// Everything that is said of it, each part with its length.
+    var encoded: [UInt8] {
+        func seconds(_ date: Date?) -> String { date.map { String($0.wholeSeconds) } ?? "" }
+        var parts = [
+            Array(name.utf8), Array(key.der), Array(operatorName.utf8), Array(isTiled ? "tiled".utf8 : "".utf8),
+            Array(seconds(temporalInterval?.start).utf8), Array(seconds(temporalInterval?.end).utf8),
+            Array((state.map { "\($0.word) \(seconds($0.retirement))" } ?? "").utf8),
+        ]
+        for former in formerOperators { parts += [Array(former.name.utf8), Array(seconds(former.end).utf8)] }
+        return parts.flatMap { Array("\($0.count) ".utf8) + $0 }
+    }
+}
+
+extension TransparencyLog {
+    /// Who operated it at a time, in seconds since 1970.
+    func operatorName(at seconds: Int64) -> String {
+        formerOperators.first { seconds < $0.end.wholeSeconds }?.name ?? operatorName
+    }
+
+    /// What a signature under its key costs, see ``CertificatePublicKey/verificationWork``.
+    var verificationWork: Int { verificationKey?.verificationWork ?? 0 }
+
+    /// Whether it signed a timestamp for a certificate; the one costly step.
+    func signed(_ timestamp: SignedCertificateTimestamp, for precertificate: Precertificate) -> Bool {
+        let scheme: VerificationKey.Scheme
+        switch timestamp.algorithm {
+        case .ecdsa: scheme = .ecdsaP256
+        case .rsa: scheme = .rsaPKCS1
+        case .other: return false
+        }
+        let content = timestamp.signedContent(of: precertificate)
+        return verificationKey?.verifies(Array(timestamp.signature), over: content, by: scheme) ?? false
+    }
+}
+
+extension TransparencyLog.State {
+    /// For messages and digests.
+    var word: String {
+        switch self {
+        case .pending: "pending"
+        case .qualified: "qualified"
+        case .usable: "usable"
+        case .readOnly: "read-only"
+        case .retired: "retired"
+        case .rejected: "rejected"
+        }
+    }
+
+    /// Since when it is retired.
+    var retirement: Date? {
+        if case .retired(let date) = self { date } else { nil }
+    }
+}

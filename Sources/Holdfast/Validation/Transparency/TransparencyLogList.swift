@@ -1,0 +1,81 @@
+import Crypto
+
+public import struct Foundation.Date
+
+/// The transparency logs that count, and when somebody last looked at them: a value, found by their identifiers.
+///
+/// Google's list is read from JSON, with its signature; other lists are given as data:
+/// ```swift
+/// let list = TransparencyLogList([
+///     try TransparencyLog(name: "Log 1", key: key, operatorName: "Example", state: .usable)
+/// ], issuedAt: date)
+/// ```
+/// Cheap to copy; safe to use from any thread.
+public struct TransparencyLogList: Sendable {
+    private final class Index: Sendable {
+        let logs: [TransparencyLog]
+        let byIdentifier: [OctetString: TransparencyLog]
+        let digest: [UInt8]
+
+        init(_ given: [TransparencyLog], _ seconds: Int64) {
+            var byIdentifier: [OctetString: TransparencyLog] = [:]
+            var logs: [TransparencyLog] = []
+            var hash = SHA256()
+            hash.update(data: Array("\(seconds) ".utf8))
+            for log in given where byIdentifier[OctetString(log.identifier[...])] == nil {
+                byIdentifier[OctetString(log.identifier[...])] = log
+                logs.append(log)
+                hash.update(data: SHA256Digest.of(log.encoded))
+            }
+            self.logs = logs
+            self.byIdentifier = byIdentifier
+            digest = Array(hash.finalize())
+        }
+    }
+
+    private let index: Index
+    /// When the list was made, in the words of whoever keeps it.
+    public let issuedAt: Date
+
+    /// Puts a list together.
+    /// - Parameters:
+    ///   - logs: each key once; of two logs with one key the first counts.
+    ///   - issuedAt: from when on the list grows old.
+    public init(_ logs: [TransparencyLog], issuedAt: Date) {
+        self.issuedAt = issuedAt
+        index = Index(logs, issuedAt.wholeSeconds)
+    }
+
+    /// The logs, in the order given.
+    public var logs: [TransparencyLog] { index.logs }
+
+    /// The log that timestamps name by an identifier of 32 octets.
+    public func log(withIdentifier identifier: ArraySlice<UInt8>) -> TransparencyLog? {
+        index.byIdentifier[OctetString(identifier)]
+    }
+
+    /// Equal for lists that say the same.
+    var digest: [UInt8] { index.digest }
+}
+
+extension TransparencyLogList: Hashable {
+    /// Whether both say the same of the same logs, in the same order.
+    public static func == (left: TransparencyLogList, right: TransparencyLogList) -> Bool {
+        left.digest == right.digest
+    }
+
+    /// Consistent with equality.
+    public func hash(into hasher: inout Hasher) { hasher.combine(octets: digest[...]) }
+}
+
+/// Where ``Transparency`` takes its logs from: a ``TransparencyLogList``, which stays as it is, or something that renews
+/// it. It is asked once at the beginning of every validation, from any thread, and answers without I/O.
+public protocol TransparencyLogSource: Sendable {
+    /// The list of now.
+    var current: TransparencyLogList { get }
+}
+
+extension TransparencyLogList: TransparencyLogSource {
+    /// The list itself.
+    public var current: TransparencyLogList { self }
+}
