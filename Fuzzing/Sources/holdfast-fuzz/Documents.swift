@@ -35,7 +35,7 @@ private func examineTable(_ entries: [FingerprintEntry]) {
     _ = table.soonestExpiry(at: 0)
 }
 
-private func isJSON(_ input: [UInt8]) -> Bool {
+func isJSON(_ input: [UInt8]) -> Bool {
     guard var reader = try? StrictJSONReader(input, maximumBytes: 65_536) else { return false }
     return (try? reader.skipValue()) != nil && (try? reader.finish()) != nil
 }

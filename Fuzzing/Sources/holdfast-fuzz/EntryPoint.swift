@@ -10,7 +10,7 @@ public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// A reader of untrusted input, and what must hold whatever it gets.
 enum FuzzTarget: String, CaseIterable {
     case certificate, publicKeyInfo, chain, host, pin, propertyList, document, message, certificateFile, revocationList,
-        pinFile, metadata, bundle
+        pinFile, metadata, bundle, logList, timestamps
 
     static let selected: FuzzTarget = {
         let name = ProcessInfo.processInfo.environment["HOLDFAST_FUZZ_TARGET"] ?? ""
@@ -37,6 +37,8 @@ enum FuzzTarget: String, CaseIterable {
         case .pinFile: examinePinFile(input)
         case .metadata: examineMetadata(input)
         case .bundle: examineBundle(input)
+        case .logList: examineLogList(input)
+        case .timestamps: examineTimestamps(input)
         }
     }
 }
