@@ -64,6 +64,7 @@ extension Sections {
         case "requests": try await requests()
         case "stores": try await stores()
         case "memory": try memory()
+        case "revocation": try await revocation()
         default: try await lists()
         }
     }
