@@ -8,7 +8,6 @@ import Holdfast
 /// let logs = [try TestTransparencyLog(name: "Log 1"), try TestTransparencyLog(name: "Log 2")]
 /// let leaf = try authority.leaf(names: ["www.example.com"]) { $0.timestamps = logs.map { TestTimestamp(of: $0) } }
 /// ```
-/// A value; it may be used from any thread.
 public struct TestTransparencyLog: Sendable, Hashable {
     /// What people call it.
     public var name: String

@@ -41,7 +41,14 @@ struct SignedCertificateTimestampTests {
         let log = try scene.list.logs[0]
         let shapes: [(inout CertificateSpecification) -> Void] = [
             { $0.faults = [.extensions { $0.reverse() }] },
-            { $0.faults = [.extensions { $0.swapAt(1, $0.count - 1) }] },
+            {
+                $0.faults = [
+                    .extensions { list in
+                        let place = list.firstIndex { $0.identifier == .signedCertificateTimestamps }
+                        if let place { list.insert(list.remove(at: place), at: 1) }
+                    }
+                ]
+            },
             { $0.faults = [.extensions { $0.removeAll { $0.identifier != .signedCertificateTimestamps } }] },
             { $0.subjectAltName = (0..<60).map { .dns("host-\($0).example.com") } },
             { $0.extensions = [TestExtension([1, 2, 3], value: [UInt8](repeating: 5, count: 70_000))] },

@@ -42,8 +42,9 @@ struct TransparencyOpenSSLTests {
                 ], in: folder, limit: .seconds(300))
             server.end()
             let prefix = "SCT validation status: "
+            // OpenSSL takes them from the end of its list.
             return client.text.split(separator: "\n").filter { $0.hasPrefix(prefix) }
-                .map { String($0.dropFirst(prefix.count)) }
+                .map { String($0.dropFirst(prefix.count)) }.reversed()
         }
     }
 
@@ -106,7 +107,8 @@ struct TransparencyOpenSSLTests {
                 shape(&$0)
             }
             #expect(try ours(leaf, issuedBy: root.root, logs) == expected)
-            #expect(try await statuses(leaf, trusting: root.root, logs) == expected)
+            let foreign = try await statuses(leaf, trusting: root.root, logs)
+            #expect(foreign == expected)
         }
     }
 }

@@ -5,7 +5,6 @@ import struct Foundation.Date
 /// A field that nobody here asks for is skipped, and a log in a state that is not known is one that never counts: a newer
 /// list must not end the trust in everything. What is not as the schema says is an error.
 struct LogListReader {
-    static let maximumBytes = 8 << 20
     /// The public web has some dozens of logs; with those that ended, two hundred.
     static let maximumLogs = 4_096
     static let maximumFormerOperators = 64
@@ -22,7 +21,8 @@ struct LogListReader {
 
     static func read(_ octets: [UInt8]) throws(DocumentError) -> TransparencyLogList {
         do throws(DocumentError) {
-            var reader = LogListReader(json: try StrictJSONReader(octets, maximumBytes: maximumBytes))
+            var reader = LogListReader(
+                json: try StrictJSONReader(octets, maximumBytes: TransparencyLogList.maximumBytes))
             return try reader.list()
         } catch {
             if error.code == .cancelled { throw error }

@@ -1,6 +1,9 @@
 public import struct Foundation.Data
 
 extension TransparencyLogList {
+    /// The most octets of a list that is read; Google's has some 100,000.
+    package static let maximumBytes = 8 << 20
+
     /// Reads a log list in Google's schema, version 3, whose signature stands beside it, as Google publishes
     /// `log_list.json` and `log_list.sig`.
     /// - Parameters:
@@ -10,9 +13,9 @@ extension TransparencyLogList {
     /// - Throws: ``DocumentError``: `invalidSignature`, or what is wrong with the list.
     public init(verifying json: Data, signature: Data, key: SubjectPublicKeyInfo) throws(DocumentError) {
         let octets = Array(json)
-        guard octets.count <= LogListReader.maximumBytes else {
+        guard octets.count <= Self.maximumBytes else {
             throw DocumentError(
-                .tooLarge, expected: "at most \(LogListReader.maximumBytes) bytes", found: "\(octets.count)",
+                .tooLarge, expected: "at most \(Self.maximumBytes) bytes", found: "\(octets.count)",
                 remedy: LogListReader.remedy)
         }
         let verifier = VerificationKey(der: Array(key.der))

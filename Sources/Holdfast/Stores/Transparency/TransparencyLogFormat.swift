@@ -39,7 +39,8 @@ struct TransparencyLogFormat: DocumentFormat {
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
     ) async throws(StoreError) -> FetchedDocument<Content>? {
         let body = try await data(
-            configuration.listURL, from: provider, accepting: "application/json", atMost: LogListReader.maximumBytes)
+            configuration.listURL, from: provider, accepting: "application/json",
+            atMost: TransparencyLogList.maximumBytes)
         let signature = try await data(
             configuration.signatureURL, from: provider, accepting: "*/*", atMost: Self.maximumSignature)
         var record = StoredRecord(format: .logList, body: body)

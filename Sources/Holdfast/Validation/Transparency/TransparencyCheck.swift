@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// Whether a leaf has the timestamps that are asked for (RFC 6962 3.3, RFC 6962 5.2 for whoever checks).
+/// Whether a leaf has the timestamps that are asked for (RFC 6962 3.3; what a client asks of them, RFC 6962 5.2).
 enum TransparencyCheck {
     static let name = "transparency"
     static let reference = "RFC 6962 3.3"

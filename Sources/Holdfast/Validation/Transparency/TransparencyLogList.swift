@@ -10,7 +10,7 @@ public import struct Foundation.Date
 ///     try TransparencyLog(name: "Log 1", key: key, operatorName: "Example", state: .usable)
 /// ], issuedAt: date)
 /// ```
-/// Cheap to copy; safe to use from any thread.
+/// It is cheap to copy.
 public struct TransparencyLogList: Sendable {
     private final class Index: Sendable {
         let logs: [TransparencyLog]
