@@ -47,7 +47,7 @@ struct ChainFileOptions: ParsableArguments {
         var report = CheckReport(host: host, time: time, pins: decision.configuredPins)
         report.take(decision, validator: validator, watch: watch, pins: pins)
         report.revocationLists = lookup.places(of: trust.chain)
-        let remarks = Self.remarks(on: certificates)
+        let remarks = (report.remarks ?? []) + Self.remarks(on: certificates)
         report.remarks = remarks.isEmpty ? nil : remarks
         return report
     }

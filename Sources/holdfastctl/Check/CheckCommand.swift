@@ -23,6 +23,11 @@ struct CheckCommand: AsyncParsableCommand {
             the certificates of the path name, over http or https and without the proxy, and the answer says where it \
             looked. A certificate whose status no list tells is refused then, also one that names no list.
 
+            With --log-list a certificate needs timestamps of logs in the list: two, or three if it is valid for more \
+            than 180 days, of two operators. The answer names each timestamp and why it does not count. A list that is \
+            older than 70 days is not enforced, as in an app, and a remark says so. Get the list from \
+            https://www.gstatic.com/ct/log_list/v3/log_list.json and verify its signature yourself.
+
             A server is asked for an ECDSA and for an RSA key, since some clients see the one and some the other: each \
             certificate is a result of its own. With --all-addresses every address of the name is asked.
 
@@ -42,6 +47,7 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check www.example.com:8443 --watch 21
               holdfastctl check intranet.example --ca company-root.pem --crl company.crl
               holdfastctl check www.example.com --revocation
+              holdfastctl check www.example.com --log-list log_list.json
               holdfastctl check www.example.com --connect-to 192.0.2.7:8443
               holdfastctl check www.example.com --json | jq .failure.code
               holdfastctl check example.com api.example.com [2001:db8::1]:8443 --watch 21
@@ -97,7 +103,7 @@ struct CheckCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Fail if a certificate ends in less than so many days.", valueName: "days"))
     var watch: Int?
 
-    @OptionGroup(title: "Revocation and policies")
+    @OptionGroup(title: "Revocation, policies and transparency")
     var certificateStatus: StatusOptions
 
     @OptionGroup(title: "Published pins")
@@ -151,8 +157,8 @@ struct CheckCommand: AsyncParsableCommand {
             let pins = try await readPins(at: time)
             let lookup = try certificateStatus.lookup(within: .seconds(connection.timeout))
             let report = try await file.report(
-                validator: certificateStatus.validator(to: try await connection.anchors(), by: lookup), lookup: lookup,
-                at: time, watch: watch, pins: pins
+                validator: try certificateStatus.validator(to: try await connection.anchors(), by: lookup),
+                lookup: lookup, at: time, watch: watch, pins: pins
             ) { try policy(published: pins, for: $0, at: time) }
             try finish([report], to: output)
             return
@@ -180,7 +186,7 @@ struct CheckCommand: AsyncParsableCommand {
             lookup = try certificateStatus.lookup(within: .seconds(connection.timeout))
             probe = try await ServerProbe(
                 options: connection,
-                validator: certificateStatus.validator(to: try await connection.anchors(), by: lookup))
+                validator: try certificateStatus.validator(to: try await connection.anchors(), by: lookup))
         } catch {
             // It is true of every host alike, and said once.
             if json { try print(examinations.map { $0.report.failing(error) }, to: output) }

@@ -72,7 +72,7 @@ struct CheckReport: Encodable {
     var revocationLists: [RevocationLookup.Place]?
     /// What the published pins mean for this server; absent where nobody asked.
     var published: PublishedPins.Verdict?
-    /// What is unusual about the order of the chain.
+    /// What is unusual about the order of the chain, and what could not be asked.
     var remarks: [String]?
     var failure: Failure?
     var error: Failing?
@@ -124,6 +124,7 @@ struct CheckReport: Encodable {
         failure = decision.failure.map(Failure.init)
         published = pins?.judge(decision, watch: watch)
         if published?.isLockedOut == true { outcome = .untrusted }
+        remarks = Self.remarks(on: decision)
         matchedPins = decision.matchedPins.map(\.description)
         expiring = watch?.expiring(in: decision)
 
@@ -152,6 +153,13 @@ struct CheckReport: Encodable {
 }
 
 extension CheckReport {
+    /// What was not asked because its evidence is too old; nil where all was.
+    private static func remarks(on decision: TrustDecision) -> [String]? {
+        let remarks = decision.notices.filter { $0.code == .transparencyNotEnforced }
+            .map { "no timestamps were asked for: expected \($0.expected), found \($0.found)" }
+        return remarks.isEmpty ? nil : remarks
+    }
+
     func print(to output: Output) {
         let details = [address.map { "at \($0)" }, proxy.map { "through the proxy \($0)" }, tls].compactMap(\.self)
             .joined(separator: ", ")

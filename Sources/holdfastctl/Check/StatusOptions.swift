@@ -1,8 +1,8 @@
 import ArgumentParser
 import Holdfast
 
-/// What `check` asks of certificates beside a valid path: that nobody revoked them, and under which policy they were
-/// issued.
+/// What `check` asks of certificates beside a valid path: that nobody revoked them, under which policy they were issued,
+/// and that transparency logs have seen them.
 struct StatusOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -21,9 +21,31 @@ struct StatusOptions: ParsableArguments {
         transform: Self.policy)
     var policy: [String] = []
 
+    @Option(
+        name: .customLong("log-list"),
+        help: ArgumentHelp(
+            "Ask for timestamps of the transparency logs in this file (Google's log_list.json, version 3).",
+            valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var logList: String?
+
     /// What validates by these.
-    func validator(to anchors: TrustAnchors, by lookup: RevocationLookup) -> PathValidator {
-        PathValidator(anchors: anchors, revocation: lookup.source, certificatePolicies: certificatePolicies)
+    func validator(
+        to anchors: TrustAnchors, by lookup: RevocationLookup
+    ) throws(CommandFailure) -> PathValidator {
+        PathValidator(
+            anchors: anchors, revocation: lookup.source, certificatePolicies: certificatePolicies,
+            transparency: try transparency())
+    }
+
+    private func transparency() throws(CommandFailure) -> Transparency {
+        guard let logList else { return .none }
+        let json = try InputFile.content(of: logList, maximumBytes: TransparencyLogList.maximumBytes)
+        do throws(DocumentError) {
+            return .required(try TransparencyLogList(json: json))
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(logList): \(error)")
+        }
     }
 
     private var certificatePolicies: CertificatePolicies {

@@ -44,7 +44,8 @@ struct DemoConnection {
         let client = try PinnedTLSClient(
             trust: .policy(try stage.policy(step.policy, store: store, trustServer: trustServer)), host: stage.host,
             validator: PathValidator(
-                anchors: stage.anchors, revocation: step.policy == .revocation ? stage.lists : .none),
+                anchors: stage.anchors, revocation: step.policy == .revocation ? stage.lists : .none,
+                transparency: step.policy == .transparency ? .required(stage.logs) : .none),
             handshakeTimeout: .seconds(10), clock: stage.clock)
         let options = LoopbackTLSServer.Options(
             behavior: .echo, oldestTLSVersion: step.version, newestTLSVersion: step.version)

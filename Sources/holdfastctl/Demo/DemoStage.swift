@@ -7,6 +7,8 @@ enum DemoPolicy {
     case standard, keyPin, certificatePin
     /// Standard validation, with the lists of the authorities.
     case revocation
+    /// Standard validation, with timestamps of transparency logs required.
+    case transparency
     /// The pins of a store, which change.
     case store
     /// The keys in a trust server's document.
@@ -16,6 +18,7 @@ enum DemoPolicy {
         switch self {
         case .standard: "standard"
         case .revocation: "revocation"
+        case .transparency: "timestamps"
         case .keyPin: "key pin"
         case .certificatePin: "cert pin"
         case .store: "store"
@@ -60,6 +63,8 @@ struct DemoStage {
     let renewed: TestCertificate
     /// What the authorities revoked; the issuing one has rolled its key over and signs its list with the new one.
     let lists: Revocation
+    /// The logs whose timestamps count, of two operators.
+    let logs: TransparencyLogList
 
     init() throws {
         let name = "api.example.com"
@@ -82,6 +87,14 @@ struct DemoStage {
             try [rolledOver.revocationList { $0.serialNumbers = [serial] }, root.revocationList()].map {
                 try CertificateRevocationList(der: $0)
             }, certificates: [try X509Certificate(der: rolledOver.certificate.der)], isRequired: true)
+        let testLogs = [try TestTransparencyLog(name: "Demo Log 1"), try TestTransparencyLog(name: "Demo Log 2")]
+        logs = TransparencyLogList(
+            try testLogs.map {
+                try TransparencyLog(
+                    name: $0.name, key: $0.key.subjectPublicKeyInfoDER, operatorName: "Operator of \($0.name)",
+                    state: .usable)
+            }, issuedAt: clock.now)
+        let logged = try issuing.leaf(names: [.dns(name)]) { $0.timestamps = testLogs.map { TestTimestamp(of: $0) } }
         let other = try issuing.leaf(names: ["www.example.net"])
         let selfSigned = try TestAuthority.selfSigned(names: [.dns(name)])
         let stranger = try TestAuthority.root(name: "Stranger's Root").intermediate(name: "Stranger's CA")
@@ -105,6 +118,8 @@ struct DemoStage {
             step("expired certificate", .standard, .tlsv13, expired, .refused(.expired)),
             step("the trusted server, list by a new key", .revocation, .tlsv13, server, .accepted),
             step("revoked certificate", .revocation, .tlsv13, revoked, .refused(.revoked)),
+            step("certificate that two logs have seen", .transparency, .tlsv13, logged, .accepted),
+            step("certificate without timestamps", .transparency, .tlsv13, server, .refused(.notTransparent)),
             step("certificate for another name", .standard, .tlsv12, other, .refused(.hostNameMismatch)),
             step("self-signed certificate", .standard, .tlsv13, selfSigned, .refused(.unknownIssuer)),
             step("renewed certificate, same key", .keyPin, .tlsv13, renewed, .accepted),
@@ -124,7 +139,7 @@ struct DemoStage {
     ) throws -> any TrustPolicy {
         let pattern = HostPattern(host)
         switch kind {
-        case .standard, .revocation: return StandardPolicy(host: pattern, clock: clock)
+        case .standard, .revocation, .transparency: return StandardPolicy(host: pattern, clock: clock)
         case .keyPin:
             return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.publicKey(of: original.der)]), clock: clock)
         case .certificatePin:

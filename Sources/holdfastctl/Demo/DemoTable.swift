@@ -44,6 +44,7 @@ enum DemoTable {
             return switch result.step.policy {
             case .standard: "valid path, right name"
             case .revocation: "a current list does not name it"
+            case .transparency: "two logs of two operators signed for it"
             case .keyPin: "the pinned key is in a valid path"
             case .certificatePin: "the pinned certificate is in a valid path"
             case .store: "the list has its certificate"
@@ -61,6 +62,7 @@ enum DemoTable {
         case .pinMismatch: facts = "a valid path without the pin"
         case .noUsablePins: facts = "the store says empty"
         case .revoked: facts = "a list of its authority names it"
+        case .notTransparent: facts = "no log signed for it"
         case .unknownIssuer: facts = "no path to a trusted root"
         default: facts = failure.found
         }

@@ -13,11 +13,13 @@ struct DemoTests {
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         #expect(!run.actsOnTerminal)
-        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 32)
+        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 34)
         #expect(!run.output.contains("WRONG"))
-        #expect(run.output.contains("12 refused: not one byte of a request reached a server."))
-        #expect(run.output.contains("All 32 verdicts as expected"))
-        for code in ["pinMismatch", "expired", "revoked", "hostNameMismatch", "unknownIssuer", "noUsablePins"] {
+        #expect(run.output.contains("13 refused: not one byte of a request reached a server."))
+        #expect(run.output.contains("All 34 verdicts as expected"))
+        for code in [
+            "pinMismatch", "expired", "revoked", "notTransparent", "hostNameMismatch", "unknownIssuer", "noUsablePins",
+        ] {
             #expect(run.output.contains(code))
         }
     }
@@ -87,7 +89,7 @@ struct DemoTests {
     func verbose() async throws {
         let run = try await CommandRun.holdfastctl(["demo", "--verbose"])
         #expect(run.status == 0)
-        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 12)
+        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 13)
     }
 
     @Test("A step counts as expected only with the right reason and with the bytes where they belong")

@@ -1,0 +1,87 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastTesting
+import Testing
+
+@Suite("holdfastctl check --log-list")
+struct CheckTransparencyTests {
+    private typealias Report = CheckTests.Report
+
+    private let logs: [TestTransparencyLog]
+
+    init() throws { logs = try ["First Log", "Second Log"].map { try TestTransparencyLog(name: $0) } }
+
+    /// A list of both logs, made so many days ago, in a file.
+    private func list(_ folder: URL, daysAgo days: Double = 1) throws -> String {
+        var list = try TestLogList(issuedAt: SystemWallClock().now.addingTimeInterval(-days * 86_400))
+        for log in logs { list.operators["Operator of \(log.name)"] = [TestLogList.Entry(log)] }
+        let file = folder.appending(path: "log_list.json")
+        try list.json.write(to: file)
+        return file.path
+    }
+
+    private func site(_ logs: [TestTransparencyLog]) throws -> TestSite {
+        try TestSite { $0.timestamps = logs.map { TestTimestamp(of: $0) } }
+    }
+
+    @Test("A certificate that the logs have seen is trusted, and the rule is shown with those of the leaf")
+    func logged() async throws {
+        let site = try site(logs)
+        try await withTemporaryFolder { folder in
+            let (run, _) = try await site.run("check", ["--log-list", try list(folder), "--json"])
+            #expect(run.status == 0, "\(run.errors)")
+            let report = try run.json(Report.self)
+            let rules = (report.rules ?? []).filter { $0.rule == "transparency" }
+            #expect(rules.map(\.kept) == [true] && rules.map(\.subject) == ["CN=api.example.com"])
+            let (plain, _) = try await site.run("check", ["--json"])
+            #expect(try plain.json(Report.self).rules?.contains { $0.rule == "transparency" } == false)
+        }
+    }
+
+    @Test("A certificate with too few timestamps is refused, and each timestamp is named with what is wrong with it")
+    func refused() async throws {
+        let stranger = try TestTransparencyLog(name: "Stranger")
+        let site = try site([logs[0], stranger])
+        try await withTemporaryFolder { folder in
+            let (run, server) = try await site.run("check", ["--log-list", try list(folder)])
+            #expect(run.status == 1 && run.errors.isEmpty && server.plaintextBytesReceived == 0)
+            #expect(run.output.contains("Not trusted\n  notTransparent for api.example.com"))
+            let first = "timestamp 1 of \"First Log\" (operator \"Operator of First Log\")"
+            #expect(run.lines.contains { $0.contains(first) && $0.hasSuffix(": counts") })
+            let identifier = Data(stranger.identifier).base64EncodedString()
+            #expect(
+                run.lines.contains {
+                    $0.contains("timestamp 2 of log \(identifier)")
+                        && $0.hasSuffix(": does not count: the log list does not have its log")
+                })
+            #expect(run.lines.contains { $0.contains("BROKEN") && $0.contains("RFC 6962 3.3") })
+        }
+    }
+
+    @Test("A list past its age is not enforced, and a remark says so")
+    func outdated() async throws {
+        let site = try site([])
+        try await withTemporaryFolder { folder in
+            let (fresh, _) = try await site.run("check", ["--log-list", try list(folder, daysAgo: 69), "--brief"])
+            #expect(fresh.status == 1 && fresh.output.contains("notTransparent"))
+            let (old, _) = try await site.run("check", ["--log-list", try list(folder, daysAgo: 71)])
+            #expect(old.status == 0, "\(old.errors)")
+            let remark = "Remark: no timestamps were asked for: expected a log list at most 70 days old"
+            #expect(old.output.contains(remark))
+        }
+    }
+
+    @Test("A log list that cannot be read ends with 3, and is named", arguments: ["missing.json", "junk.json"])
+    func unreadable(name: String) async throws {
+        try await withTemporaryFolder { folder in
+            try Data("{".utf8).write(to: folder.appending(path: "junk.json"))
+            try Data(try TestAuthority.root().certificate.pem.utf8).write(to: folder.appending(path: "root.pem"))
+            let run = try await CommandRun.holdfastctl(
+                ["check", "api.example.com", "--ca", "root.pem", "--log-list", name], in: folder)
+            #expect(run.status == 3)
+            #expect(run.output.isEmpty)
+            #expect(run.errors.contains(name))
+        }
+    }
+}
