@@ -59,7 +59,9 @@ public struct TrustMetrics: Sendable {
     }
 
     /// Counts every update of a list from now on, of all lists together.
-    /// - Parameter name: the store's, to tell it from others.
+    /// - Parameters:
+    ///   - store: whose lists are counted.
+    ///   - name: the store's name, to tell it from others.
     @discardableResult
     public func count(_ store: RevocationStore, named name: String = "revocation") -> ObserverToken {
         store.addObserver { event in
