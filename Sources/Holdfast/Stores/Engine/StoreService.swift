@@ -4,6 +4,7 @@ public import ServiceLifecycle
 extension CertStore: Service {}
 extension TrustServerStore: Service {}
 extension RevocationStore: Service {}
+extension TransparencyLogStore: Service {}
 #endif
 
 /// Runs what keeps a store up to date until the task is cancelled, or until the group of services that it belongs to is

@@ -64,9 +64,11 @@ public final class TransparencyLogStore: Sendable {
         try await documents.update(mode: mode)
     }
 
-    /// Keeps the store up to date until the task is cancelled; made for a group of services. Without it, validations
-    /// start an update when one is due.
-    public func run() async throws { await documents.run(sleepingOn: ContinuousClock()) }
+    /// Keeps the store up to date until the task is cancelled, or until the group of services that runs the store is shut
+    /// down. Without it, validations start an update when one is due.
+    public func run() async throws {
+        try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
+    }
 
     /// Keeps the store up to date until the task is cancelled, sleeping on a clock of the caller's.
     public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
