@@ -4,7 +4,7 @@ import ArgumentParser
 struct Holdfastctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "holdfastctl",
-        abstract: "Decide about TLS servers as Holdfast does: try it, examine a server, make pins, sign them.",
+        abstract: "Try Holdfast's decisions about TLS servers, examine a server, make pins and sign them.",
         discussion: """
             Exit codes: 0 success or trusted, 1 a negative answer (not trusted, not as expected), 2 wrong usage, \
             3 could not find out (network, file). Errors go to standard error.

@@ -1,5 +1,5 @@
 /// Policies by name: hosts and patterns through the index, where one policy decides for a host; any other name by
-/// equality. A value.
+/// equality.
 struct PolicyTable: Sendable {
     /// What a policy is kept under.
     enum Key: Hashable, Sendable {

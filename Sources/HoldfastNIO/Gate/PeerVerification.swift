@@ -39,7 +39,7 @@ public import NIOSSL
 ///   `.optionalVerification` a client without a certificate comes in unasked; see ``serverConfiguration(from:oldestTLSVersion:)``.
 /// - **Its reason is lost.** NIOSSL reports `CERTIFICATE_VERIFY_FAILED` alone; `onDecision` learns the reason.
 ///
-/// With TLS 1.3 a client learns of its own rejection only on its first read. A value; may be used from any thread.
+/// With TLS 1.3 a client learns of its own rejection only on its first read.
 public struct PeerVerification: Sendable {
     /// Asked at every step, so that a policy that was replaced meanwhile decides nothing.
     private let trust: @Sendable () -> TrustSource

@@ -9,38 +9,39 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Connect to servers and say whether they are trusted, and why.",
         usage: "holdfastctl check [<options>] <host[:port]> ...",
         discussion: """
-            Prints the verdict, the chain that the server presents, how each rule came out for each certificate with \
-            the section it comes from, and pins that are ready to paste. Nothing is sent to the server but the \
-            handshake, and with --starttls or --proxy the request for it. A host is also taken from a URL. Of \
-            several hosts, eight at a time, it prints a table instead: verdict, days until the first certificate of \
-            the path ends, and reason; errors are on standard error.
+            Prints the verdict, the chain that the server presents, the result of each rule for each certificate with \
+            the section that the rule comes from, and pins that are ready to paste. The command sends the server \
+            nothing but the handshake and, with --starttls or --proxy, the request for it. A host may also be given as \
+            a URL. For several hosts, eight at a time, it prints a table instead: verdict, days until the first \
+            certificate of the path ends, and reason. Errors go to standard error.
 
-            With --watch the command fails, and says which, if a certificate ends sooner than so many days: one of \
-            the valid path with its anchor, or one that was presented and has a pin that was asked for.
+            With --watch the command fails if a certificate ends within that many days, and names it: a certificate of \
+            the valid path, including its anchor, or one that was presented and has a configured pin.
 
-            Lists of --crl have to be current and signed by the issuer that they are of: where a list speaks of an \
-            issuer's certificates and none counts, they are refused. With --revocation the lists are fetched that \
-            the certificates of the path name, over http or https and without the proxy, and the answer says where it \
-            looked. A certificate whose status no list tells is refused then, also one that names no list.
+            Lists of --crl must be current and signed by their issuer: if there are lists for an issuer's certificates \
+            but none of them counts, the certificates are refused. With --revocation the command fetches the lists \
+            that the certificates of the path name, over http or https and without the proxy, and the result says \
+            where it looked. A certificate whose status no list gives is then refused, even if it names no list.
 
             With --log-list a certificate needs timestamps of logs in the list: two, or three if it is valid for more \
-            than 180 days, of two operators. The answer names each timestamp and why it does not count. A list that is \
-            older than 70 days is not enforced, as in an app, and a remark says so. Get the list from \
+            than 180 days, of two operators. The result names each timestamp and says why it does not count. A list \
+            that is older than 70 days is not enforced, as in an app, and a remark says so. Get the list from \
             https://www.gstatic.com/ct/log_list/v3/log_list.json and verify its signature yourself.
 
-            A server is asked for an ECDSA and for an RSA key, since some clients see the one and some the other: each \
-            certificate is a result of its own. With --all-addresses every address of the name is asked.
+            A server is asked for an ECDSA key and for an RSA key, because some clients see one and some the other: \
+            each certificate has its own result. With --all-addresses every address of the name is asked.
 
-            With --pins the command says whether clients that have these pins get in: those of a pin file, which decides \
-            as in the app, of a signed list (--key), or of a trust server's document (--signer). Without a host all of \
-            its hosts are checked that can be dialled; of **.DOMAIN that is the domain itself, of *.DOMAIN none, and \
-            retired hosts are left out. --watch counts the ends of entries and of a pin file too.
+            With --pins the command says whether clients that have these pins get in. The pins are those of a pin \
+            file, which decides as in the app, of a signed list (--key), or of a trust server's document (--signer). \
+            If no host is given, all hosts of the document that can be dialled are checked: for **.DOMAIN the domain \
+            itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers the expiry of entries \
+            and of a pin file.
 
-            With --chain a chain in a file is checked before any server has it, for --host and, if not for now, \
-            for --at.
+            With --chain a chain in a file is checked before any server has it, for --host, and for the time --at if \
+            not for the current time.
 
-            A server that asks for a certificate gets that of --client-cert. With TLS 1.3 it decides about it only \
-            after the handshake, so that its verdict is not part of the answer.
+            A server that asks for a certificate gets the one of --client-cert. With TLS 1.3 the server decides about \
+            it only after the handshake, so its verdict is not part of the result.
 
             EXAMPLES
               holdfastctl check www.example.com
@@ -61,16 +62,16 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check db.example.com --starttls postgres --ca company-root.pem
               holdfastctl check www.example.com --proxy proxy.example:3128
 
-            With --starttls the server is first asked for TLS in the words of its protocol. The command ends with 3 \
-            where the server refuses, and where anything in plaintext follows its go-ahead.
+            With --starttls the server is first asked for TLS in its own protocol. The command exits with 3 if the \
+            server refuses, or if anything in plaintext follows its go-ahead.
 
             Exit codes: 0 trusted, 1 not trusted, expiring too soon or a client would be locked out, 2 wrong usage, \
             3 could not connect or find out. \
-            Of several hosts: 0 all are trusted, 1 one or more are not, 3 none is known to be untrusted but of one or \
-            more the command could not find out.
+            For several hosts: 0 all are trusted, 1 one or more are not, 3 none is known to be untrusted, but for one \
+            or more the command could not find out.
 
-            With --json one object in a line is printed for each host, in the order of the arguments, or for each of its \
-            certificates, whatever happens after the arguments were read. Its fields, absent where they do not apply: \
+            With --json one object per line is printed for each host, in the order of the arguments, or for each of \
+            its certificates, whatever happens after the arguments were read. Its fields, absent where they do not apply: \
             outcome (trusted, untrusted, unknown), host, port, address, proxy, tls, asksForClientCertificate, time, \
             chain, anchor, rules (rule, \
             reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
@@ -82,7 +83,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The hosts to dial, with a port if not the usual one; IPv6 in brackets.", valueName: "host[:port]"),
+            "The hosts to dial, with the port if it is not the usual one; IPv6 in brackets.", valueName: "host[:port]"),
         transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
     var hostArguments: [CheckedArgument<DialledHost>] = []
 
@@ -100,7 +101,7 @@ struct CheckCommand: AsyncParsableCommand {
         help: "Ask every address of each name.")
     var allAddresses = false
 
-    @Option(help: ArgumentHelp("Fail if a certificate ends in less than so many days.", valueName: "days"))
+    @Option(help: ArgumentHelp("Fail if a certificate ends in less than this many days.", valueName: "days"))
     var watch: Int?
 
     @OptionGroup(title: "Revocation, policies and transparency")
@@ -112,7 +113,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "A chain in a file")
     var file: ChainFileOptions
 
-    @Flag(help: "Print JSON instead of text, one object in a line for each host.")
+    @Flag(help: "Print JSON instead of text, one object per line for each host.")
     var json = false
 
     @Flag(help: "Print a line for each host: verdict, days left and reason.")

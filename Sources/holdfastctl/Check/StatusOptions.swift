@@ -11,7 +11,9 @@ struct StatusOptions: ParsableArguments {
         completion: .file(extensions: ["crl", "pem", "der"]))
     var crl: [String] = []
 
-    @Flag(help: "Fetch the revocation lists that the certificates name; each has to be known not to be revoked.")
+    @Flag(
+        help: "Fetch the revocation lists that the certificates name; each certificate must be known not to be revoked."
+    )
     var revocation = false
 
     @Option(

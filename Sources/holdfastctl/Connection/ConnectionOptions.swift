@@ -48,7 +48,7 @@ struct ConnectionOptions: ParsableArguments {
         completion: .file(extensions: ["pem", "key"]))
     var clientKey: String?
 
-    @Option(help: ArgumentHelp("Give up after so many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
     var timeout = 10
 
     var connectTo: DialledHost? { connectToArgument?.value }

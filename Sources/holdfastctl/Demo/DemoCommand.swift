@@ -9,10 +9,10 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Watch Holdfast decide about real TLS connections on loopback.",
         discussion: """
-            Makes an authority and a dozen servers on the spot, none of them reachable from outside, connects to each \
-            and compares every verdict with the one that is due. Then pins change in the field: a client takes them \
-            from a signed list over HTTPS, or the keys that a trust server signed, and refuses what nobody should \
-            trust. Needs no network and changes nothing on this machine. Takes a few seconds.
+            Makes a throwaway authority and a dozen servers that cannot be reached from outside, connects to each, and \
+            compares every verdict with the expected one. Then pins change in the field: a client takes them from a \
+            signed list over HTTPS, or from the keys that a trust server signed, and refuses what nobody should trust. \
+            Needs no network and changes nothing on this machine. Takes a few seconds.
 
             EXAMPLES
               holdfastctl demo

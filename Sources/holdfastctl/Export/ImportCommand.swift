@@ -15,7 +15,7 @@ struct ImportCommand: AsyncParsableCommand {
             Info.plist, and Android's network security configuration. The pin file goes to standard output; what it \
             says in another way is named on standard error.
 
-            What a pin file cannot say is an error, unless --lossy is given; it is named either way.
+            Anything that a pin file cannot express is an error, unless --lossy is given; it is named either way.
 
             TrustKit and Android do not say whether a pin is the server's own or an issuer's, and accept either. \
             The import keeps that, with each pin in both roles, unless --role says which it is.
@@ -35,10 +35,10 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(name: .customLong("from"), help: "The system whose configuration it is: trustkit, ats or android.")
     var source: PinImport.Source
 
-    @Option(help: "Whose keys the pins are where the system does not say: leaf, issuer or both.")
+    @Option(help: "Whose keys the pins are if the system does not say: leaf, issuer or both.")
     var role = PinImport.Role.both
 
-    @Flag(help: "Leave out what a pin file cannot say.")
+    @Flag(help: "Leave out what a pin file cannot express.")
     var lossy = false
 
     private static let maximumBytes = 1 << 20

@@ -7,15 +7,16 @@ import HoldfastSigning
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Print a pin file in another system's words, or the public key of a signer.",
+        abstract: "Print a pin file in another system's format, or the public key of a signer.",
         usage: """
             holdfastctl export <file> --format <format> [<options>]
             holdfastctl export --key <file> [<options>]
             """,
         discussion: """
-            With a pin file: prints the whole file that the other system loads, for all its hosts; with --fragment \
-            the part that goes into one that is there. What the system cannot say is an error, unless --lossy is given; \
-            it is named either way. What changes nothing for a client, such as the state of a pin, is named as well.
+            With a pin file: prints the whole file that the other system loads, for all its hosts, or with --fragment \
+            the part that goes into an existing file. Anything that the system cannot express is an error, unless \
+            --lossy is given; it is named either way. What makes no difference to a client, such as the state of a \
+            pin, is named as well.
 
             With --key: prints the public key of a private key that signs pins, Base64 of the X9.63 form, 65 octets: \
             what CertStoreConfiguration(publicKey:) and verify take.
@@ -39,10 +40,10 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp(ExportFormat.explanation, valueName: "format"))
     var format: ExportFormat?
 
-    @Flag(help: "Print the part that goes into a file that is there.")
+    @Flag(help: "Print the part that goes into an existing file.")
     var fragment = false
 
-    @Flag(help: "Leave out what the format cannot say.")
+    @Flag(help: "Leave out what the format cannot express.")
     var lossy = false
 
     @Option(

@@ -7,14 +7,14 @@ import HoldfastSigning
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show a signed list, or take entries out of it.",
+        abstract: "Show a signed list, or remove entries from it.",
         discussion: """
             EXAMPLES
               holdfastctl list show pins.json
               holdfastctl list prune pins.json --key signer.pub
               holdfastctl list remove pins.json old.example.com --key signer.pub --retire
 
-            Exit codes are those of the verb; each has a --help of its own.
+            Exit codes are those of the verb; each verb has its own --help.
             """,
         subcommands: [ListShowCommand.self, ListPruneCommand.self, ListRemoveCommand.self])
 
@@ -92,7 +92,7 @@ struct ListShowCommand: AsyncParsableCommand {
 struct ListPruneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Take the expired entries out of a list.",
+        abstract: "Remove the expired entries from a list.",
         discussion: """
             The list is verified first, and no private key is needed: what stays keeps its signature. A list of which \
             nothing would be left is not written, since clients refuse one without entries.

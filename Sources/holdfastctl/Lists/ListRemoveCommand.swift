@@ -7,15 +7,14 @@ import HoldfastSigning
 struct ListRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Take the entries of a name or of a certificate out of a list.",
+        abstract: "Remove the entries of a name or of a certificate from a list.",
         usage: "holdfastctl list remove <list> <name | fingerprint> ... --key <public>",
         discussion: """
             The list is verified first, and no private key is needed: what stays keeps its signature.
 
-            Clients refuse a list in which a name that they have live entries of has none: the connection to that \
-            host would be without pins. So the last live entry of a name stays unless --retire is given, for a host \
-            that is gone. Clients keep its old entry then until the app takes the list by force, or until the entry \
-            expires.
+            Clients refuse a list that has no entry for a name of which they have live entries: connections to that \
+            host would have no pins. So the last live entry of a name stays unless --retire is given, for a host that \
+            is gone. Clients then keep its old entry until the app forces the list, or until the entry expires.
 
             EXAMPLES
               holdfastctl list remove pins.json old.example.com --key signer.pub --retire

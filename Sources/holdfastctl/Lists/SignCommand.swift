@@ -15,17 +15,17 @@ struct SignCommand: AsyncParsableCommand {
             host. Several arguments are signed together, or none of them. A host with a certificate for an ECDSA key \
             and one for an RSA key has both signed, since some clients see the one and some the other.
 
-            A certificate is signed for the name of its host, and one from a file for its common name if \
-            subjectAltName has that too, or for its only DNS name; --name says otherwise, also several times, and \
-            wildcards as they are in the certificate. The entry expires with the certificate.
+            A certificate is signed for the name of its host. A certificate from a file is signed for its common name \
+            if subjectAltName has that too, or for its only DNS name. --name gives other names; it can be repeated, \
+            and takes wildcards as they are in the certificate. The entry expires with the certificate.
 
             Nothing is signed unless the certificate is for its name, has not expired, and its chain validates. \
-            --allow-untrusted waives the last of these; of a fingerprint nothing of the kind can be checked.
+            --allow-untrusted waives the last condition. None of this can be checked for a fingerprint.
 
-            With --list the entries go into that file, which is made if it is not there: they take the place of those \
-            for the same name and certificate, with --replace of all for the same name. The list must be signed with \
-            this key; it is sorted, replaced as a whole, and on any error left as it is. Without --list a list of \
-            the new entries alone is printed.
+            With --list the entries go into that file, which is created if it does not exist. They replace the entries \
+            for the same name and certificate, or with --replace all entries for the same name. The list must be \
+            signed with this key; it is sorted and replaced as a whole, and left unchanged if anything fails. Without \
+            --list a list of only the new entries is printed.
 
             EXAMPLES
               holdfastctl sign www.example.com --key signer.pem --list pins.json
@@ -72,8 +72,8 @@ struct SignCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Sign for the certificate that stands so many above the server's own in the valid path, for example 1 for "
-                + "its issuer. The number is written beside the entry and is not signed.", valueName: "number"))
+            "Sign for the certificate that stands this many above the server's own in the valid path, for example 1 "
+                + "for its issuer. The number is written beside the entry and is not signed.", valueName: "number"))
     var depth = 0
 
     @Option(

@@ -9,8 +9,8 @@ struct VerifyCommand: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Verify a signed list as a client does, and say what expires when.",
         discussion: """
-            One bad signature and the whole list is bad, as for clients. With --watch the command also fails if an \
-            entry expires sooner than so many days, so that it can run by the clock.
+            A single bad signature makes the whole list bad, as it does for clients. With --watch the command also \
+            fails if an entry expires within that many days, so it can run from cron.
 
             EXAMPLES
               holdfastctl verify pins.json --key signer.pub
@@ -34,7 +34,7 @@ struct VerifyCommand: AsyncParsableCommand {
         transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>
 
-    @Option(help: ArgumentHelp("Fail if an entry expires in less than so many days.", valueName: "days"))
+    @Option(help: ArgumentHelp("Fail if an entry expires in less than this many days.", valueName: "days"))
     var watch: Int?
 
     @Flag(help: "Print JSON instead of text.")

@@ -10,9 +10,9 @@ struct PinCommand: AsyncParsableCommand {
         abstract: "Print the pins of a server's chain, of certificates, keys and certificate requests.",
         usage: "holdfastctl pin [<options>] <host[:port] | file> ...",
         discussion: """
-            Files may hold certificates, private keys (PKCS #8, SEC 1, PKCS #1), public keys and certificate requests, \
-            in PEM, several in one file, or in DER. Keys and requests make backup pins: pins of a key that is in no \
-            certificate yet. Nothing of a private key is printed.
+            Files may contain certificates, private keys (PKCS #8, SEC 1, PKCS #1), public keys and certificate \
+            requests, in DER or in PEM, which allows several in one file. Keys and requests make backup pins: pins of \
+            a key that is in no certificate yet. No part of a private key is printed.
 
             \(PinSource.explanation) Several may be named, hosts and files together.
 
@@ -57,7 +57,7 @@ struct PinCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Pin the roots of this organization among the trusted authorities, for hosts whose keys somebody else "
-                + "makes anew. Everything that they issue for the host is trusted then.", valueName: "name"))
+                + "replaces. Then everything that they issue for the host is trusted.", valueName: "name"))
     var authority: String?
 
     @Option(
@@ -79,10 +79,10 @@ struct PinCommand: AsyncParsableCommand {
         transform: { text in CheckedArgument { try HostPattern(text) } })
     var hostArgument: CheckedArgument<HostPattern>?
 
-    @Flag(help: "Print the part that goes into a file that is there, not a whole file.")
+    @Flag(help: "Print the part that goes into an existing file, not a whole file.")
     var fragment = false
 
-    @Flag(help: "Leave out what the format cannot say.")
+    @Flag(help: "Leave out what the format cannot express.")
     var lossy = false
 
     @Flag(help: "Print JSON instead of text: each pin with where it was found.")

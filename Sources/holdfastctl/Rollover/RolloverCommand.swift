@@ -12,18 +12,18 @@ struct RolloverCommand: AsyncParsableCommand {
         discussion: """
             Asks every server of each host in the document, at every address and for an ECDSA and for an RSA key, and \
             says what to do next so that no client is locked out: publish a backup, wait until every client has it, \
-            deploy it, remove the old pin. With each step stand its date and the reason. Run it again when the step is \
-            done.
+            deploy it, remove the old pin. Each step is printed with its date and reason. Run the command again when \
+            the step is done.
 
-            The wait lasts as long as a client may go on with an older document (--staleness): for a list seven days, \
-            for a pin file what its refresh says. A pin file without refresh is shipped with an app, and only you know \
-            how long older versions are in use. The wait begins when the document was published (--published): at \
-            issuedAt of a pin file, else when the file was last changed.
+            The wait lasts as long as a client may continue to use an older document (--staleness): for a list seven \
+            days, for a pin file what its refresh says. A pin file without refresh is shipped with an app, and only \
+            you know how long older versions are in use. The wait begins when the document was published \
+            (--published): by default at issuedAt of a pin file, otherwise when the file was last changed.
 
-            With --next a change is prepared to the key or certificate in that file. Without it a key that is marked \
-            as retiring is replaced by the backup, and a certificate of a list by the one that ends later.
+            With --next the command prepares a change to the key or certificate in that file. Without it, a key that \
+            is marked as retiring is replaced by the backup, and a certificate of a list by the one that ends later.
 
-            Patterns such as *.example.com name no host: name the hosts that are to be asked.
+            A pattern such as *.example.com names no host: name the hosts to ask.
 
             EXAMPLES
               holdfastctl rollover bank.pins.json
@@ -34,7 +34,7 @@ struct RolloverCommand: AsyncParsableCommand {
             Exit codes: 0 there is a step and clients are let in, 1 clients are locked out now, 2 wrong usage, 3 could \
             not connect or read.
 
-            With --json one object in a line is printed for each host: host, port, step (letClientsIn, publishNext, \
+            With --json one object per line is printed for each host: host, port, step (letClientsIn, publishNext, \
             addBackup, renew, wait, deploy, remove, nothing, unknown), date, why, action, pins, error.
             """)
 
@@ -44,7 +44,7 @@ struct RolloverCommand: AsyncParsableCommand {
     var document: String
 
     @Argument(
-        help: ArgumentHelp("The hosts to ask, if not all of the document.", valueName: "host[:port]"),
+        help: ArgumentHelp("The hosts to ask, if not all those of the document.", valueName: "host[:port]"),
         transform: { text in CheckedArgument { try ServerAddress.host(text) } })
     var hosts: [CheckedArgument<DialledHost>] = []
 
@@ -59,7 +59,7 @@ struct RolloverCommand: AsyncParsableCommand {
         completion: .file())
     var next: [String] = []
 
-    @Option(help: ArgumentHelp("How long a client goes on with an older document, such as 30d.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long a client continues to use an older document, such as 30d.", valueName: "time"))
     var staleness: TimeSpan?
 
     @Option(
@@ -68,7 +68,7 @@ struct RolloverCommand: AsyncParsableCommand {
         transform: SignCommand.time)
     var published: Int64?
 
-    @Flag(help: "Print JSON instead of text, one object in a line for each host.")
+    @Flag(help: "Print JSON instead of text, one object per line for each host.")
     var json = false
 
     @OptionGroup(title: "Connection")

@@ -7,17 +7,17 @@ import HoldfastTUF
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Say what a document, key, request, chain or revocation list is and says.",
+        abstract: "Say what a document, key, request, chain or revocation list is and what it contains.",
         usage: "holdfastctl show <file | url> [<options>]",
         discussion: """
-            Recognizes pin files, signed lists, answers to a challenge, trust servers' documents, metadata of The \
-            Update Framework and bundles of it, and in PEM or DER certificates, requests, public and private keys and revocation lists. \
-            Of a private key it shows what it is and its pin, and nothing of the secret.
+            Recognizes pin files, signed lists, responses to a challenge, trust servers' documents, metadata of The \
+            Update Framework and bundles of it, and, in PEM or DER, certificates, requests, public and private keys \
+            and revocation lists. For a private key it shows the kind and the pin, but no part of the secret.
 
-            What is signed is verified where its key is there: that of a list and of an answer with --key, that of a \
-            trust server's document and of revocation lists with --signer, those of certificates in the file itself or \
-            with --signer, those of metadata and bundles with --root. A signature that was not looked at proves nothing, and says so. Whether a client would \
-            accept the document is for check and verify to say.
+            A signature is verified if its key is available: --key gives that of a list or a response, --signer that \
+            of a trust server's document or of revocation lists; for certificates it is in the file itself or given by \
+            --signer; --root gives that of metadata and bundles. A signature that was not verified proves nothing, and \
+            is marked as such. To find out whether a client would accept the document, use check or verify.
 
             EXAMPLES
               holdfastctl show bank.pins.json
@@ -49,7 +49,7 @@ struct ShowCommand: AsyncParsableCommand {
     var key: CheckedArgument<DocumentPublicKey>?
 
     @Option(
-        help: ArgumentHelp("Certificates of whoever signed the document, PEM or DER.", valueName: "file"),
+        help: ArgumentHelp("The certificates of the document's signer, PEM or DER.", valueName: "file"),
         completion: .file(extensions: ["pem", "crt", "cer", "der"]))
     var signer: String?
 
@@ -70,7 +70,7 @@ struct ShowCommand: AsyncParsableCommand {
         completion: .file(extensions: ["pem", "crt", "cer", "der"]))
     var ca: String?
 
-    @Option(help: ArgumentHelp("Give up a download after so many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Give up a download after this many seconds.", valueName: "seconds"))
     var timeout = 10
 
     @Flag(help: "Print JSON instead of text.")

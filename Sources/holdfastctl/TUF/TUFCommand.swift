@@ -15,8 +15,8 @@ struct TUFCommand: AsyncParsableCommand {
             holdfastctl tuf --metadata-dir <folder> [<options>] refresh | download
             """,
         discussion: """
-            The command-line protocol of the public tuf-conformance suite. What is downloaded is verified against the \
-            root that init was given, whatever the transport, so http is allowed to the loopback addresses.
+            The command-line protocol of the public tuf-conformance suite. Every download is verified against the root \
+            that was given to init, whatever the transport, so http is allowed for the loopback addresses.
 
             EXAMPLES
               holdfastctl tuf --metadata-dir trusted init root.json
@@ -27,7 +27,7 @@ struct TUFCommand: AsyncParsableCommand {
                 --target-name pins.json --target-dir downloads \\
                 --target-base-url https://tuf.example.com/targets download
 
-            Exit codes: 0 success, 1 anything else, as the suite wants it.
+            Exit codes: 0 success, 1 anything else, as the suite requires.
             """)
 
     enum Verb: String, ExpressibleByArgument, CaseIterable {

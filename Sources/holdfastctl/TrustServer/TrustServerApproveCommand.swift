@@ -7,7 +7,7 @@ import HoldfastSigning
 struct TrustServerApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",
-        abstract: "Let the certificates of a host be published that wait for it.",
+        abstract: "Approve the certificates of a host that are waiting to be published.",
         usage: """
             holdfastctl trust-server approve <host[:port]> ... --customer <name> \\
               --domains <file>
@@ -31,11 +31,11 @@ struct TrustServerApproveCommand: AsyncParsableCommand {
         transform: { text in CheckedArgument { try ServerAddress.host(text) } })
     var hosts: [CheckedArgument<DialledHost>]
 
-    @Option(help: ArgumentHelp("Whose hosts they are; the name of the files.", valueName: "name"))
+    @Option(help: ArgumentHelp("The customer whose hosts they are; the files are named after it.", valueName: "name"))
     var customer: String
 
     @Option(
-        help: ArgumentHelp("The list of the hosts, beside which publish remembers them.", valueName: "file"),
+        help: ArgumentHelp("The list of the hosts; publish keeps its memory beside it.", valueName: "file"),
         completion: .file())
     var domains: String
 

@@ -4,12 +4,12 @@ import ArgumentParser
 struct TrustServerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust-server",
-        abstract: "Be the trust server of online pinning: make its key, sign and publish the pins of hosts.",
+        abstract: "Run the trust server of online pinning: make its key, sign and publish the pins of hosts.",
         discussion: """
-            The files are those of the published signing script, so that the command can take its place in a cron \
-            job: the hosts in data/CUSTOMER.domains, the document in output/CUSTOMER.json.signed, the certificate \
-            for the app in output/CUSTOMER.crt (DER) and output/CUSTOMER.pem. The private key is data/CUSTOMER.key, or \
-            where that is not there the script's certs/CUSTOMER.key.
+            The command uses the files of the published signing script, so it can replace the script in a cron job: \
+            the hosts in data/CUSTOMER.domains, the document in output/CUSTOMER.json.signed, the certificate for the \
+            app in output/CUSTOMER.crt (DER) and output/CUSTOMER.pem. The private key is data/CUSTOMER.key or, if that \
+            does not exist, the script's certs/CUSTOMER.key.
 
             EXAMPLES
               holdfastctl trust-server init --customer acme

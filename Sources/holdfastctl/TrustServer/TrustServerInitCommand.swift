@@ -11,23 +11,24 @@ struct TrustServerInitCommand: ParsableCommand {
         usage: "holdfastctl trust-server init --customer <name> [<options>]",
         discussion: """
             Writes data/CUSTOMER.key (private, mode 0600), output/CUSTOMER.crt (the certificate in DER) and \
-            output/CUSTOMER.pem, and prints the certificate in Base64, which the app is configured with \
-            (trustServerCertificate). Files that are there already are left alone and make the command fail.
+            output/CUSTOMER.pem, and prints the certificate in Base64; configure the app with it \
+            (trustServerCertificate). If a file exists already, it is left unchanged and the command fails.
 
             Exit codes: 0 made, 2 wrong usage, 3 a file could not be written or is there already.
             """)
 
-    @Option(help: ArgumentHelp("Whose hosts will be signed; the name of the files.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The customer whose hosts will be signed; the files are named after it.", valueName: "name"))
     var customer: String
 
     @Option(
-        help: ArgumentHelp("The kind of key: rsa-4096, as the published signer has it, or p-256.", valueName: "kind"))
+        help: ArgumentHelp("The kind of key: rsa-4096, as in the published signer, or p-256.", valueName: "kind"))
     var key = TrustServerKey.Kind.rsa4096
 
-    @Option(help: ArgumentHelp("The folder of what is private.", valueName: "folder"), completion: .directory)
+    @Option(help: ArgumentHelp("The folder for private files.", valueName: "folder"), completion: .directory)
     var data = "data"
 
-    @Option(help: ArgumentHelp("The folder of what is public.", valueName: "folder"), completion: .directory)
+    @Option(help: ArgumentHelp("The folder for public files.", valueName: "folder"), completion: .directory)
     var output = "output"
 
     @Option(help: ArgumentHelp("How long the certificate is valid.", valueName: "years"))

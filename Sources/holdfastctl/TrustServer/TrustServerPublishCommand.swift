@@ -14,8 +14,8 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             """,
         discussion: """
             Connects to every address of each host on the list, over IPv4 and IPv6, and validates the chain that it \
-            gets there before anything of it is signed. What is signed is read again as a client reads it, and then \
-            takes the place of CUSTOMER.json.signed in one step.
+            gets there before it signs anything. The signed document is read again as a client reads it, and then \
+            replaces CUSTOMER.json.signed in one step.
 
             A host is published with every pin that it was validated with during the time of --overlap. So clients \
             reach old and new servers while a certificate is being replaced. To withdraw a pin at once, run one \
@@ -25,26 +25,26 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             The pins of all rounds are kept in CUSTOMER.hosts.json beside the list; back it up with the list. If it \
             is lost, the pins of the published document take its place while clients still use that document.
 
-            If there are more changes than --max-changes allows, nothing new is published: the document of before \
-            is signed again with the current time, because clients refuse everything once it is a day old. This \
-            lasts until the hosts are as before, or until you run one round with a higher number. A host has \
-            changed when it has a new pin, or when it has left the list. A new host has not. Hosts that shared a \
-            certificate and share its successor are one change. Each host with a new pin is named.
+            If there are more changes than --max-changes allows, nothing new is published: the previous document is \
+            signed again with the current time, because clients refuse everything once it is a day old. This lasts \
+            until the hosts are as they were, or until you run one round with a higher number. A host has changed when \
+            it has a new pin, or when it has left the list. A new host does not count. Hosts that shared a certificate \
+            and share its successor are one change. Each host with a new pin is named.
 
-            With --hold-changes a certificate that a known host was never published with is not published before \
-            trust-server approve says so: whoever gets hold of a host, or of its name for a while, does not get into \
-            the document by that. The host keeps its pins until then.
+            With --hold-changes a new certificate of a known host is published only after trust-server approve: an \
+            attacker who takes over a host, or its name for a while, does not get into the document that way. The host \
+            keeps its pins until then.
 
-            With --resign-only nobody is asked: what is published is signed again with the current time, for example \
-            while the network of the hosts is down. A document that clients no longer use is not signed again.
+            With --resign-only no host is asked: the published document is signed again with the current time, for \
+            example while the network of the hosts is down. A document that clients no longer use is not signed again.
 
-            If the list, the backups or the authorities cannot be read, what is known of the last round is used and \
-            reported: its hosts, its backups, its pins. Only without the key is nothing published.
+            If the list, the backups or the authorities cannot be read, the hosts, backups and pins of the last round \
+            are used, and this is reported. Only without the key is nothing published.
 
-            With --every it goes on until SIGTERM or SIGINT, after which it finishes the write at hand and ends with \
-            0. Every file is read again each time; where that fails, what was read before goes on to count.
+            With --every the command runs until SIGTERM or SIGINT; then it finishes the current write and exits with \
+            0. It reads every file again for each round; if that fails, it continues with what it read before.
 
-            A link in the place of a published file is followed: let nobody else write to the output folder.
+            A link in place of a published file is followed: let nobody else write to the output folder.
 
             EXAMPLES
               holdfastctl trust-server publish --customer acme \\
@@ -64,7 +64,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             be read or written.
             """)
 
-    @Option(help: ArgumentHelp("Whose hosts they are; the name of the files.", valueName: "name"))
+    @Option(help: ArgumentHelp("The customer whose hosts they are; the files are named after it.", valueName: "name"))
     var customer: String
 
     @Option(
@@ -76,13 +76,14 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         help: ArgumentHelp("The folder of CUSTOMER.json.signed.", valueName: "folder"), completion: .directory)
     var output: String
 
-    @Option(help: ArgumentHelp("Do it again and again, for example 5m.", valueName: "time"))
+    @Option(help: ArgumentHelp("Repeat at this interval, for example 5m.", valueName: "time"))
     var every: TimeSpan?
 
     @Option(
         help: ArgumentHelp(
-            "The certificates of each validated path that are published: leaf, issuers or all. Whoever the same "
-                + "authority issues a certificate for the host is trusted with issuers and all.", valueName: "which"))
+            "The certificates of each validated path that are published: leaf, issuers or all. With issuers "
+                + "and all, anyone to whom the same authority issues a certificate for the host is trusted.",
+            valueName: "which"))
     var include = PublishingRound.Included.leaf
 
     @Option(
@@ -96,7 +97,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
     var keep = TimeSpan(seconds: 7 * 86_400)
 
     @Option(
-        help: ArgumentHelp("How long a host is published with a pin that it is no longer seen with.", valueName: "time")
+        help: ArgumentHelp("How long a host keeps a pin that it no longer shows.", valueName: "time")
     )
     var overlap = TimeSpan(seconds: 7 * 86_400)
 
@@ -111,19 +112,19 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         name: .customLong("hold-changes"), help: "Publish new certificates of known hosts only when they are approved.")
     var holdsChanges = false
 
-    @Flag(name: .customLong("resign-only"), help: "Sign what is published again, and ask no host.")
+    @Flag(name: .customLong("resign-only"), help: "Sign the published document again, and ask no host.")
     var resignsOnly = false
 
-    @Flag(help: "Log JSON instead of text, one object in a line.")
+    @Flag(help: "Log JSON instead of text, one object per line.")
     var json = false
 
     @Option(
         help: ArgumentHelp(
-            "Connect so many times to each address. Every second time asks for a key of the other kind (ECDSA, RSA). "
+            "Connect this many times to each address. Every second time asks for a key of the other kind (ECDSA, RSA). "
                 + "Raise it if several servers share an address.", valueName: "number"))
     var tries = 2
 
-    @Option(name: .customLong("at-once"), help: ArgumentHelp("Ask so many hosts at a time.", valueName: "number"))
+    @Option(name: .customLong("at-once"), help: ArgumentHelp("Ask this many hosts at a time.", valueName: "number"))
     var hostsAtOnce = 64
 
     @Option(
