@@ -22,6 +22,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -48,6 +49,13 @@ let package = Package(
         .executableTarget(
             name: "ratios", dependencies: ["Workloads", holdfast("Holdfast")],
             resources: [.embedInCode("cryptography_verifier.py")], swiftSettings: strict),
+        .executableTarget(
+            name: "fleet",
+            dependencies: [
+                holdfast("Holdfast"), holdfast("HoldfastSigning"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .executableTarget(name: "profile", dependencies: ["Workloads"], swiftSettings: strict),
         .executableTarget(
             name: "HoldfastBenchmarks",
