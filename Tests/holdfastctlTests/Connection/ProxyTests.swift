@@ -134,7 +134,7 @@ struct ProxyTests {
             let body = try site.text("pins.json")
             try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .http(body: body))) { server in
                 let credentials = Data("user:s3cret".utf8).base64EncodedString()
-                let proxy = try await RelayingProxy.start(to: server.port)
+                let proxy = try await LoopbackProxy.start(to: server.port)
                 let environment = ["HTTPS_PROXY": "http://user:s%33cret@127.0.0.1:\(proxy.port)"]
                 func run(_ arguments: [String], _ environment: [String: String]) async throws -> CommandRun {
                     let run = try await CommandRun.holdfastctl(
@@ -145,7 +145,7 @@ struct ProxyTests {
                 }
                 let shown = try await run(["show", "https://pins.example.com/pins.json"], environment)
                 #expect(shown.status == 0 && shown.output.contains("verified"), "\(shown.errors)")
-                let show = proxy.heads
+                let show = proxy.requests
                 #expect(!show.isEmpty)
                 for head in show {
                     #expect(head.hasPrefix("CONNECT pins.example.com:443 "))
@@ -155,13 +155,13 @@ struct ProxyTests {
                 let checked = try await run(
                     ["check", "--pins", "https://pins.example.com/pins.json"], environment)
                 #expect(checked.status == 1, "\(checked.output) \(checked.errors)")
-                let hosts = proxy.heads.dropFirst(show.count).map { $0.split(separator: " ")[1] }
+                let hosts = proxy.requests.dropFirst(show.count).map { $0.split(separator: " ")[1] }
                 #expect(hosts.contains("pins.example.com:443") && hosts.contains("www.example.com:443"), "\(hosts)")
-                let direct = proxy.heads.count
+                let direct = proxy.requests.count
                 let past = try await run(
                     ["show", "https://127.0.0.1:\(server.port)/pins.json"],
                     environment.merging(["NO_PROXY": "127.0.0.1"]) { $1 })
-                #expect(past.status == 0 && proxy.heads.count == direct, "\(past.errors)")
+                #expect(past.status == 0 && proxy.requests.count == direct, "\(past.errors)")
                 await proxy.shutdown()
                 // Named outright, it is taken for downloads too; and one that is down is an error that shows no password.
                 let down = try await run(

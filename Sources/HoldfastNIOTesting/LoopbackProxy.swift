@@ -2,53 +2,58 @@ import Holdfast
 import NIOCore
 import NIOPosix
 
-/// An HTTP proxy on the loopback address whose tunnels all lead to one port, whatever host is asked for.
-final class RelayingProxy: Sendable {
-    let port: Int
+/// An HTTP proxy on the loopback address that opens tunnels to it, whatever host is asked for.
+package final class LoopbackProxy: Sendable {
+    package let port: Int
     private let listener: any Channel
-    private let record: Record
+    private let heads: Heads
 
-    private final class Record: Sendable {
-        let heads = Lock<[String]>([])
+    private final class Heads: Sendable {
+        let all = Lock<[String]>([])
     }
 
-    private init(port: Int, listener: any Channel, record: Record) {
-        self.port = port
+    private init(listener: any Channel, port: Int, heads: Heads) {
         self.listener = listener
-        self.record = record
+        self.port = port
+        self.heads = heads
     }
 
     /// The head of each request for a tunnel.
-    var heads: [String] { record.heads.withLock { $0 } }
+    package var requests: [String] { heads.all.withLock { $0 } }
 
-    static func start(to target: Int) async throws -> RelayingProxy {
-        let record = Record()
+    /// - Parameters:
+    ///   - status: what a request for a tunnel is answered with.
+    ///   - target: where all tunnels lead; nil for the port that is asked for.
+    package static func start(status: String = "200 OK", to target: Int? = nil) async throws -> LoopbackProxy {
+        let heads = Heads()
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Tunnel(to: target, record))
+                    try channel.pipeline.syncOperations.addHandler(Tunnel(status: status, target: target, heads: heads))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
         guard let port = listener.localAddress?.port else { throw ChannelError.unknownLocalAddress }
-        return RelayingProxy(port: port, listener: listener, record: record)
+        return LoopbackProxy(listener: listener, port: port, heads: heads)
     }
 
-    func shutdown() async { try? await listener.close().get() }
+    package func shutdown() async { try? await listener.close().get() }
 
     /// Reads the head, connects, and passes bytes on.
     private final class Tunnel: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
-        private let target: Int
-        private let record: Record
+        private let status: String
+        private let target: Int?
+        private let heads: Heads
         private var head = ""
-        private var isOpening = false
         private var peer: (any Channel)?
+        private var isConnecting = false
 
-        init(to target: Int, _ record: Record) {
+        init(status: String, target: Int?, heads: Heads) {
+            self.status = status
             self.target = target
-            self.record = record
+            self.heads = heads
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -57,10 +62,12 @@ final class RelayingProxy: Sendable {
                 peer.writeAndFlush(buffer, promise: nil)
                 return
             }
+            guard !isConnecting else { return }
             head += String(buffer: buffer)
-            guard !isOpening, head.hasSuffix("\r\n\r\n") else { return }
-            isOpening = true
-            record.heads.withLock { $0.append(head) }
+            guard head.hasSuffix("\r\n\r\n") else { return }
+            isConnecting = true
+            heads.all.withLock { $0.append(head) }
+            let asked = head.split(separator: " ").dropFirst().first?.split(separator: ":").last.flatMap { Int($0) }
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             let client = context.channel
             ClientBootstrap(group: context.eventLoop)
@@ -69,11 +76,11 @@ final class RelayingProxy: Sendable {
                         try channel.pipeline.syncOperations.addHandler(Relay(to: client))
                     }
                 }
-                .connect(host: "127.0.0.1", port: target)
+                .connect(host: "127.0.0.1", port: target ?? asked ?? 0)
                 .whenSuccess { channel in
                     let (tunnel, context) = bound.value
                     tunnel.peer = channel
-                    let answer = ByteBuffer(string: "HTTP/1.1 200 OK\r\n\r\n")
+                    let answer = ByteBuffer(string: "HTTP/1.1 \(tunnel.status)\r\n\r\n")
                     context.writeAndFlush(tunnel.wrapOutboundOut(answer), promise: nil)
                 }
         }
@@ -97,5 +104,20 @@ final class RelayingProxy: Sendable {
             other.close(promise: nil)
             context.fireChannelInactive()
         }
+    }
+}
+
+/// Starts a proxy for the time of a test.
+package func withProxy<Result>(
+    status: String = "200 OK", _ body: (LoopbackProxy) async throws -> Result
+) async throws -> Result {
+    let proxy = try await LoopbackProxy.start(status: status)
+    do {
+        let result = try await body(proxy)
+        await proxy.shutdown()
+        return result
+    } catch {
+        await proxy.shutdown()
+        throw error
     }
 }
