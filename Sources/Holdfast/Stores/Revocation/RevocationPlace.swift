@@ -8,6 +8,8 @@ struct RevocationPlace: Sendable {
     let authorities: RevocationAuthorities
     /// When a path named it last.
     var lastSeen: Date
+    /// Whether an earlier run found it and this one has not met it yet. Its list counts, and nobody waits for it.
+    var isRestored = false
     /// nil until what is stored has been read.
     var documents: DocumentStore<RevocationListFormat>?
 

@@ -4,7 +4,7 @@ import Logging
 // Where lists are found: distribution points of certificates that can be trusted that far.
 extension RevocationStore {
     /// Certificates whose distribution points are remembered as read; past it they are read again.
-    private static let maximumLinks = 4_096
+    static let maximumLinks = 4_096
     /// URLs of one certificate that are fetched. Authorities write one to three; more would only take others' room.
     private static let maximumAddresses = 4
     /// How long a place that no path names any more is kept, in seconds, where others want room.
@@ -43,9 +43,12 @@ extension RevocationStore {
 
     private func isKnown(_ link: Link, at now: Date) -> Bool {
         state.withLock { state in
-            guard let places = state.links[link]?.places else { return false }
-            state.links[link]?.lastSeen = now
-            for key in places { state.places[key]?.lastSeen = now }
+            guard let index = state.links.index(forKey: link) else { return false }
+            state.links.values[index].lastSeen = now
+            for key in state.links.values[index].places {
+                state.places[key]?.lastSeen = now
+                state.places[key]?.isRestored = false
+            }
             return true
         }
     }
@@ -53,22 +56,26 @@ extension RevocationStore {
     /// Reads the distribution points of a certificate.
     /// - Parameters:
     ///   - time: when a path showed it.
+    ///   - isRestored: whether that was in an earlier run.
     ///   - found: gets the places that were not known.
     /// - Returns: whether a place is new, or may have the lists of one authority more.
-    func take(_ link: Link, at time: Date, found: inout [URL]) -> Bool {
+    func take(_ link: Link, at time: Date, isRestored: Bool = false, found: inout [URL]) -> Bool {
         var work = 0
         let names = CertificateDistributionPoints(of: link.certificate, work: &work).names
         let authority = RevocationAuthority(issuer: link.issuer, anchor: link.anchor, pointNames: names)
         let places = CertificateDistributionPoints.addresses(of: link.certificate).prefix(Self.maximumAddresses)
             .compactMap(RevocationPlace.key(of:))
         var isNew = false
-        for (key, url) in places where add(key, url, authority, at: time, found: &found) { isNew = true }
+        for (key, url) in places
+        where add(key, url, authority, at: time, isRestored: isRestored, found: &found) { isNew = true }
         let keys = places.map(\.key)
         state.withLock { state in
             // Where there was no room it is asked again: there may be some another day.
             guard keys.allSatisfy({ state.places[$0] != nil }) else { return }
             if state.links.count >= Self.maximumLinks {
-                state.links = Dictionary(uniqueKeysWithValues: Self.needed(of: state.links))
+                let needed = Self.needed(of: state.links)
+                state.links =
+                    needed.count < Self.maximumLinks / 2 ? Dictionary(uniqueKeysWithValues: needed) : [:]
             }
             state.links[link] = Naming(places: keys, lastSeen: time)
             if isNew { state.lastKept = .distantPast }
@@ -78,14 +85,18 @@ extension RevocationStore {
 
     /// - Returns: whether the place is new, or may have the lists of one authority more.
     private func add(
-        _ key: OctetString, _ url: URL, _ authority: RevocationAuthority, at now: Date, found: inout [URL]
+        _ key: OctetString, _ url: URL, _ authority: RevocationAuthority, at now: Date, isRestored: Bool,
+        found: inout [URL]
     ) -> Bool {
         enum Outcome {
             case known(Bool), added(evicted: RevocationPlace?), full(isFirst: Bool)
         }
         let outcome = state.withLock { state -> Outcome in
             if let place = state.places[key] {
-                state.places[key]?.lastSeen = now
+                if !isRestored {
+                    state.places[key]?.lastSeen = now
+                    state.places[key]?.isRestored = false
+                }
                 return .known(place.authorities.add(authority))
             }
             var evicted: RevocationPlace?
@@ -101,7 +112,8 @@ extension RevocationStore {
                 state.links = state.links.filter { !$0.value.places.contains(oldest.key) }
             }
             state.places[key] = RevocationPlace(
-                url: url, isConfigured: false, authorities: RevocationAuthorities(authority), lastSeen: now)
+                url: url, isConfigured: false, authorities: RevocationAuthorities(authority), lastSeen: now,
+                isRestored: isRestored)
             return .added(evicted: evicted)
         }
         switch outcome {

@@ -48,7 +48,7 @@ extension RevocationStore {
         // What was seen last finds room first.
         for (link, lastSeen) in namings.sorted(by: { $0.lastSeen > $1.lastSeen })
         where Self.isRemembered(lastSeen, at: now) {
-            _ = take(link, at: min(lastSeen, now), found: &found)
+            _ = take(link, at: min(lastSeen, now), isRestored: true, found: &found)
         }
         return true
     }
@@ -63,6 +63,8 @@ extension RevocationStore {
             let place: OctetString
             let issuer: X509Certificate
             let anchor: X509Certificate
+
+            func hash(into hasher: inout Hasher) { hasher.combine(place) }
         }
         var known: Set<Use> = []
         return links.sorted { $0.value.lastSeen > $1.value.lastSeen }.filter { link, naming in
@@ -89,7 +91,7 @@ extension RevocationStore {
         var reader = try StrictJSONReader([UInt8](data), maximumBytes: maximumRecord)
         var namings: [(link: Link, lastSeen: Date)] = []
         try reader.beginArray()
-        while try reader.nextElement() {
+        while namings.count < maximumLinks, try reader.nextElement() {
             var certificates: [String: X509Certificate] = [:]
             var seconds: Int64 = 0
             try reader.beginObject()
@@ -106,7 +108,6 @@ extension RevocationStore {
             let link = Link(certificate: certificate, issuer: issuer, anchor: anchor)
             namings.append((link, Date(wholeSeconds: seconds)))
         }
-        try reader.finish()
         return namings
     }
 }

@@ -8,7 +8,7 @@ extension RevocationStore {
     /// Brings every list up to date: after the downloads when a list is not usable or it is forced, at once and in the
     /// background where a renewal is due, otherwise not at all.
     /// - Throws: ``StoreError`` of the first list, in the order of the URLs, that there is none of afterwards, or whose
-    ///   forced update failed. The others are updated all the same.
+    ///   forced update failed. The others are updated all the same. What only an earlier run met is no error.
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) {
         let errors = Lock<[OctetString: StoreError]>([:])
         await forEachList { key, documents in
@@ -18,18 +18,22 @@ extension RevocationStore {
                 errors.withLock { $0[key] = error }
             }
         }
-        let first = errors.withLock { $0 }.min { $0.key.octets.lexicographicallyPrecedes($1.key.octets) }
+        let first = errors.withLock { $0 }.filter { isAwaited($0.key) }.min {
+            $0.key.octets.lexicographicallyPrecedes($1.key.octets)
+        }
         if let first { throw first.value }
     }
 
     /// Waits, for at most ``RevocationConfiguration/preparationTimeout``, for a usable list of every place that is known:
-    /// those of the configuration, of certificates given to ``follow(_:)``, and of paths that were validated.
+    /// those of the configuration, of certificates given to ``follow(_:)``, and of paths that were validated. What only an
+    /// earlier run met is not waited for.
     ///
     /// It returns at once when all are there. A list whose download failed a moment ago is not waited for.
     /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` when the task is cancelled.
     public func prepare() async throws {
         let waiting = Task.detached {
-            await self.forEachList { _, documents in
+            await self.forEachList { key, documents in
+                guard self.isAwaited(key) else { return }
                 let now = self.clock.now
                 let update = documents.join(
                     .direct,
@@ -46,8 +50,8 @@ extension RevocationStore {
         try Task.checkCancellation()
         let now = clock.now
         for list in lists where !list.isUsable {
-            let key = RevocationPlace.key(of: list.url)
-            let documents = key.flatMap { key in state.withLock { $0.places[key]?.documents } }
+            guard let key = RevocationPlace.key(of: list.url), isAwaited(key) else { continue }
+            let documents = state.withLock { $0.places[key]?.documents }
             let snapshot = documents?.snapshot
             let obstacle = documents.flatMap { documents in
                 snapshot.flatMap { documents.obstacle(to: $0.content, trusted: $0.trustedTime, now: now) }
@@ -58,6 +62,9 @@ extension RevocationStore {
                     found: "a download that goes on", remedy: "Check the network and the authority's server.")
         }
     }
+
+    /// Whether somebody needs the list of a place in this run: a server of before may be gone, with its authority.
+    private func isAwaited(_ key: OctetString) -> Bool { state.withLock { $0.places[key]?.isRestored == false } }
 
     /// Keeps the lists up to date until the task is cancelled, or until the group of services that runs the store is shut
     /// down. Without it, validations leave a wish for an update when one is due.

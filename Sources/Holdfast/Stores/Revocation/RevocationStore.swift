@@ -36,6 +36,9 @@ public final class RevocationStore: RevocationSource {
         let certificate: X509Certificate
         let issuer: X509Certificate
         let anchor: X509Certificate
+
+        /// Of every validation: the end of a signature tells certificates apart as well as all their octets do.
+        func hash(into hasher: inout Hasher) { hasher.combine(octets: certificate.der.suffix(64)) }
     }
 
     /// The places that a certificate names, empty for one that names none, and when a path showed it last.

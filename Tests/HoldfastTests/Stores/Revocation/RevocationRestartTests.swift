@@ -12,12 +12,35 @@ struct RevocationRestartTests {
 
     init() throws { fixture = try RevocationStoreFixture() }
 
-    /// A run of the application that meets the server, and fetches what its certificates name.
+    /// A storage that tells what is kept about places.
+    private final class WatchedStorage: SecureDataStore {
+        let storage: InMemoryDataStore
+        let records: AsyncStream<Data>
+        private let tell: AsyncStream<Data>.Continuation
+
+        init(_ storage: InMemoryDataStore) {
+            self.storage = storage
+            (records, tell) = AsyncStream.makeStream()
+        }
+
+        func save(data: Data, forKey key: String) -> Bool {
+            defer { if key == RevocationStore.placesKey { tell.yield(data) } }
+            return storage.save(data: data, forKey: key)
+        }
+
+        func loadData(forKey key: String) -> Data? { storage.loadData(forKey: key) }
+        func removeData(forKey key: String) { storage.removeData(forKey: key) }
+    }
+
+    /// A run of the application that meets the server, fetches what its certificates name, and keeps what they name.
     private func run() async throws {
-        let store = try fixture.store(configured: [])
+        let storage = WatchedStorage(fixture.storage)
+        let store = try fixture.store(configured: []) { $0.secureDataStore = storage }
         let events = store.events()
         #expect(try fixture.code(store) == nil)
         for await event in events { if case .listReplaced = event { break } }
+        // The first look may have begun before the path was there: it keeps that there is nothing.
+        for await record in storage.records { if record.range(of: Data("certificate".utf8)) != nil { break } }
         #expect(try fixture.code(store) == .revoked)
         fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
     }
@@ -32,6 +55,24 @@ struct RevocationRestartTests {
         #expect(store.lists.map { $0.list == nil } == [false, true])
         // Who follows no paths has what the configuration names, and nothing else.
         #expect(try fixture.store(configured: []) { $0.followsDistributionPoints = false }.lists.isEmpty)
+    }
+
+    @Test("waits for no list that only an earlier run met, until its place is named again")
+    func gone() async throws {
+        fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf)])
+        try await run()
+        fixture.clock.advance(by: 20 * 86_400)
+        // The stored list has ended, the other never came, and nothing can be reached.
+        let store = try fixture.store(configured: [])
+        #expect(store.lists.map(\.isUsable) == [false, false])
+        try await store.prepare()
+        #expect(await store.updateError() == nil)
+        // A certificate that is revoked names no place; one that the application gives does.
+        #expect(try fixture.code(store) == .revoked)
+        try await store.prepare()
+        store.follow(try (fixture.leaf.chain + [fixture.root.root]).map { try X509Certificate(der: $0) })
+        await #expect(throws: StoreError.self) { try await store.prepare() }
+        #expect(await store.updateError() != nil)
     }
 
     @Test("forgets places that no path has named for a month")
