@@ -18,6 +18,16 @@ public struct CertificateRevocationList: Sendable {
         var distributionPoint: Set<DistributionPointName> = []
     }
 
+    /// How a list came here that was fetched and verified.
+    struct Provenance: Sendable, Equatable {
+        /// SHA-256 of the list.
+        let digest: [UInt8]
+        /// The SubjectPublicKeyInfo of whoever signed it.
+        let signer: OctetString
+        /// The SubjectPublicKeyInfo of each authority that the list was fetched for.
+        var authorities: [OctetString]
+    }
+
     /// The DER as given.
     public let der: [UInt8]
     let toBeSigned: Range<Int>
@@ -32,6 +42,8 @@ public struct CertificateRevocationList: Sendable {
     /// Why the list cannot vouch for a certificate although it can be read, for example `a delta list`; nil where it can.
     public let unsupported: String?
     private let entries: RevocationEntries
+    /// nil for a list that the application gave.
+    var provenance: Provenance?
 
     /// Reads a list.
     /// - Parameter der: DER, one list and nothing behind it.

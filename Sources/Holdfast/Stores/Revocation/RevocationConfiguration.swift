@@ -48,6 +48,9 @@ public struct RevocationConfiguration: Sendable {
     public var maximumBytes = CertificateRevocationList.maximumBytes
     /// The most lists that are kept. What is found in paths makes room for others once no path has named it for a day.
     public var maximumLists = 64
+    /// The most bytes of all lists together whose places only certificates name; 256 MiB by default. What goes beyond is
+    /// not kept.
+    public var maximumTotalBytes = 256 << 20
     /// The longest that an update of one list may take, from the first octet asked for to the list that was verified.
     public var updateTimeout = Duration.seconds(120)
     /// The longest that ``RevocationStore/prepare()`` waits.
@@ -77,14 +80,17 @@ public struct RevocationConfiguration: Sendable {
                 .invalidConfiguration,
                 expected: "at most \(RevocationAuthorities.maximumCount) authorities with one URL", found: "more")
         }
-        guard updateTimeout > .zero, preparationTimeout > .zero, maximumLists > 0,
+        guard updateTimeout > .zero, preparationTimeout > .zero, maximumLists > 0, maximumTotalBytes > 0,
             (1...CertificateRevocationList.maximumBytes).contains(maximumBytes)
         else {
             return StoreError(
                 .invalidConfiguration,
-                expected: "timeouts and maximumLists above zero, and maximumBytes of at most 64 MiB",
-                found:
-                    "timeouts \(updateTimeout) and \(preparationTimeout), \(maximumLists) lists, \(maximumBytes) bytes")
+                expected:
+                    "timeouts, maximumLists and maximumTotalBytes above zero, and maximumBytes of at most 64 MiB",
+                found: """
+                    timeouts \(updateTimeout) and \(preparationTimeout), \(maximumLists) lists, \(maximumBytes) bytes, \
+                    \(maximumTotalBytes) together
+                    """)
         }
         guard authorities.reduce(0, { $0 + $1.urls.count }) <= maximumLists else {
             return StoreError(

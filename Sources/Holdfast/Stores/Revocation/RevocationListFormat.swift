@@ -5,6 +5,8 @@ struct RevocationListFormat: DocumentFormat {
     let url: URL
     let authorities: RevocationAuthorities
     let configuration: RevocationConfiguration
+    /// nil for a place of the configuration's own.
+    let room: RevocationRoom?
 
     var origin: [UInt8] {
         StoredRecord.origin(of: ["revocation-list", url.absoluteString].map { Array($0.utf8) })
@@ -57,7 +59,7 @@ struct RevocationListFormat: DocumentFormat {
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
     ) throws(DocumentError) -> CertificateRevocationList {
-        let list: CertificateRevocationList
+        var list: CertificateRevocationList
         do throws(CertificateError) {
             list = try CertificateRevocationList(der: Array(record.body))
         } catch {
@@ -65,14 +67,23 @@ struct RevocationListFormat: DocumentFormat {
                 .invalidValue, field: "certificateList", expected: "a revocation list in DER: \(error.expected)",
                 found: error.found, remedy: "Check that the URL leads to a revocation list.")
         }
-        if let found = authorities.objection(
-            to: list, knowing: configuration.certificates, at: time.wholeSeconds)
-        {
+        switch authorities.signer(of: list, knowing: configuration.certificates, at: time.wholeSeconds) {
+        case .known(let signer):
+            if let room, !room.take(list.der.count, for: url) {
+                throw DocumentError(
+                    .tooLarge, field: "certificateList",
+                    expected: "lists of at most \(configuration.maximumTotalBytes) bytes together",
+                    found: "\(list.der.count) bytes more",
+                    remedy: "Set maximumTotalBytes higher, or name the place in the configuration.")
+            }
+            list.provenance = CertificateRevocationList.Provenance(
+                digest: SHA256Digest.of(list.der), signer: signer, authorities: [])
+            return list
+        case .none(let found):
             throw DocumentError(
                 .invalidSignature, field: "certificateList", expected: "a list that its authority signed", found: found,
                 remedy: "Give the certificate of whoever signs the authority's lists, or check the URL.")
         }
-        return list
     }
 
     /// The time is the clock's alone: an authority that dates its lists ahead moves nothing.
@@ -172,15 +183,20 @@ final class RevocationAuthorities: Sendable {
         }
     }
 
-    /// What keeps a list from being one of them; nil if nothing does.
-    func objection(
-        to list: CertificateRevocationList, knowing certificates: [X509Certificate], at time: Int64
-    ) -> String? {
+    /// The SubjectPublicKeyInfo of each.
+    var keys: [OctetString] { known.withLock { $0.map { OctetString($0.issuer.subjectPublicKeyInfo) } } }
+
+    /// Who signed a list that is of one of them.
+    func signer(
+        of list: CertificateRevocationList, knowing certificates: [X509Certificate], at time: Int64
+    ) -> RevocationAuthority.Signer {
         var objection: String?
         for authority in known.withLock({ $0 }) {
-            guard let found = authority.objection(to: list, knowing: certificates, at: time) else { return nil }
-            objection = objection ?? found
+            switch authority.signer(of: list, knowing: certificates, at: time) {
+            case .known(let signer): return .known(signer)
+            case .none(let found): objection = objection ?? found
+            }
         }
-        return objection ?? "a list of nobody"
+        return .none(objection ?? "a list of nobody")
     }
 }

@@ -35,6 +35,28 @@ struct RevocationPlace: Sendable {
     }
 }
 
+/// The room for lists whose places certificates name: whoever signs certificates decides how many there are and how long.
+final class RevocationRoom: Sendable {
+    private let maximum: Int
+    /// The longest list of each place.
+    private let taken = Lock<[URL: Int]>([:])
+
+    init(_ maximum: Int) { self.maximum = maximum }
+
+    /// - Returns: whether there is room for a list of a place instead of the one that is there.
+    func take(_ bytes: Int, for place: URL) -> Bool {
+        taken.withLock { taken in
+            let others = taken.reduce(0) { $0 + ($1.key == place ? 0 : $1.value) }
+            guard others + bytes <= maximum else { return false }
+            taken[place] = max(bytes, taken[place] ?? 0)
+            return true
+        }
+    }
+
+    func leave(_ place: URL) { taken.withLock { $0[place] = nil } }
+    func leaveAll() { taken.withLock { $0 = [:] } }
+}
+
 /// What a ``RevocationStore`` has of one list.
 public struct RevocationListStatus: Sendable {
     /// Where it is fetched from.

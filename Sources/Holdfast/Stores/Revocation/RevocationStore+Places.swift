@@ -37,6 +37,8 @@ extension RevocationStore {
         guard isLookDue else { return }
         Task.detached { [weak self, found] in
             for url in found { self?.tell(.placeFound(url)) }
+            // A list that is there may be another authority's from now on.
+            self?.publish()
             await self?.updateWhatIsDue()
         }
     }
@@ -119,7 +121,10 @@ extension RevocationStore {
         switch outcome {
         case .known(let isMore): return isMore
         case .added(let evicted):
-            if let documents = evicted?.documents { Task.detached { documents.reset() } }
+            if let evicted {
+                room.leave(evicted.url)
+                Task.detached { evicted.documents?.reset() }
+            }
             found.append(url)
             return true
         case .full(let isFirst):

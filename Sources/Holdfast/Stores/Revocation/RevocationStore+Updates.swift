@@ -87,6 +87,7 @@ extension RevocationStore {
     /// Forgets the list of every place that is known, stored ones too. It blocks on storage.
     public func reset() {
         for key in keys { open(key)?.reset() }
+        room.leaveAll()
         state.withLock { $0.nextLook = .distantPast }
         tell(.reset)
     }

@@ -76,6 +76,7 @@ public final class RevocationStore: RevocationSource {
     let watchers = Subscribers<@Sendable (()) -> Void>()
     let logger: Logger
     let storage = DispatchQueue(label: "holdfast.revocation")
+    let room: RevocationRoom
 
     /// Makes a store; it reads and verifies the stored lists before it returns, which
     /// ``load(configuration:clock:logger:)`` does off the caller's thread. Nothing is downloaded yet.
@@ -90,6 +91,7 @@ public final class RevocationStore: RevocationSource {
         if let error = configuration.error { throw error }
         self.configuration = configuration
         self.clock = clock
+        room = RevocationRoom(configuration.maximumTotalBytes)
         self.logger = logger ?? PolicyLog.shared.storeLogger
         state = Lock(
             State(
@@ -180,7 +182,8 @@ public final class RevocationStore: RevocationSource {
             let url = place.url
             let documents = Documents(
                 format: RevocationListFormat(
-                    url: url, authorities: place.authorities, configuration: configuration),
+                    url: url, authorities: place.authorities, configuration: configuration,
+                    room: place.isConfigured ? nil : room),
                 clock: clock, crypto: SwiftCryptoProvider(), dataStore: configuration.secureDataStore,
                 provider: configuration.remoteDataProvider, logger: logger,
                 tell: { [weak self] event in self?.tell(event, of: url) })
@@ -209,8 +212,12 @@ public final class RevocationStore: RevocationSource {
             return (state.begun, state.places)
         }
         let lists = places.sorted { $0.key.octets.lexicographicallyPrecedes($1.key.octets) }
-            .compactMap { $0.value.documents?.snapshot.content }
-        // Without the lock: this hashes every list.
+            .compactMap { _, place -> CertificateRevocationList? in
+                var list = place.documents?.snapshot.content
+                list?.provenance?.authorities = place.authorities.keys
+                return list
+            }
+        // Without the lock: this hashes every list of the application's.
         let revocation = Revocation.crls(
             configuration.lists + lists, certificates: configuration.certificates,
             unknownLeaf: configuration.unknownLeaf,

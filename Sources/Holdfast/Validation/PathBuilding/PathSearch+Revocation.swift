@@ -67,7 +67,8 @@ extension PathSearch {
 
     /// What came of asking a list.
     enum ListAnswer {
-        case signed(byIssuer: Bool)
+        /// By the key of a node.
+        case signed(by: Int, isIssuer: Bool)
         case unusable(ListObjection)
         case overBudget(String)
     }
@@ -100,7 +101,10 @@ extension PathSearch {
         let unknown = place == 0 && !isOfSigner ? request.revocation.unknownLeaf : request.revocation.unknownIssuer
         guard let folded = foldedIssuer(of: path[place]) else { return .overBudget("the limit for work") }
         let certificate = nodes[path[place]].certificate
-        let lists = request.revocation.lists(of: certificate.issuer, folded: folded)
+        let named = request.revocation.lists(of: certificate.issuer, folded: folded)
+        guard let lists = own(named, about: path[place], by: path[(place + 1)...], isOfSigner: isOfSigner) else {
+            return .overBudget("the limit for work")
+        }
         guard !lists.isEmpty else {
             return unknown == .fails ? .violated(Self.unknownStatus(certificate, "no list of its issuer")) : .good
         }
@@ -137,12 +141,12 @@ extension PathSearch {
             switch answer(of: list, about: path[place], by: path[(place + 1)...], isOfSigner: isOfSigner) {
             case .overBudget(let what): return .overBudget(what)
             case .unusable(let objection): objections.append(objection)
-            case .signed(let byIssuer):
+            case .signed(_, let isIssuer):
                 guard revokes else {
                     voucher = list
                     continue
                 }
-                return revoked(at: place, of: path, isFinal: byIssuer)
+                return revoked(at: place, of: path, isFinal: isIssuer)
             }
         }
         if voucher != nil {
@@ -217,6 +221,40 @@ extension PathSearch {
 
     // MARK: Signers
 
+    /// Without lists that were fetched for another authority of the same name. Such a list says nothing of the
+    /// certificate, and an authority that takes another's name must not be able to have that one's certificates refused.
+    /// - Parameter issuers: what stands above the certificate on the path.
+    /// - Returns: nil when the budget does not suffice.
+    private mutating func own(
+        _ lists: [CertificateRevocationList], about subject: Int, by issuers: ArraySlice<Int>, isOfSigner: Bool
+    ) -> [CertificateRevocationList]? {
+        guard let issuer = issuers.first, lists.contains(where: { $0.provenance != nil }) else { return lists }
+        let key = OctetString(nodes[issuer].certificate.subjectPublicKeyInfo)
+        var signers: [Int]?
+        var own: [CertificateRevocationList] = []
+        for list in lists {
+            guard let provenance = list.provenance, provenance.signer != key, !provenance.authorities.contains(key)
+            else {
+                own.append(list)
+                continue
+            }
+            if signers == nil {
+                signers = issuers.dropFirst().filter { mayBeNamed($0, as: list) }
+                if !isOfSigner, request.asksOtherListSigners {
+                    guard let others = otherSigners(of: list, besides: [subject] + issuers) else { return nil }
+                    signers?.append(contentsOf: others)
+                }
+            }
+            let isKnown = signers?.contains { isKey(provenance.signer, of: $0) } ?? false
+            if isKnown { own.append(list) }
+        }
+        return own
+    }
+
+    private func isKey(_ key: OctetString, of node: Int) -> Bool {
+        key == OctetString(nodes[node].certificate.subjectPublicKeyInfo)
+    }
+
     /// Who signed a list: the issuer at hand, another certificate of that name further up the path, or one whose own path
     /// leads to the same anchor.
     /// - Parameters:
@@ -233,7 +271,7 @@ extension PathSearch {
             let isIssuer = above == issuers.startIndex
             guard isIssuer || mayBeNamed(issuers[above], as: list) else { continue }
             switch answer(of: list, by: issuers[above], isIssuer: isIssuer) {
-            case .signed: return .signed(byIssuer: isIssuer)
+            case .signed: return .signed(by: issuers[above], isIssuer: isIssuer)
             case .overBudget(let what): return .overBudget(what)
             case .unusable(let found): objection = objection ?? found
             }
@@ -257,7 +295,7 @@ extension PathSearch {
                     switch answer(of: list, by: other, isIssuer: false) {
                     case .signed:
                         revocation.lastSecondOfSigners = min(revocation.lastSecondOfSigners, lastSecond)
-                        return .signed(byIssuer: false)
+                        return .signed(by: other, isIssuer: false)
                     case .overBudget(let what): return .overBudget(what)
                     case .unusable(let found): objection = objection ?? found
                     }
@@ -276,7 +314,7 @@ extension PathSearch {
             return .unusable(ListObjection(ListSignerRule.name, ListSignerRule.reference, found))
         }
         guard let isSigned = verify(list, by: signer) else { return .overBudget("the limits for signatures") }
-        if isSigned { return .signed(byIssuer: isIssuer) }
+        if isSigned { return .signed(by: signer, isIssuer: isIssuer) }
         let found = "a list whose signature does not verify under the issuer's key"
         return .unusable(ListObjection(ListSignatureRule.name, ListSignatureRule.reference, found))
     }
@@ -290,6 +328,7 @@ extension PathSearch {
 
     /// nil when the budget is spent.
     private mutating func verify(_ list: CertificateRevocationList, by signer: Int) -> Bool? {
+        if let provenance = list.provenance { return isKey(provenance.signer, of: signer) }
         let key = RevocationMemory.SignedList(der: list.der, signature: list.signature, signer: signer)
         if let known = revocation.signatures[key] { return known }
         let name = OctetString(list.der[list.signature])

@@ -32,7 +32,13 @@ public struct Revocation: Sendable {
         var hash = SHA256()
         // With the numbers, so that no list stands for a certificate.
         hash.update(data: Array("\(leaf) \(issuer) \(lists.count) \(certificates.count)".utf8))
-        for list in lists { hash.update(data: SHA256Digest.of(list.der)) }
+        for list in lists {
+            hash.update(data: list.provenance?.digest ?? SHA256Digest.of(list.der))
+            guard let provenance = list.provenance else { continue }
+            let keys = [provenance.signer] + provenance.authorities
+            for key in keys { hash.update(data: SHA256Digest.of(key.octets)) }
+            hash.update(data: Array("\(keys.count)".utf8))
+        }
         for certificate in certificates { hash.update(data: SHA256Digest.of(certificate.der)) }
         digest = Array(hash.finalize())
     }

@@ -27,17 +27,25 @@ struct RevocationAuthority: Sendable, Hashable {
         return true
     }
 
-    /// What keeps a list from being this authority's; nil if nothing does.
+    /// Who signed a list.
+    enum Signer {
+        /// With a SubjectPublicKeyInfo.
+        case known(OctetString)
+        /// With what keeps the list from being the authority's.
+        case none(String)
+    }
+
+    /// Who signed a list that is this authority's.
     /// - Parameters:
     ///   - certificates: of those who sign lists, and issuers above these.
     ///   - time: Unix seconds, within the validity of other signers.
-    func objection(
-        to list: CertificateRevocationList, knowing certificates: [X509Certificate], at time: Int64
-    ) -> String? {
-        guard list.issuer.matches(issuer.subject) else { return "a list of another issuer" }
+    func signer(
+        of list: CertificateRevocationList, knowing certificates: [X509Certificate], at time: Int64
+    ) -> Signer {
+        guard list.issuer.matches(issuer.subject) else { return .none("a list of another issuer") }
         let points = list.scope.distributionPoint
         guard points.isEmpty || pointNames.isEmpty || !points.isDisjoint(with: pointNames) else {
-            return "a list of another distribution point"
+            return .none("a list of another distribution point")
         }
         let request = PathSearch.Request(
             chain: PresentedChain([issuer.der]), anchors: TrustAnchors([anchor]),
@@ -46,20 +54,20 @@ struct RevocationAuthority: Sendable, Hashable {
             certificatePolicies: .any,
             context: PathRuleContext(time: time, isServer: false, checksValidity: true, publicSuffixes: nil), host: nil)
         var search = PathSearch(request, meter: WorkMeter(ValidationLimits())) { _ in false }
-        return search.objection(to: list, of: self)
+        return search.signer(of: list, for: self)
     }
 }
 
 extension PathSearch {
-    fileprivate mutating func objection(
-        to list: CertificateRevocationList, of authority: RevocationAuthority
-    ) -> String? {
+    fileprivate mutating func signer(
+        of list: CertificateRevocationList, for authority: RevocationAuthority
+    ) -> RevocationAuthority.Signer {
         var issuers = [add(authority.issuer, isAnchor: authority.issuer == authority.anchor)]
         if authority.issuer != authority.anchor { issuers.append(add(authority.anchor, isAnchor: true)) }
         switch answer(of: list, about: nil, by: issuers[...]) {
-        case .signed: return nil
-        case .unusable(let objection): return objection.found
-        case .overBudget(let what): return "a list whose signers are not found within \(what)"
+        case .signed(let node, _): return .known(OctetString(nodes[node].certificate.subjectPublicKeyInfo))
+        case .unusable(let objection): return .none(objection.found)
+        case .overBudget(let what): return .none("a list whose signers are not found within \(what)")
         }
     }
 }

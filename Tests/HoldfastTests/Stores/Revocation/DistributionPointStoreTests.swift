@@ -136,6 +136,67 @@ struct DistributionPointStoreTests {
         #expect(store.lists.filter(\.isUsable).map(\.url.absoluteString) == [Fixture.issuingURL])
     }
 
+    @Test("keeps a list of an authority of the same name from saying anything of the other's certificates, at no cost")
+    func namesake() async throws {
+        let store = try fixture.store(configured: [])
+        let namesake = try fixture.root.intermediate(name: fixture.issuing.certificate.specification.subject)
+        let urls = (0..<3).map { "http://lists.example.com/namesake-\($0).crl" }
+        let own = try namesake.leaf(names: ["www.example.com"]) {
+            $0.extensions = [RevocationPoints.inCertificate(urls.map { RevocationPoints.url($0) })]
+        }
+        let before = try effort(store)
+        #expect(try fixture.code(store, of: own.chain) == nil)
+        let list = try fixture.list(fixture.leaf, own, by: namesake)
+        fixture.publish(Dictionary(uniqueKeysWithValues: urls.map { ($0, list) }))
+        _ = await store.updateError()
+        #expect(store.lists.filter(\.isUsable).count == urls.count)
+        #expect(try fixture.code(store, of: own.chain) == .revoked)
+        #expect(try fixture.code(store) == nil)
+        #expect(try effort(store).signatures == before.signatures)
+        // Who is presented with a path of its own is another key of the authority (RFC 5280 6.3.3 (f)).
+        #expect(try fixture.code(store, of: fixture.leaf.chain + [namesake.certificate.der]) == .revoked)
+    }
+
+    @Test("refuses where none of the lists of the place that a certificate names can be used")
+    func sharedPlace() async throws {
+        let store = try fixture.store(configured: [])
+        let namesake = try fixture.root.intermediate(name: fixture.issuing.certificate.specification.subject)
+        let own = try namesake.leaf(names: ["www.example.com"]) {
+            $0.extensions = [Fixture.point(Fixture.issuingURL)]
+        }
+        fixture.publish([Fixture.issuingURL: try fixture.list(by: namesake)])
+        #expect(try fixture.code(store, of: own.chain) == nil)
+        _ = await store.updateError()
+        let changes = store.changes()
+        #expect(try fixture.code(store) == nil)
+        // From then on the place is the other's as well.
+        for await _ in changes { break }
+        #expect(try fixture.code(store) == .revocationUnknown)
+    }
+
+    @Test("keeps no more bytes than it may of lists that only certificates name")
+    func room() async throws {
+        let list = try fixture.list(fixture.leaf)
+        let store = try fixture.store(configured: []) { $0.maximumTotalBytes = list.count - 1 }
+        fixture.publish([Fixture.issuingURL: list])
+        #expect(try fixture.code(store) == nil)
+        let error = await store.updateError()
+        #expect(store.lists.allSatisfy { $0.list == nil })
+        #expect((error?.underlying as? DocumentError)?.code == .tooLarge, "\(String(describing: error))")
+        // What the configuration names is the application's own choice.
+        let configured = try fixture.store { $0.maximumTotalBytes = list.count - 1 }
+        #expect(await configured.updateError() == nil)
+        #expect(try fixture.code(configured) == .revoked)
+    }
+
+    private func effort(_ store: RevocationStore) throws -> ValidationEffort {
+        let validator = PathValidator(anchors: try TrustAnchors(der: [fixture.root.root]), revocation: store)
+        return validator.validate(
+            PresentedChain(fixture.leaf.chain), for: .server(identity: try DialledHost("www.example.com")),
+            at: fixture.clock.now
+        ) { _ in true }.effort
+    }
+
     @Test(
         "ignores places that cannot be fetched",
         arguments: [

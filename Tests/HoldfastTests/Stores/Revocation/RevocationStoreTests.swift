@@ -232,5 +232,6 @@ struct RevocationStoreTests {
         #expect(error?.found.contains("secret") == false)
         #expect(throws: StoreError.self) { try fixture.store { $0.maximumBytes = 0 } }
         #expect(throws: StoreError.self) { try fixture.store { $0.maximumLists = 0 } }
+        #expect(throws: StoreError.self) { try fixture.store { $0.maximumTotalBytes = 0 } }
     }
 }
