@@ -239,3 +239,11 @@ let package = Package(
             exclude: ["Corrections.md"], swiftSettings: published),
     ]
 )
+
+// They run against Apple's frameworks. Elsewhere scripts/check-apple compiles them against stand-ins.
+#if canImport(Darwin)
+package.targets.append(
+    .testTarget(
+        name: "HoldfastAppleTests", dependencies: ["Holdfast", "HoldfastTesting", "HoldfastNIOTesting"],
+        swiftSettings: strict))
+#endif

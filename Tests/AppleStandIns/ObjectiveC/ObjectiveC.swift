@@ -8,11 +8,13 @@ public import FoundationNetworking
 public struct Selector: Hashable, Sendable {
     let name: String
 
-    public static let sessionChallenge = Selector(name: "URLSession:didReceiveChallenge:completionHandler:")
-    public static let taskChallenge = Selector(name: "URLSession:task:didReceiveChallenge:completionHandler:")
-    public static let validateWithTrust = Selector(name: "validateWithTrust:")
-    public static let validateWith = Selector(name: "validateWith:")
-    public static let becameInvalid = Selector(name: "URLSession:didBecomeInvalidWithError:")
+    public init(_ name: String) { self.name = name }
+
+    public static let sessionChallenge = Selector("URLSession:didReceiveChallenge:completionHandler:")
+    public static let taskChallenge = Selector("URLSession:task:didReceiveChallenge:completionHandler:")
+    public static let validateWithTrust = Selector("validateWithTrust:")
+    public static let validateWith = Selector("validateWith:")
+    public static let becameInvalid = Selector("URLSession:didBecomeInvalidWithError:")
 }
 
 /// An object that says which methods it implements; any other implements none.
@@ -61,3 +63,11 @@ extension URLAuthenticationChallengeSender {
         (self as? any StandInSender)?.hasDefaultHandling == false ? nil : performDefaultHandling(for: challenge)
     }
 }
+
+// Of the runtime's functions only the types: nothing can be looked up here.
+
+public final class Protocol {}
+
+public func class_respondsToSelector(_ cls: AnyClass?, _ sel: Selector) -> Bool { false }
+public func object_getClass(_ obj: Any?) -> AnyClass? { nil }
+public func NSProtocolFromString(_ namestr: String) -> Protocol? { nil }

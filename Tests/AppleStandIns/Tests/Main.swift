@@ -2,5 +2,8 @@ import Testing
 
 @main
 struct Main {
-    static func main() async { await Testing.__swiftPMEntryPoint() as Never }
+    static func main() async {
+        AppleFixture.installSystem()
+        await Testing.__swiftPMEntryPoint() as Never
+    }
 }
