@@ -34,8 +34,8 @@ let package = Package(
             name: "Workloads",
             dependencies: [
                 holdfast("Holdfast"), holdfast("HoldfastNIO"), holdfast("HoldfastAsyncHTTPClient"),
-                holdfast("HoldfastSigning"), holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"),
-                "COpenSSLVerifier",
+                holdfast("HoldfastSigning"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
+                holdfast("HoldfastNIOTesting"), "COpenSSLVerifier",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -44,11 +44,13 @@ let package = Package(
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "ratios", dependencies: ["Workloads", holdfast("Holdfast")],
-            resources: [.embedInCode("cryptography_verifier.py")], swiftSettings: strict),
+            resources: [.embedInCode("cryptography_verifier.py"), .embedInCode("tuf_refresher.py")],
+            swiftSettings: strict),
         .executableTarget(
             name: "fleet",
             dependencies: [

@@ -12,16 +12,20 @@ public struct Workload: Sendable {
     public let name: String
     /// What its time is.
     public let clock: Clock
+    /// Puts things back to where the operation begins, which is not measured. Where there is one, nothing is done twice
+    /// without it.
+    public let prepare: (@Sendable () async throws -> Void)?
     /// Does it so many times, one after the other.
     public let run: @Sendable (_ times: Int) async throws -> Void
 
     /// An operation that repeats itself.
     public init(
-        _ name: String, clock: Clock = .processor,
+        _ name: String, clock: Clock = .processor, prepare: (@Sendable () async throws -> Void)? = nil,
         repeating run: @escaping @Sendable (_ times: Int) async throws -> Void
     ) {
         self.name = name
         self.clock = clock
+        self.prepare = prepare
         self.run = run
     }
 

@@ -47,6 +47,7 @@ enum Measurement {
         while clock.now < end || round < fewestRounds {
             for place in workloads.indices {
                 let index = (place + round) % workloads.count
+                try await workloads[index].prepare?()
                 let (wall, processor) = (clock.now, processorTime())
                 try await workloads[index].run(times[index])
                 let taken = wall.duration(to: clock.now)
@@ -63,6 +64,11 @@ enum Measurement {
     /// How many operations fill a batch. Looking for it warms caches and branch predictors up.
     private static func batchSize(of workload: Workload, _ clock: ContinuousClock) async throws -> Int {
         var times = 1
+        if let prepare = workload.prepare {
+            try await prepare()
+            try await workload.run(times)
+            return times
+        }
         while true {
             let (start, processor) = (clock.now, processorTime())
             try await workload.run(times)

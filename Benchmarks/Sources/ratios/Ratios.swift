@@ -8,7 +8,7 @@ import Workloads
 struct Ratios {
     private static let sections = [
         "pins", "validation", "refusals", "hostile", "policies", "handshakes", "requests", "stores", "memory", "lists",
-        "revocation",
+        "revocation", "repositories", "caches",
     ]
 
     private static let usage = """
@@ -65,6 +65,8 @@ extension Sections {
         case "stores": try await stores()
         case "memory": try memory()
         case "revocation": try await revocation()
+        case "repositories": try await repositories()
+        case "caches": try await caches()
         default: try await lists()
         }
     }

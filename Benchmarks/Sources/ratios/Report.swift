@@ -53,6 +53,11 @@ struct Report {
         add([name, figure, "", "", target, Self.verdict(isMet)], isMet)
     }
 
+    /// Two figures that were counted.
+    mutating func compare(_ name: String, _ figure: String, with other: String, ratio: Double) {
+        add([name, figure, other, Self.number(ratio), "", ""], nil)
+    }
+
     private mutating func add(_ cells: [String], _ isMet: Bool?) {
         guard !sections.isEmpty else { return }
         sections[sections.count - 1].lines.append(Line(cells: cells, isMet: isMet))

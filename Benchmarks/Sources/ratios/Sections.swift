@@ -5,7 +5,7 @@ import Workloads
 struct Sections {
     var report = Report()
     /// The versions of what Holdfast is compared with.
-    private(set) var versions: [String] = []
+    var versions: [String] = []
     /// Long enough that a median of it says something on a machine that does nothing else.
     let time: Duration
     let folder: URL
