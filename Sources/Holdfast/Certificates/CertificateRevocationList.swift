@@ -1,10 +1,10 @@
 public import struct Foundation.Date
 
-/// A certificate revocation list (RFC 5280 section 5), read as far as checking asks; nothing is verified by reading.
+/// A certificate revocation list (RFC 5280 section 5), read as far as checking needs; reading verifies nothing.
 ///
 /// Complete lists of the issuer itself can vouch for certificates, whole or restricted to end entities, to CAs or to a
 /// distribution point. Delta lists, indirect lists and lists for some reasons or attribute certificates cannot: such a
-/// list is ``unsupported``. What it revokes is revoked all the same.
+/// list is ``unsupported``. The certificates that it revokes are still revoked.
 public struct CertificateRevocationList: Sendable {
     /// The largest list that is read; those of large authorities have some ten megabytes.
     package static let maximumBytes = 64 << 20
@@ -46,7 +46,7 @@ public struct CertificateRevocationList: Sendable {
     var provenance: Provenance?
 
     /// Reads a list.
-    /// - Parameter der: DER, one list and nothing behind it.
+    /// - Parameter der: DER of one list, with nothing after it.
     /// - Throws: ``CertificateError`` naming the field that cannot be read.
     public init(der: [UInt8]) throws(CertificateError) {
         guard der.count <= Self.maximumBytes else {
@@ -106,15 +106,15 @@ public struct CertificateRevocationList: Sendable {
         self.der = der
     }
 
-    /// Whose certificates the list speaks of, by its own word.
+    /// The issuer whose certificates the list covers, as the list states it.
     public var issuer: DistinguishedName { DistinguishedName(der: der[issuerRange]) }
     /// When it was issued.
     public var thisUpdate: Date { Date(wholeSeconds: thisUpdateSeconds) }
-    /// When the next one is due at the latest; nil where the list does not say.
+    /// When the next one is due at the latest; nil if the list does not say.
     public var nextUpdate: Date? { nextUpdateSeconds.map { Date(wholeSeconds: $0) } }
     /// How many certificates of its issuer it revokes.
     public var count: Int { entries.count }
-    /// What looking up serial numbers takes in memory, beside the DER.
+    /// The memory that the index of serial numbers takes, in addition to the DER.
     var indexBytes: Int { entries.indexBytes }
 
     var keyIdentifier: ArraySlice<UInt8>? { keyIdentifierRange.map { der[$0] } }

@@ -1,6 +1,6 @@
 /// An X.501 Name as it stands in a certificate (RFC 5280 4.1.2.4): DER, readable on demand.
 ///
-/// Equality is of the octets; ``matches(_:)`` compares as RFC 5280 section 7.1 asks.
+/// Equality compares octets; ``matches(_:)`` compares as RFC 5280 section 7.1 requires.
 public struct DistinguishedName: Sendable, Hashable {
     /// DER of the Name, its SEQUENCE included.
     public let der: ArraySlice<UInt8>
@@ -12,7 +12,7 @@ public struct DistinguishedName: Sendable, Hashable {
     /// Consistent with equality.
     public func hash(into hasher: inout Hasher) { hasher.combine(octets: der) }
 
-    /// Whether it has no attribute at all.
+    /// Whether it has no attributes.
     public var isEmpty: Bool { der.count <= 2 }
 
     /// Whether two names are the same by RFC 5280 section 7.1: attribute by attribute, case and runs of spaces aside. It
@@ -134,8 +134,8 @@ extension DistinguishedName: CustomStringConvertible {
     }
 
     /// The common name, exactly as it stands there: it may hold anything, control characters too, so print
-    /// ``description`` instead, and compare its octets (`utf8.elementsEqual`), since Unicode calls different texts equal.
-    /// It identifies no server (RFC 9525 section 2).
+    /// ``description`` instead, and compare its octets (`utf8.elementsEqual`), because Unicode considers different
+    /// texts equal. It never identifies a server (RFC 9525 section 2).
     ///
     /// nil where there is none or more than one, where the text cannot be told for certain (an encoding that is broken, or
     /// a string type that leaves characters beyond ASCII open), and where it is longer than 256 octets: RFC 5280 allows

@@ -1,12 +1,12 @@
 /// A name that a certificate gives its owner in subjectAltName (GeneralName, RFC 5280 4.2.1.6).
 ///
-/// A server that authorizes its clients compares it, and parses no text:
+/// A server that authorizes its clients compares it, without parsing text:
 /// ```swift
 /// let name = GeneralName.uniformResourceIdentifier("spiffe://example.org/billing")
 /// guard client.leaf.subjectAlternativeNames.contains(name) else { return refuse() }
 /// ```
 /// Names compare character by character, as they stand in the certificate. In a DNS name the case of letters does not
-/// matter, and a wildcard stands for itself alone: to find out whether a server is the host that was dialled, leave the
+/// matter, and a wildcard matches only itself: to find out whether a server is the host that was dialled, leave the
 /// comparison to a policy. ``description`` is for people; two different names can print alike.
 public enum GeneralName: Sendable, Hashable {
     /// A mailbox, for example `ops@example.com`. It is ASCII.

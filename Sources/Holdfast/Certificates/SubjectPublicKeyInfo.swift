@@ -1,8 +1,8 @@
 /// The public key of a certificate with its algorithm, as the DER that stands in the certificate (RFC 5280 4.1.2.7).
 ///
 /// It is what a key pin hashes (RFC 7469 2.4), and it is found without decoding the rest of the certificate. It is a
-/// slice: no octet is copied, and the certificate stays in memory as long as this value does. Two values are equal
-/// when their octets are. Values are immutable and may be used from any thread.
+/// slice: no octet is copied, and the certificate stays in memory as long as this value does. Two values are equal when
+/// their octets are.
 public struct SubjectPublicKeyInfo: Hashable, Sendable {
     /// The DER of the SubjectPublicKeyInfo, with its identifier and length. The indices are those of the certificate
     /// it was found in.

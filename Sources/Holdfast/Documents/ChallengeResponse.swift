@@ -42,7 +42,7 @@ public struct ChallengeResponse: Sendable, Hashable {
     ///   - signature: the header `X-Cert-Pinning-Signature`, Base64 of a DER-encoded signature.
     ///   - challenge: the header `X-Cert-Pinning-Challenge`, exactly as sent.
     ///   - key: the signer's.
-    ///   - limits: how much is read at most.
+    ///   - limits: the most that is read.
     /// - Throws: ``DocumentError`` that names the entry and the field.
     public init(
         verifying body: Data, signature: String, challenge: String, with key: DocumentPublicKey,

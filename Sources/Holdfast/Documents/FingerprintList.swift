@@ -7,21 +7,21 @@ public import struct Foundation.Data
 /// ```swift
 /// let list = try FingerprintList(verifying: data, with: DocumentPublicKey(base64: key))
 /// ```
-/// Only entries are signed, and of an entry not its `depth`: whoever can change the file can leave entries out, put
-/// back older ones that have not expired, change depths, and write any `domainsConfig`.
+/// Only entries are signed, and not their `depth`: someone who can change the file can leave entries out, put back
+/// older ones that have not expired, change depths, and write any `domainsConfig`.
 public struct FingerprintList: Sendable, Hashable {
     /// The entries in the order of the document.
     public let entries: [FingerprintEntry]
-    /// What the document says about hosts without pins. Nobody signed it: it is here to be reported, not followed.
+    /// What the document says about hosts without pins. It is not signed: report it, but do not follow it.
     public let unsignedDomainsConfiguration: DomainsConfiguration?
 
-    /// Reads a list and verifies the signature of every entry; one bad entry and there is no list.
+    /// Reads a list and verifies the signature of every entry. One bad entry fails the whole list.
     ///
-    /// It takes about 45 µs an entry, on all cores for long lists, and blocks meanwhile.
+    /// It takes about 45 µs per entry, uses all cores for long lists, and blocks.
     /// - Parameters:
     ///   - data: JSON, `{"fingerprints":[…]}`.
     ///   - key: the signer's.
-    ///   - limits: how much is read at most.
+    ///   - limits: the most that is read.
     /// - Throws: ``DocumentError`` that names the entry and the field.
     public init(
         verifying data: Data, with key: DocumentPublicKey, limits: DocumentLimits = DocumentLimits()

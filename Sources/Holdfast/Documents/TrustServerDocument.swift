@@ -7,8 +7,8 @@ public import struct Foundation.Date
 /// let signer = try TrustServerSigner(certificate: trustServerCertificate)
 /// let document = try TrustServerDocument(verifying: data, by: signer, customer: "gcx", at: trustedTime)
 /// ```
-/// Holding one is the proof that the signer wrote it for this customer. Whether it is fresh, not older than one that is
-/// known already, and how much of a timestamp ahead of the clock counts, is the store's to judge.
+/// Holding one is the proof that the signer wrote it for this customer. The store decides whether it is fresh, whether
+/// it is older than a known one, and how far its timestamp may be ahead of the clock.
 public struct TrustServerDocument: Sendable {
     /// Whose hosts they are.
     public let customer: String
@@ -17,21 +17,22 @@ public struct TrustServerDocument: Sendable {
     /// The entries in the order of the document. A host may have several, with different ports or with the same.
     public let entries: [TrustServerEntry]
     /// The notAfter of the configured signer certificate where it has passed; nil where it has not, and where an
-    /// authority is configured. It rejects nothing: the certificate is trusted by its octets. Replace it all the same.
+    /// authority is configured. Nothing is rejected for this, because the certificate is trusted by its octets, but
+    /// replace it.
     public let signerExpired: Date?
 
     /// Verifies a document and reads it. Nothing of its content is read before its signature is good, and nothing but
     /// its customer and timestamp before its signer is known to be the one that counts.
     ///
-    /// With a configured certificate it costs one signature. It blocks meanwhile and does no I/O.
+    /// With a configured certificate it costs one signature. It blocks, and does no I/O.
     /// - Parameters:
     ///   - data: a CMS SignedData in DER or BER with its content attached.
     ///   - signer: whose signature counts.
     ///   - customer: whose document it must be.
-    ///   - time: trusted time, for which ``signerExpired`` is said.
-    ///   - limits: how much is read at most.
-    ///   - allowsLegacyDigests: whether SHA-1 will do, as in documents made before 2018. Whoever can make two
-    ///     documents of one SHA-1 digest can then pass one off for the other.
+    ///   - time: the trusted time, for ``signerExpired``.
+    ///   - limits: the most that is read.
+    ///   - allowsLegacyDigests: whether SHA-1 is accepted, as in documents made before 2018. Someone who can make two
+    ///     documents with the same SHA-1 digest can then pass one off as the other.
     /// - Throws: ``DocumentError``.
     public init(
         verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date,
@@ -70,13 +71,13 @@ extension TrustServerDocument {
     }
 }
 
-/// What a trust-server document says about one host: the certificates and the keys that may stand in its chain.
+/// What a trust-server document says about one host: the certificates and the keys that may be in its chain.
 ///
-/// By itself it proves nothing: that its signer vouched for it says the ``TrustServerDocument`` that it came in.
+/// By itself it proves nothing; the ``TrustServerDocument`` that contains it is the proof.
 public struct TrustServerEntry: Sendable, Hashable {
     /// The host as it was signed, without its port.
     public let hostname: String
-    /// The port that the entry is for; nil where it names none.
+    /// The port that the entry is for; nil if it names none.
     public let port: Int?
     /// Pins of certificates (`fp`), in the order of the document.
     public let certificatePins: [Pin]

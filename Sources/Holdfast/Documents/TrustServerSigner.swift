@@ -12,11 +12,11 @@ public struct TrustServerSigner: Sendable {
 
     private let kind: Kind
 
-    /// Exactly this certificate signs, self-signed or not: it is trusted by its octets, as the published clients have
-    /// it with `trustServerCertificate`.
+    /// Only this certificate signs, self-signed or not. It is trusted by its octets, as published clients do with
+    /// `trustServerCertificate`.
     /// - Parameter certificate: one certificate, in DER or in PEM, with text around it or without.
-    /// - Throws: ``DocumentError`` `invalidSigner` when it cannot be read, or has a key too weak or of a kind that
-    ///   signs no documents.
+    /// - Throws: ``DocumentError`` `invalidSigner` when it cannot be read, or its key is too weak or of a kind that
+    ///   cannot sign documents.
     public init(certificate: Data) throws(DocumentError) {
         let read: [X509Certificate]
         do throws(CertificateFileError) {
@@ -39,7 +39,7 @@ public struct TrustServerSigner: Sendable {
 
     private init(_ authority: SignerAuthority) { kind = .authority(authority) }
 
-    /// Whoever has a certificate of an authority signs, if it is for this purpose and for the customer.
+    /// Anyone with a certificate of an authority signs, if the certificate is for this purpose and for the customer.
     ///
     /// The certificate must lead to an anchor under the path rules, be valid at the document's timestamp, have the
     /// customer as its one common name, digitalSignature in its keyUsage, and the purpose in its extendedKeyUsage.

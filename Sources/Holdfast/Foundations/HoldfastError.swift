@@ -1,7 +1,7 @@
 /// The shape of every error that Holdfast throws or reports: a closed code to switch over, the facts, and what to do.
 ///
 /// Two errors of one type are equal when their codes are: code that handles an error asks what went wrong, not how it
-/// was worded. Values are immutable and may be used from any thread.
+/// was worded.
 public protocol HoldfastError: Error, Hashable, CustomStringConvertible {
     /// A closed set of reasons; its raw value is stable and fit for logs and machine-readable output.
     associatedtype Code: RawRepresentable<String>, Hashable, Sendable

@@ -1,4 +1,4 @@
-/// What ends an observation of a ``TrustManager`` or a store. No two are equal, whatever they observe.
+/// Ends an observation of a ``TrustManager`` or a store. Every token is different.
 public struct ObserverToken: Sendable, Hashable {
     private final class Identity: Sendable {}
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Tells the time of day: what certificates, pins and documents are judged at.
+/// Tells the time of day, for which certificates, pins and documents are evaluated.
 ///
 /// Everything that needs the time takes one, so that a test can set it and an application can put a better source in
 /// place of the device's clock. Called from any thread; an implementation must be quick and must not block.
@@ -11,7 +11,7 @@ public protocol WallClock: Sendable {
 
 /// The clock of the operating system, the default wherever a `WallClock` is taken.
 ///
-/// The device's owner can set it at will; it is no evidence against him.
+/// The device's owner can set it at will, so it proves nothing against the owner.
 public struct SystemWallClock: WallClock {
     /// Makes the clock; all of them are equal.
     public init() {}

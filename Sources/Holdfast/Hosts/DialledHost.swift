@@ -3,9 +3,8 @@ public import Foundation
 /// The host that the application asked for: the one that policy, server name indication, identity and connection use.
 ///
 /// It is made once, from what the caller wrote, and is in one canonical form: a name in A-labels (UTS 46,
-/// non-transitional), in lower case and without the trailing dot, or the octets of an address. Two texts that mean
-/// one host give equal values; a text that resolvers and certificates could read in different ways gives an error.
-/// Values are immutable and may be used from any thread.
+/// non-transitional), in lower case and without the trailing dot, or the octets of an address. Two texts that mean the
+/// same host give equal values. A text that resolvers and certificates could read differently is an error.
 public struct DialledHost: Hashable, Sendable {
     /// A name or an address.
     public enum Kind: Hashable, Sendable {
@@ -24,9 +23,9 @@ public struct DialledHost: Hashable, Sendable {
 
     /// Reads what a caller asked for.
     ///
-    /// Accepted are names, in ASCII or in Unicode, with underscores (service names have them) and one trailing dot;
-    /// IPv4 addresses as four decimal octets without leading zeros; IPv6 addresses (RFC 4291 2.2), in brackets or
-    /// without, and without a zone. A URL, a port in the text, and a name whose last label is a number are refused.
+    /// It accepts names, in ASCII or Unicode, with underscores (service names have them) and one trailing dot; IPv4
+    /// addresses as four decimal octets without leading zeros; IPv6 addresses (RFC 4291 2.2), in brackets or without,
+    /// and without a zone. It refuses a URL, a port in the text, and a name whose last label is a number.
     ///
     /// - Parameters:
     ///   - text: a name or an address.
@@ -94,7 +93,7 @@ public struct DialledHost: Hashable, Sendable {
         }
     }
 
-    /// What the client names in the handshake: the name, nil for an address (RFC 6066 3).
+    /// The name that the client sends in the handshake (server name indication, RFC 6066 3); nil for an address.
     public var serverNameIndication: String? {
         if case .name(let name) = kind { name } else { nil }
     }
@@ -107,7 +106,7 @@ public struct DialledHost: Hashable, Sendable {
         }
     }
 
-    /// Whether both are one host, whatever their ports: policies are found by host, connections by host and port.
+    /// Whether both are the same host, ignoring ports: policies are found by host, connections by host and port.
     public func hasSameName(as other: DialledHost) -> Bool { kind == other.kind }
 
     /// The same host where the port does not matter.

@@ -1,4 +1,4 @@
-/// Why a text or a URL names no host that can be dialled.
+/// Why a text or a URL does not name a host that can be dialled.
 public struct HostError: HoldfastError {
     /// What is wrong.
     public enum Code: String, Hashable, Sendable, CaseIterable {
@@ -10,19 +10,19 @@ public struct HostError: HoldfastError {
         case labelTooLong
         /// Two dots follow one another, or the name begins with one.
         case emptyLabel
-        /// A character that is in no host name: white space, a control character, a part of a URL.
+        /// A character that no host name contains: white space, a control character, a part of a URL.
         case forbiddenCharacter
         /// A label begins or ends with a hyphen (RFC 952).
         case hyphenAtEdge
         /// The last label is a number, decimal or hexadecimal, so that a resolver may take the name for an address.
         case numericName
-        /// Brackets or colons around something that is no IPv6 address.
+        /// Brackets or colons around something that is not an IPv6 address.
         case invalidAddress
         /// An IPv6 address with a zone, which has no meaning to the peer.
         case zoneIdentifier
         /// A Unicode name that UTS 46, non-transitional, does not map.
         case invalidUnicodeName
-        /// A label that begins with `xn--` and is no A-label (RFC 5890 2.3.2.1).
+        /// A label that begins with `xn--` and is not an A-label (RFC 5890 2.3.2.1).
         case invalidALabel
         /// A port outside 1 to 65535.
         case invalidPort

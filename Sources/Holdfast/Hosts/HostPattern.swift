@@ -1,17 +1,17 @@
-/// The hosts that a policy is for: one host, `*.example.com` or `**.example.com`.
+/// The hosts that a policy applies to: one host, `*.example.com` or `**.example.com`.
 ///
 /// - an exact name or address is that host alone
-/// - `*.example.com` is every name with exactly one label more, not `example.com` itself
+/// - `*.example.com` is every name with exactly one more label, not `example.com` itself
 /// - `**.example.com` is `example.com` and every name under it, at any depth
 ///
-/// Patterns are ordered by precedence: of two that match one host the lesser decides. That is the exact one, then the
-/// one with most labels, then `*.` before `**.`. Values are immutable and may be used from any thread.
+/// Patterns are ordered by precedence: of two that match the same host, the lesser decides. An exact name comes first,
+/// then the pattern with the most labels, then `*.` before `**.`.
 public struct HostPattern: Hashable, Sendable {
     /// How far a pattern reaches from its name.
     public enum Scope: String, Hashable, Sendable, CaseIterable {
         /// The host itself.
         case exact
-        /// Names with one label more: `*.`.
+        /// Names with one more label: `*.`.
         case oneLabel
         /// The name itself and everything under it: `**.`.
         case subtree
@@ -36,8 +36,8 @@ public struct HostPattern: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - text: a host, or a name after `*.` or `**.`, in ASCII or Unicode, without a port.
-    ///   - allowingTopLevel: takes wildcards in front of a single label, for suffixes that an organisation has for
-    ///     itself (`**.internal`). A label that `publicSuffixes` lists is refused all the same.
+    ///   - allowingTopLevel: accepts a wildcard before a single label, for suffixes that belong to one organisation
+    ///     (`**.internal`). A label that `publicSuffixes` lists is still refused.
     ///   - publicSuffixes: refuses wildcards over a suffix under which strangers register names, such as `co.uk`.
     /// - Throws: ``HostPatternError``.
     public init(
@@ -90,8 +90,8 @@ public struct HostPattern: Hashable, Sendable {
         }
     }
 
-    /// Makes the pattern of a host given as other pinning configurations give it: with a switch for its subdomains,
-    /// which stands for `**.`.
+    /// Makes a pattern from a host and a switch for its subdomains, as other pinning configurations have it. The switch
+    /// means `**.`.
     ///
     /// - Throws: ``HostPatternError``.
     public init(
@@ -115,7 +115,7 @@ public struct HostPattern: Hashable, Sendable {
         return name.utf8.reduce(1) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 }
     }
 
-    /// Whether the pattern covers a host. Ports do not matter, and no name covers an address.
+    /// Whether the pattern covers a host. Ports do not matter, and a name never covers an address.
     public func matches(_ host: DialledHost) -> Bool {
         if scope == .exact { return base.kind == host.kind }
         guard case .name(let domain) = base.kind, case .name(let name) = host.kind else { return false }
@@ -131,8 +131,8 @@ public struct HostPattern: Hashable, Sendable {
 }
 
 extension HostPattern: Comparable {
-    /// Whether `left` decides where both match; patterns of equal precedence, which never match one host, are ordered
-    /// by their text.
+    /// Whether `left` decides where both match; patterns of equal precedence, which never match the same host, are
+    /// ordered by their text.
     public static func < (left: HostPattern, right: HostPattern) -> Bool {
         if (left.scope == .exact) != (right.scope == .exact) { return left.scope == .exact }
         if left.scope == .exact { return left.base.name < right.base.name }

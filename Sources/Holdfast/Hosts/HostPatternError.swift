@@ -1,10 +1,10 @@
-/// Why a text is no host pattern, or a line no rule of a public suffix list.
+/// Why a text is not a host pattern, or a line is not a rule of a public suffix list.
 public struct HostPatternError: HoldfastError {
     /// What is wrong.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// Nothing was given, or nothing stands after the wildcard.
         case empty
-        /// A `*` stands elsewhere than alone, or doubled, in the leftmost label.
+        /// A `*` that is not, alone or doubled, the whole leftmost label.
         case misplacedWildcard
         /// The pattern covers everything under a name of one label, such as `com`.
         case topLevel
@@ -12,9 +12,9 @@ public struct HostPatternError: HoldfastError {
         case publicSuffix
         /// A wildcard in front of an address.
         case addressWithWildcard
-        /// What the pattern is made from is no host; `found` says why.
+        /// What the pattern is made from is not a host; `found` says why.
         case invalidHost
-        /// A line of a public suffix list that is no rule.
+        /// A line of a public suffix list that is not a rule.
         case invalidSuffixRule
     }
 

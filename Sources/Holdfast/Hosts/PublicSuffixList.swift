@@ -1,10 +1,9 @@
 import Crypto
 
-/// The domains under which strangers register names (publicsuffix.org): a wildcard over one of them would pin hosts of
-/// other people.
+/// The domains under which strangers register names (publicsuffix.org): a wildcard over one of them would pin hosts
+/// that belong to others.
 ///
-/// Holdfast brings no list, since an old one misleads; give it the current `public_suffix_list.dat`. Values are
-/// immutable and may be used from any thread.
+/// Holdfast does not ship a list, because an old one misleads. Give it the current `public_suffix_list.dat`.
 public struct PublicSuffixList: Hashable, Sendable {
     /// How much of a text is read as a list. The list of 2026 has about 16,000 lines and 330 kB.
     static let maximumBytes = 8_388_608
@@ -17,7 +16,7 @@ public struct PublicSuffixList: Hashable, Sendable {
     /// SHA-256 of the rules: equal for lists that say the same.
     private(set) var digest: [UInt8] = []
 
-    /// Reads a list in the format of publicsuffix.org: a rule a line, up to the first white space; empty lines and
+    /// Reads a list in the format of publicsuffix.org: one rule per line, up to the first white space; empty lines and
     /// those that begin with `//` are comments; `*.` in front of a rule stands for any one label, `!` makes an
     /// exception.
     ///
@@ -25,7 +24,7 @@ public struct PublicSuffixList: Hashable, Sendable {
     ///   - text: the list, at most 8 MiB.
     ///   - includingPrivateDomains: whether the rules between the marks `===BEGIN PRIVATE DOMAINS===` and
     ///     `===END PRIVATE DOMAINS===` count: suffixes such as those of cloud providers, under which you may pin.
-    /// - Throws: ``HostPatternError`` `invalidSuffixRule` for a line that is no rule, with its number.
+    /// - Throws: ``HostPatternError`` `invalidSuffixRule`, with the number of the line, for a line that is not a rule.
     public init(_ text: String, includingPrivateDomains: Bool = true) throws(HostPatternError) {
         guard text.utf8.count <= Self.maximumBytes else {
             throw HostPatternError(

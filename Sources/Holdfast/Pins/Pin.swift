@@ -9,8 +9,6 @@ internal import Crypto
 /// ```swift
 /// let pin = try Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")
 /// ```
-///
-/// Values are immutable, hold no memory of their own and may be used from any thread.
 public struct Pin: Hashable, Sendable {
     /// What was hashed.
     public enum Subject: String, Hashable, Sendable, CaseIterable {
@@ -58,7 +56,7 @@ public struct Pin: Hashable, Sendable {
         return Pin(subject: .publicKey, hashing: certificateDER[range])
     }
 
-    /// The pin of a key that stands alone, for example of a backup key that is in no certificate yet.
+    /// The pin of a key that stands alone, for example of a backup key that is not in a certificate yet.
     ///
     /// - Parameter spkiDER: the DER of its SubjectPublicKeyInfo.
     /// - Returns: the pin that a certificate with this key will satisfy.
@@ -106,10 +104,10 @@ extension Pin: CustomStringConvertible {
 
     /// Reads a pin.
     ///
-    /// Accepted are `sha256/` with the canonical, padded Base64 of 32 octets, the same with two slashes as curl
-    /// writes it, and `cert-sha256/` with 64 hexadecimal digits in either case, with or without colons between the
-    /// octets as openssl prints them, or with Base64 as before. Nothing else: a pin that is almost right is a mistake that would show only when
-    /// connections fail.
+    /// It accepts `sha256/` with the canonical, padded Base64 of 32 octets, the same with two slashes as curl writes
+    /// it, and `cert-sha256/` with 64 hexadecimal digits in either case, with or without colons between the octets as
+    /// openssl prints them, or with Base64 as before. It accepts nothing else: a pin that is almost right would show
+    /// only when connections fail.
     ///
     /// - Parameter text: the pin, without white space around it.
     /// - Throws: ``PinError`` that says what to write instead.

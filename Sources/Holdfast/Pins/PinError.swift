@@ -6,7 +6,7 @@ public struct PinError: HoldfastError {
         case empty
         /// A digest stands alone, without the prefix that says what was hashed.
         case missingPrefix
-        /// The prefix names something else than `sha256/` or `cert-sha256/`.
+        /// The prefix is something other than `sha256/` or `cert-sha256/`.
         case unsupportedAlgorithm
         /// What follows `sha256/` is not padded Base64 in its canonical form (RFC 4648 3.5, 4).
         case notBase64
@@ -16,7 +16,7 @@ public struct PinError: HoldfastError {
         case wrongLength
         /// A set without pins.
         case noPins
-        /// A pin that stands in the set already.
+        /// A pin that is already in the set.
         case duplicatePin
         /// A backup that is one of the pins it should replace.
         case backupEqualsPin

@@ -1,10 +1,9 @@
 public import Foundation
 
-/// The pins of one policy: which are in use, which stand by, until when they hold, and what happens then.
+/// The pins of one policy: those in use, the backups, when they expire, and what happens then.
 ///
-/// A connection satisfies the set when one pin of it, backup or not, is in a validated path. Keep a backup: the pin
-/// of a key that is kept offline, so that losing the served key does not lock the app out.
-/// Values are immutable and may be used from any thread.
+/// A connection satisfies the set when one pin of it, backup or not, is in a validated path. Keep a backup: the pin of
+/// a key that is kept offline, so that losing the served key does not lock the app out.
 public struct PinSet: Hashable, Sendable {
     /// What happens once the set has expired.
     public enum ExpiryAction: String, Hashable, Sendable, CaseIterable {
@@ -24,17 +23,17 @@ public struct PinSet: Hashable, Sendable {
 
     /// Whether the pins still hold.
     public enum State: String, Hashable, Sendable, CaseIterable {
-        /// The set has no expiry, or it is not reached.
+        /// The set has no expiry date, or the date has not been reached.
         case active
-        /// The expiry is reached: ``PinSet/afterExpiry`` decides.
+        /// The expiry date has been reached: ``PinSet/afterExpiry`` decides.
         case expired
     }
 
     /// The pins that are expected to be in use, in the order they were given.
     public let pins: [Pin]
-    /// The pins that stand by, in the order they were given.
+    /// The backup pins, in the order they were given.
     public let backups: [Pin]
-    /// The first instant at which the pins no longer hold; nil when they hold for ever.
+    /// The first instant at which the pins no longer hold; nil if they never expire.
     public let expires: Date?
     /// What happens from ``expires`` on.
     public let afterExpiry: ExpiryAction
@@ -52,7 +51,7 @@ public struct PinSet: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - pins: at least one.
-    ///   - backups: pins that are in no certificate in use; none of them may be in `pins`.
+    ///   - backups: pins that no certificate in use has; none of them may be in `pins`.
     ///   - expires: the first instant at which the pins no longer hold; nil for never.
     ///   - afterExpiry: what happens from then on.
     ///   - enforcement: whether a missing pin is rejected or only reported.
@@ -104,7 +103,7 @@ public struct PinSet: Hashable, Sendable {
         return now < expires ? .active : .expired
     }
 
-    /// The pins of the set that a certificate satisfies, the key's first; none when it satisfies none.
+    /// The pins of the set that a certificate satisfies, the key's first; empty when it satisfies none.
     ///
     /// It hashes the key only if the set has key pins, and the certificate only if it has certificate pins.
     ///

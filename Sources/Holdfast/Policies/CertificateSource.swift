@@ -44,14 +44,14 @@ public struct CertificateSource: CustomStringConvertible {
         CertificateSource(origin: .files(files))
     }
 
-    /// Certificates at hand.
+    /// Certificates in memory.
     /// - Parameter certificates: DER, one certificate each.
     /// - Returns: a source that has read nothing yet.
     public static func data(_ certificates: [Data]) -> CertificateSource {
         CertificateSource(origin: .certificates(certificates.map { Array($0) }))
     }
 
-    /// Certificates at hand.
+    /// Certificates in memory.
     /// - Parameter certificates: DER, one certificate each.
     /// - Returns: a source that has read nothing yet.
     public static func der(_ certificates: [[UInt8]]) -> CertificateSource {
@@ -59,7 +59,7 @@ public struct CertificateSource: CustomStringConvertible {
     }
 
     /// Reads the certificates, files in the order of their names; it blocks on the file system.
-    /// - Returns: the certificates; none where there are none.
+    /// - Returns: the certificates; empty if there are none.
     /// - Throws: ``CertificateFileError`` naming the first file that cannot be read.
     public func read() throws(CertificateFileError) -> [X509Certificate] {
         try read(log: .shared)

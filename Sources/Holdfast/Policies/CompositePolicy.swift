@@ -5,35 +5,34 @@ public import struct Foundation.Date
 /// ```swift
 /// let policy = try CompositePolicy(host: host, anyOf: [pinnedToNewKey, pinnedToOldAuthority])
 /// ```
-/// Each member judges for itself, by its own host or pattern: a member that does not cover the dialled host rejects.
-/// Any-of takes only members that prove something by themselves: one that is disabled, that asks the application or that
-/// only reports would decide for all the others. A policy of the application's own says so with
-/// ``TrustPolicy/objection(asMemberOf:)``. A trust without a host is rejected, since the
-/// members may be for different ones.
+/// Each member decides by its own host or pattern: a member that does not cover the dialled host rejects. Any-of
+/// accepts only members that prove something by themselves: one that is disabled, asks the application or only reports
+/// would decide for all the others. Your own policies allow it with ``TrustPolicy/objection(asMemberOf:)``. A trust
+/// without a host is rejected, since the members may be for different ones.
 public struct CompositePolicy: TrustPolicy {
     /// How many members must trust.
     public enum Rule: String, Sendable, Hashable, CaseIterable {
-        /// Every member; the first rejection is the answer.
+        /// Every member; the first rejection is the decision.
         case all
-        /// One member; the first that trusts is the answer.
+        /// One member; the first that trusts decides.
         case any
     }
 
-    /// What the policy is for.
+    /// What the policy applies to.
     public let scope: PolicyScope
     /// How many members must trust.
     public let rule: Rule
     /// The members, in the order in which they are asked.
     public let members: [any TrustPolicy]
-    /// The clock of the published calls that take no time.
+    /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
 
     /// Makes a policy that trusts when every member does.
     /// - Parameters:
-    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - members: at least one.
-    ///   - clock: the clock of the published calls that take no time.
-    /// - Throws: ``PolicyConfigurationError`` without members, and for a member whose own configuration is in error.
+    ///   - clock: the clock of the published calls that have no time parameter.
+    /// - Throws: ``PolicyConfigurationError`` without members, and for a member whose own configuration is wrong.
     public init(
         host: HostPattern, allOf members: [any TrustPolicy], clock: any WallClock = SystemWallClock()
     ) throws(PolicyConfigurationError) {
@@ -42,11 +41,11 @@ public struct CompositePolicy: TrustPolicy {
 
     /// Makes a policy that trusts when some member does.
     /// - Parameters:
-    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - members: at least one, and none that objects (``TrustPolicy/objection(asMemberOf:)``).
-    ///   - clock: the clock of the published calls that take no time.
+    ///   - clock: the clock of the published calls that have no time parameter.
     /// - Throws: ``PolicyConfigurationError`` without members, for a member that may not be one, and for one whose own
-    ///   configuration is in error.
+    ///   configuration is wrong.
     public init(
         host: HostPattern, anyOf members: [any TrustPolicy], clock: any WallClock = SystemWallClock()
     ) throws(PolicyConfigurationError) {
@@ -78,7 +77,7 @@ public struct CompositePolicy: TrustPolicy {
     /// The host or pattern in canonical form: A-labels, lower case.
     public var hostName: String { scope.name }
 
-    /// What all the members judge, or where any is enough the one that judges least.
+    /// What all the members evaluate; where any is enough, what the least demanding one evaluates.
     public var evidence: PolicyEvidence {
         let judged = members.map(\.evidence)
         // Whatever one of all the members refuses is refused; whatever one of any accepts is accepted.

@@ -8,16 +8,16 @@ public struct CustomPolicy: TrustPolicy {
     /// The application's answer about a trust, or about its absence; called on the thread that asks for the decision.
     public typealias Validation = @Sendable (ServerTrust?) -> Bool
 
-    /// What the policy is for.
+    /// What the policy applies to.
     public let scope: PolicyScope
-    /// The clock of the published calls that take no time.
+    /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
     private let validation: Validation
 
     /// Makes a policy that asks the application.
     /// - Parameters:
-    ///   - host: the host, or the pattern of hosts, that it is for.
-    ///   - clock: the clock of the published calls that take no time.
+    ///   - host: the host, or the pattern of hosts, that it applies to.
+    ///   - clock: the clock of the published calls that have no time parameter.
     ///   - validation: the application's answer.
     public init(
         host: HostPattern, clock: any WallClock = SystemWallClock(), validation: @escaping Validation
@@ -33,7 +33,7 @@ public struct CustomPolicy: TrustPolicy {
     /// ``ValidationType/custom``.
     public var validationType: ValidationType { .custom }
 
-    /// It may not stand among any: nobody knows what the application proves.
+    /// Not allowed in any-of: nobody knows what the application proves.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .all ? nil : "a policy that asks the application"
     }

@@ -5,16 +5,16 @@ public import struct Foundation.Date
 /// Every decision says so in its ``TrustDecision/notices``, and a warning is logged once per host. Only a trust that is
 /// known to be for another host is rejected.
 public struct DisabledPolicy: TrustPolicy {
-    /// What the policy is for.
+    /// What the policy applies to.
     public let scope: PolicyScope
-    /// The clock of the published calls that take no time.
+    /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
     private let log: PolicyLog
 
     /// Makes a policy that accepts everything.
     /// - Parameters:
-    ///   - host: the host, or the pattern of hosts, that it is for.
-    ///   - clock: the clock of the published calls that take no time.
+    ///   - host: the host, or the pattern of hosts, that it applies to.
+    ///   - clock: the clock of the published calls that have no time parameter.
     public init(host: HostPattern, clock: any WallClock = SystemWallClock()) {
         self.init(host: host, clock: clock, log: .shared)
     }
@@ -34,7 +34,7 @@ public struct DisabledPolicy: TrustPolicy {
     /// ``PolicyEvidence/nothing``.
     public var evidence: PolicyEvidence { .nothing }
 
-    /// It may not stand among any: it would accept for all the others.
+    /// Not allowed in any-of: it would accept for all the others.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .all ? nil : "a policy that validates nothing"
     }

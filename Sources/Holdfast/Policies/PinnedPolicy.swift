@@ -7,23 +7,23 @@ public import struct Foundation.Date
 ///     host: HostPattern("**.example.com"),
 ///     pins: PinSet(pins: [Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")]))
 /// ```
-/// Pins are matched against validated paths, never against what was merely presented: a pinned certificate that a
-/// stranger appends to his chain is on no valid path. Where several paths are valid, as with cross-signed roots, one
-/// with a pin is looked for within the budget of the validation.
+/// Pins are matched against validated paths, never against what was merely presented: a pinned certificate that
+/// strangers append to their chain is not on a valid path. Where several paths are valid, as with cross-signed roots,
+/// one with a pin is looked for within the budget of the validation.
 ///
-/// With `certificatePinOnly` there are no other anchors than the pins, and no certificate's validity matters. A pinned
-/// leaf is enough, since the handshake proves its key. A pin above the leaf counts only if every signer from the leaf up
-/// to it keeps the rules for issuers (version 3, a CA with keyCertSign, path length, name constraints; RFC 5280 6.1.4)
-/// and the leaf names the dialled host: otherwise anyone with an ordinary certificate of that issuer could sign his own.
-/// Revocation lists that the trust's ``PathValidator`` was given are asked all the same; the issuer of a pinned leaf must
-/// then be presented, an anchor, or given with the pins. Whoever holds a pinned key can wrap it in another certificate, of
-/// which no list speaks: against a stolen key with a key pin only required lists help, or the removal of the pin.
-/// A key pin above the leaf trusts that key alone; what the certificate around it says is then the peer's word, and a
-/// certificate pin fixes it.
+/// With `certificatePinOnly` the pins are the only anchors, and no certificate's validity matters. A pinned leaf is
+/// enough, since the handshake proves its key. A pin above the leaf counts only if every signer from the leaf up to it
+/// keeps the rules for issuers (version 3, a CA with keyCertSign, path length, name constraints; RFC 5280 6.1.4) and
+/// the leaf names the dialled host: otherwise anyone with an ordinary certificate of that issuer could sign one of
+/// their own. Revocation lists of the trust's ``PathValidator`` are still checked; the issuer of a pinned leaf must
+/// then be presented, an anchor, or given with the pins. Someone who holds a pinned key can wrap it in another
+/// certificate, which no list mentions: where a key is pinned, only required lists or removing the pin help against its
+/// theft. A key pin above the leaf trusts that key alone; what the certificate around it says is then only the peer's
+/// claim. A certificate pin fixes that too.
 ///
 /// With `validatesHostName` false a pin counts only for the server's own certificate, for the same reason.
 public struct PinnedPolicy: TrustPolicy {
-    /// What the policy is for.
+    /// What the policy applies to.
     public let scope: PolicyScope
     /// The pins, until when they hold, and what happens then.
     public let pins: PinSet
@@ -31,7 +31,7 @@ public struct PinnedPolicy: TrustPolicy {
     public let validatesHostName: Bool
     /// Whether pins alone decide about trust and expiry.
     public let certificatePinOnly: Bool
-    /// The clock of the published calls that take no time.
+    /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
     /// The certificates that the pins were made from, where they are known: with `certificatePinOnly`, issuers that the
     /// server need not send.
@@ -40,12 +40,12 @@ public struct PinnedPolicy: TrustPolicy {
 
     /// Makes a policy for servers from pins.
     /// - Parameters:
-    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - pins: the pins, their expiry, and whether they are enforced.
     ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
-    ///   - clock: the clock of the published calls that take no time.
-    /// - Throws: ``PolicyConfigurationError`` for settings that would leave nothing to be proved.
+    ///   - clock: the clock of the published calls that have no time parameter.
+    /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
     public init(
         host: HostPattern, pins: PinSet, validatesHostName: Bool = true, certificatePinOnly: Bool = false,
         clock: any WallClock = SystemWallClock()
@@ -57,14 +57,14 @@ public struct PinnedPolicy: TrustPolicy {
 
     /// Makes a policy for servers from certificates.
     /// - Parameters:
-    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - subject: whether their keys are pinned, which survive a renewal, or the certificates themselves.
     ///   - certificates: a bundle, a folder, files or data; all of them are pinned.
     ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
-    ///   - clock: the clock of the published calls that take no time.
-    /// - Throws: ``PolicyConfigurationError`` naming the file that cannot be read, when there is no certificate, and for
-    ///   settings that would leave nothing to be proved.
+    ///   - clock: the clock of the published calls that have no time parameter.
+    /// - Throws: ``PolicyConfigurationError`` naming the file that cannot be read, when there is no certificate, and
+    ///   for settings under which nothing would have to be proved.
     public init(
         host: HostPattern, pinning subject: Pin.Subject, of certificates: CertificateSource,
         validatesHostName: Bool = true, certificatePinOnly: Bool = false, clock: any WallClock = SystemWallClock()
@@ -83,11 +83,11 @@ public struct PinnedPolicy: TrustPolicy {
     /// Makes a policy for the clients of a mutual TLS server: a pin of a client's own certificate, or of the issuer of
     /// clients.
     /// - Parameters:
-    ///   - name: what decisions and logs call the policy; it is no host.
+    ///   - name: what decisions and logs call the policy; it is not a host.
     ///   - pins: the pins, their expiry, and whether they are enforced.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry.
-    ///   - clock: the clock of the published calls that take no time.
-    /// - Throws: ``PolicyConfigurationError`` for settings that would leave nothing to be proved.
+    ///   - clock: the clock of the published calls that have no time parameter.
+    /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
     public init(
         clients name: String, pins: PinSet, certificatePinOnly: Bool = false, clock: any WallClock = SystemWallClock()
     ) throws(PolicyConfigurationError) {
@@ -143,12 +143,12 @@ public struct PinnedPolicy: TrustPolicy {
         return validatesHostName ? .pathForHost : .path
     }
 
-    /// Pins that are only reported on may not stand among any: they keep nobody out.
+    /// Report-only pins are not allowed in any-of: they keep nobody out.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .any && pins.enforcement == .reportOnly ? "pins that are only reported on" : nil
     }
 
-    /// Judges a trust at a time; see ``TrustPolicy/evaluate(_:at:)``.
+    /// Evaluates a trust for a time; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
         draft.pins = pins.all
@@ -235,7 +235,7 @@ extension X509Certificate {
 }
 
 extension PinSet {
-    /// Pins the keys of certificates, or the certificates themselves; what is the same pin twice counts once.
+    /// Pins the keys of certificates, or the certificates themselves; equal pins are kept once.
     /// - Parameters:
     ///   - subject: what of them is pinned.
     ///   - certificates: at least one.

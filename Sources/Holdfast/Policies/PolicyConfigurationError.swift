@@ -1,7 +1,7 @@
 /// Why a policy cannot be made.
 ///
-/// The throwing makers throw it. The published `create` cannot: it makes a policy that rejects everything with
-/// `invalidConfiguration` and the same words.
+/// The initializers that throw throw it. The published `create` cannot throw: it makes a policy that rejects everything
+/// with `invalidConfiguration` and the same text.
 public struct PolicyConfigurationError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -12,16 +12,16 @@ public struct PolicyConfigurationError: HoldfastError {
         /// Online pinning without its server, its certificate or its customer; ``PolicyConfigurationError/expected`` names
         /// what is missing.
         case missingParameter
-        /// Online pinning with a certificate that cannot sign, or settings that cannot be meant.
+        /// Online pinning with a certificate that cannot sign, or settings that make no sense.
         case invalidParameter
         /// Pinning without anything to pin: an empty bundle or folder, or an empty list.
         case noPins
         /// A file of certificates to pin cannot be read; ``PolicyConfigurationError/found`` names it.
         case unreadableCertificates
-        /// The host is not checked and every pin is an issuer's: whoever has a certificate of that issuer would pass
-        /// for the host.
+        /// The host is not checked and every pin is an issuer's: anyone with a certificate of that issuer would pass as
+        /// the host.
         case issuerPinWithoutHostCheck
-        /// Pins are the only proof and are not enforced, so nothing would be.
+        /// Pins are the only proof and are not enforced, so nothing would be enforced.
         case reportOnlyWithPinsOnly
         /// Pins are only reported on and the host is not checked, so any certificate of any host would do.
         case reportOnlyWithoutHostCheck

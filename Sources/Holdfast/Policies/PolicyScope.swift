@@ -1,13 +1,13 @@
-/// What a ``TrustPolicy`` is for; also what a ``TrustManager`` finds it by.
+/// What a ``TrustPolicy`` applies to. A ``TrustManager`` finds the policy by it.
 public enum PolicyScope: Sendable, Hashable {
     /// The hosts of a pattern, which may be one exact name.
     case hosts(HostPattern)
     /// The clients of a mutual TLS server. The name is for decisions and logs.
     case clients(String)
-    /// No host, because the name is none. Such a policy is found by the equality of its name.
+    /// No host: the name is neither a host nor a pattern. Such a policy is found by equality of its name.
     case nothing(String)
 
-    /// Reads a name as policies of the application's own state it: a host, a pattern, or a URL, which means its host.
+    /// Reads a name as your own policies state it: a host, a pattern, or a URL, which means its host.
     public init(hostName: String) {
         self = (try? HostPattern(publishedName: hostName)).map(Self.hosts) ?? .nothing(hostName)
     }
@@ -20,7 +20,7 @@ public enum PolicyScope: Sendable, Hashable {
         }
     }
 
-    /// The host that a trust is to be judged for; nil for a client.
+    /// The host for which to evaluate a trust; nil for a client.
     ///
     /// A trust without a host (a bare `SecTrust`) is taken to be for the one host of an exact policy. A pattern cannot
     /// know which of its hosts was dialled, and the peer's certificate must not say.

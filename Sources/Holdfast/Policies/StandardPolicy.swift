@@ -7,18 +7,18 @@ public import struct Foundation.Date
 /// let decision = policy.evaluate(trust, at: clock.now)
 /// ```
 public struct StandardPolicy: TrustPolicy {
-    /// What the policy is for.
+    /// What the policy applies to.
     public let scope: PolicyScope
     /// Whether the leaf must name the dialled host. Without, any server with a valid certificate for any host passes.
     public let validatesHostName: Bool
-    /// The clock of the published calls that take no time.
+    /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
 
     /// Makes a policy for servers.
     /// - Parameters:
-    ///   - host: the host, or the pattern of hosts, that it is for.
+    ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
-    ///   - clock: the clock of the published calls that take no time.
+    ///   - clock: the clock of the published calls that have no time parameter.
     public init(host: HostPattern, validatesHostName: Bool = true, clock: any WallClock = SystemWallClock()) {
         scope = .hosts(host)
         self.validatesHostName = validatesHostName
@@ -27,8 +27,8 @@ public struct StandardPolicy: TrustPolicy {
 
     /// Makes a policy for the clients of a mutual TLS server: their chains must validate for client authentication.
     /// - Parameters:
-    ///   - name: what decisions and logs call the policy; it is no host.
-    ///   - clock: the clock of the published calls that take no time.
+    ///   - name: what decisions and logs call the policy; it is not a host.
+    ///   - clock: the clock of the published calls that have no time parameter.
     public init(clients name: String, clock: any WallClock = SystemWallClock()) {
         scope = .clients(name)
         validatesHostName = false
@@ -44,10 +44,10 @@ public struct StandardPolicy: TrustPolicy {
     /// A path, for the dialled host where its name is checked.
     public var evidence: PolicyEvidence { validatesHostName ? .pathForHost : .path }
 
-    /// None: it validates by itself.
+    /// nil: it validates by itself.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
 
-    /// Judges a trust at a time; see ``TrustPolicy/evaluate(_:at:)``.
+    /// Evaluates a trust for a time; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
         do throws(TrustFailure) {

@@ -3,14 +3,14 @@ import Dispatch
 public import struct Foundation.Date
 
 extension TrustManager {
-    /// Judges a server by the policy of the host that was dialled, away from the caller's thread.
+    /// Evaluates a server by the policy for the host that was dialled, away from the caller's thread.
     ///
     /// Where the system validates, a decision may block, on its daemon and on the network. This call first lets a policy
     /// that waits for something, such as its first document, get it.
     /// - Parameters:
     ///   - trust: what the handshake presented.
     ///   - time: the time for which to decide; nil for the manager's clock.
-    /// - Returns: the decision, of which every observer learns as well.
+    /// - Returns: the decision, which every observer is told too.
     public func decision(for trust: ServerTrust, at time: Date? = nil) async -> TrustDecision {
         guard let host = trust.host else { return await EvaluationQueue.run { self.evaluate(trust, at: time) } }
         let lookup = lookUp(host)

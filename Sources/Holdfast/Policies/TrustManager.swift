@@ -6,15 +6,15 @@ public import struct Foundation.Date
 /// let manager = TrustManager(policies: [StandardPolicy(host: try HostPattern("**.example.com"))])
 /// let decision = manager.evaluate(trust)
 /// ```
-/// An exact name wins over a pattern, the longest pattern over shorter ones; one policy decides, never several. Names
-/// are kept in canonical form, so that `WWW.Example.com` and `www.example.com.` are one host; a name that is no host is
-/// found by equality. Safe to use from any thread; reading is a lock held for a few dictionary probes, and nothing of
-/// the application's runs while it is held, not even the `deinit` of a policy or an observer.
+/// An exact name wins over a pattern, the longest pattern over shorter ones; exactly one policy decides. Names are kept
+/// in canonical form, so that `WWW.Example.com` and `www.example.com.` are one host; a name that is not a host is found
+/// by equality. Reading holds a lock for a few dictionary lookups, and no code of the application runs while it is
+/// held, not even the `deinit` of a policy or an observer.
 public final class TrustManager: Sendable {
-    /// The manager of applications that need one only.
+    /// A manager for applications that need only one.
     public static let shared = TrustManager()
 
-    /// What the time is where a call takes none.
+    /// The clock for calls without a time.
     public let clock: any WallClock
     private let table: Lock<PolicyTable>
     private let observers = Subscribers<@Sendable (TrustDecision) -> Void>()
@@ -22,9 +22,9 @@ public final class TrustManager: Sendable {
 
     /// Makes a manager.
     /// - Parameters:
-    ///   - policies: its first policies; of two for one host the later counts.
+    ///   - policies: its first policies; of two for the same host, the later one is used.
     ///   - unknownHosts: what happens to a host without a policy.
-    ///   - clock: what the time is where a call takes none.
+    ///   - clock: the clock for calls without a time.
     public init(
         policies: [any TrustPolicy] = [], unknownHosts: UnknownHostRule = .reject,
         clock: any WallClock = SystemWallClock()
@@ -36,10 +36,10 @@ public final class TrustManager: Sendable {
 
     // MARK: Policies
 
-    /// What happens to a host without a policy: by default it is rejected. Every adapter goes by it.
+    /// What happens to a host without a policy: by default it is rejected. Every adapter follows it.
     ///
-    /// It may be set at any time and counts from the next decision on. Pooled connections to such hosts are judged again;
-    /// a connection of the application's own lives on, and ``changes()`` does not tell of it.
+    /// It may be set at any time and applies from the next decision on. Pooled connections to such hosts are evaluated
+    /// again. The application's own connections stay open, and ``changes()`` does not report this.
     public var unknownHosts: UnknownHostRule {
         get { table.withLock { $0.unknownHosts } }
         set { table.withLock { $0.unknownHosts = newValue } }
@@ -49,7 +49,7 @@ public final class TrustManager: Sendable {
     /// ``removePolicy(name:)``.
     public func add(policy: any TrustPolicy) { add(policies: [policy]) }
 
-    /// Adds policies, all at once for whoever asks meanwhile; of two for one host the later counts.
+    /// Adds policies; concurrent readers see all of them or none. Of two for the same host, the later one is used.
     public func add(policies: [any TrustPolicy]) {
         guard !policies.isEmpty else { return }
         // A policy is asked what it is for before the lock is held, and the one that it replaces ends after.
@@ -62,10 +62,10 @@ public final class TrustManager: Sendable {
             })
     }
 
-    /// The policy that decides for a host: the one of its name, else that of the longest pattern. A name that is no host
-    /// finds the policy that bears it, for example `*.example.com`.
+    /// The policy that decides for a host: the one of its name, else that of the longest pattern. A name that is not a
+    /// host finds the policy that bears it, for example `*.example.com`.
     ///
-    /// What the policy decides, this manager's observers learn.
+    /// This manager's observers are told what the policy decides.
     /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
     /// - Returns: nil when there is none, whatever happens to unknown hosts elsewhere.
     public func policy(for name: String) -> (any TrustPolicy)? { table.withLock { $0.policy(named: name) } }
@@ -81,10 +81,10 @@ public final class TrustManager: Sendable {
         return HostLookup(host, in: self, policy: policy, unknownHosts: unknownHosts, generation: generation)
     }
 
-    /// Removes the policy of this very name; a pattern that covers the name stays.
+    /// Removes the policy with exactly this name; a pattern that covers the name stays.
     ///
-    /// Once this has returned, no decision that ``evaluate(_:at:)`` makes is the removed policy's, not even
-    /// of an evaluation that was under way. Whoever was handed the policy itself by `policy(for:)` can still ask it.
+    /// Once this has returned, no decision of ``evaluate(_:at:)`` comes from the removed policy, not even that of an
+    /// evaluation that was under way. Code that got the policy itself from `policy(for:)` can still ask it.
     /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
     /// - Returns: the policy that was removed; nil when there was none.
     @discardableResult
@@ -146,15 +146,15 @@ public final class TrustManager: Sendable {
 
     // MARK: Decisions
 
-    /// Judges a server by the policy of the host that was dialled.
+    /// Evaluates a server by the policy for the host that was dialled.
     ///
-    /// It judges certificates, not the handshake that they came in; see ``TrustDecision/hasProofOfPossession``. One policy
-    /// makes the decision, and it is the host's when the decision is made: one that is removed or replaced while it works
-    /// decides nothing, its successor is asked.
+    /// It evaluates certificates, not the handshake that they came in; see ``TrustDecision/hasProofOfPossession``. One
+    /// policy decides: the one that the host has when the decision is made. If a policy is removed or replaced while it
+    /// works, its result is dropped and its successor is asked.
     /// - Parameters:
     ///   - trust: what the handshake presented; without a host, and for a client, the answer is `hostUnknown`.
     ///   - time: the time for which to decide; nil for the manager's clock.
-    /// - Returns: the decision, of which every observer learns as well.
+    /// - Returns: the decision, which every observer is told too.
     public func evaluate(_ trust: ServerTrust, at time: Date? = nil) -> TrustDecision {
         observers.tell(judgment(of: trust, at: time ?? clock.now))
     }
@@ -176,23 +176,23 @@ public final class TrustManager: Sendable {
 
     // MARK: Watching
 
-    /// Tells an observer of every decision that this manager, or a policy that came from it, makes from now on.
+    /// Calls an observer with every decision that this manager, or a policy that came from it, makes from now on.
     ///
-    /// It is called on the thread that decides, before the caller has the decision, with no lock held: it may call the
-    /// manager, and should not take long. Of a decision to trust, adapters tell it only when the handshake has proved
-    /// the peer's key; what was decided without, ``TrustDecision/hasProofOfPossession`` shows.
+    /// It is called on the thread that decides, before the caller gets the decision, with no lock held: it may call the
+    /// manager, and should return quickly. Adapters report a decision to trust only when the handshake has proved the
+    /// peer's key. ``TrustDecision/hasProofOfPossession`` shows which decisions were made without that proof.
     @discardableResult
     public func addObserver(_ observer: @escaping @Sendable (TrustDecision) -> Void) -> ObserverToken {
         observers.add(observer)
     }
 
-    /// Ends an observation; a decision under way may still be told.
+    /// Ends an observation; a decision under way may still be reported.
     public func removeObserver(_ token: ObserverToken) { observers.remove(token) }
 
-    /// Every change of policies from now on, for as many listeners as one likes, each with a stream of its own.
+    /// Every change of policies from now on. Each call returns a stream of its own.
     ///
-    /// Of what a listener does not listen to, the latest 256 changes are kept: whoever has connections to end after each
-    /// change listens all the time, or compares the policies.
+    /// If a listener does not keep up, the latest 256 changes are kept for it. To end connections after each change,
+    /// listen all the time or compare the policies.
     public func changes() -> AsyncStream<TrustPolicyChange> { watchers.stream() }
 
     private func tell(_ changes: [TrustPolicyChange]) {

@@ -2,8 +2,8 @@ public import struct Foundation.Date
 
 /// Decides whether a peer is trusted.
 ///
-/// A policy of the application's own has a ``hostName`` and decides in ``evaluate(_:at:)``. The other requirements say
-/// what the rest of Holdfast has to know about it. Each has a default that is safe for a policy that does not say it.
+/// A policy of your own has a ``hostName`` and decides in ``evaluate(_:at:)``. The other requirements tell the rest of
+/// Holdfast what it has to know about the policy. Each has a safe default.
 ///
 /// ```swift
 /// /// Trusts devices that were paired, by the keys that the application keeps.
@@ -35,24 +35,26 @@ public import struct Foundation.Date
 /// }
 /// ```
 /// A policy performs no I/O of its own in `evaluate` and holds no lock while it works. Every requirement may be called
-/// from any thread, and Holdfast holds no lock of its own meanwhile.
+/// from any thread, and Holdfast holds no lock of its own during the call.
 public protocol TrustPolicy: Sendable {
-    /// The host name or pattern as configured; what a ``TrustManager`` finds the policy by.
+    /// The host name or pattern as configured; a ``TrustManager`` finds the policy by it.
     var hostName: String { get }
 
-    /// The clock of the published calls that take no time.
+    /// The clock of the published calls that have no time parameter.
     var clock: any WallClock { get }
 
-    /// What the policy judges: what an adapter has to show it, and what TLS may verify beforehand without refusing what
-    /// the policy accepts.
+    /// What the policy evaluates: what an adapter has to show it, and what TLS may verify beforehand without refusing
+    /// what the policy accepts.
     var evidence: PolicyEvidence { get }
 
-    /// What the policy is for; by default what ``hostName`` says.
+    /// What the policy applies to; by default what ``hostName`` says.
     var scope: PolicyScope { get }
 
-    /// Differs after every change of what the policy goes by, apart from time; 0 for a policy that does not change.
+    /// A number that differs after every change of what the policy decides by, apart from time; 0 for a policy that
+    /// does not change.
     ///
-    /// An adapter that keeps connections open compares it before it uses one, and judges the peer again when it differs.
+    /// An adapter that keeps connections open compares it before it uses one, and evaluates the peer again when it
+    /// differs.
     var revision: UInt64 { get }
 
     /// Whether ``prepare()`` would wait for something now. Cheap, and asked before every handshake: it neither blocks
@@ -65,34 +67,34 @@ public protocol TrustPolicy: Sendable {
     /// ``evaluate(_:at:)`` never waits: as long as what it needs is not there, it rejects and says so. A caller that can
     /// wait asks ``needsPreparation``, awaits this and evaluates then, whether it threw or not. The adapters do so.
     ///
-    /// It ends by itself within a time of the policy's own, and at once when its task is cancelled. Calls at the same
-    /// time share what they wait for.
+    /// It returns within a time limit of the policy's own, and at once when its task is cancelled. Concurrent calls
+    /// share one wait.
     /// - Throws: why the policy cannot decide yet; it rejects until then.
     func prepare() async throws
 
     /// Why the policy may not be a member of a ``CompositePolicy`` of this rule; nil when it may.
     ///
-    /// Where any member is enough, a member that proves nothing would decide for all the others. By default a policy may
-    /// stand among all, and objects to standing among any.
+    /// Where any member is enough, a member that proves nothing would decide for all the others. By default a policy
+    /// may be a member of all-of, and objects to any-of.
     func objection(asMemberOf rule: CompositePolicy.Rule) -> String?
 
-    /// The policy that decides, where this one only passes its decisions on and lets others learn of them; by default the
-    /// policy itself.
+    /// The policy that decides, where this one only passes its decisions on and reports them; by default the policy
+    /// itself.
     ///
     /// A ``TrustManager`` and a composite keep this one. An adapter asks it, and calls ``tell(_:)`` once a decision
     /// stands.
     var unwrapped: any TrustPolicy { get }
 
-    /// Lets others learn of a decision of ``unwrapped`` that stands; by default the stores that it rests on.
+    /// Reports a decision of ``unwrapped`` that stands; by default to the stores that it rests on.
     func tell(_ decision: TrustDecision)
 
-    /// Judges a trust at a time.
+    /// Evaluates a trust for a time.
     ///
     /// A trust whose host the policy does not cover is rejected, and so is one without a host unless the policy is for
     /// one exact name; ``PolicyScope/host(of:)`` finds out.
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision
 
-    /// Judges the absence of a trust: a rejection, unless the policy asks for nothing.
+    /// Decides where there is no trust: a rejection, unless the policy requires nothing.
     func decisionWithoutTrust(at time: Date) -> TrustDecision
 }
 
@@ -100,7 +102,7 @@ extension TrustPolicy {
     /// The system's clock.
     public var clock: any WallClock { SystemWallClock() }
 
-    /// ``PolicyEvidence/chain``: the policy is shown all that the peer presents, and nothing is assumed about it.
+    /// ``PolicyEvidence/chain``: the policy is shown all that the peer presents, and nothing is assumed.
     public var evidence: PolicyEvidence { .chain }
 
     /// What ``hostName`` says.
@@ -115,7 +117,7 @@ extension TrustPolicy {
     /// Returns at once.
     public func prepare() async throws {}
 
-    /// May stand among all, not among any.
+    /// Allowed in all-of, not in any-of.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .all ? nil : "a policy that does not say that it validates by itself"
     }

@@ -1,6 +1,6 @@
-/// That a manager's policy for a host or pattern was added, replaced or removed.
+/// A manager's policy for a host or pattern was added, replaced or removed.
 ///
-/// What the policy decided before may no longer hold: whoever keeps connections open asks again or ends them.
+/// What the policy decided before may no longer hold: code that keeps connections open asks again or ends them.
 public struct TrustPolicyChange: Sendable, Hashable {
     /// What happened.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -16,7 +16,7 @@ public struct TrustPolicyChange: Sendable, Hashable {
     public let kind: Kind
     /// The name of the policy: a host or pattern in canonical form, any other name as given.
     public let hostName: String
-    /// The hosts that it concerns; nil for a name that is no host and no pattern.
+    /// The hosts that it concerns; nil for a name that is neither a host nor a pattern.
     public let pattern: HostPattern?
 
     /// Whether another policy may decide for a host than did before. It asks the pattern alone: where a more specific

@@ -5,14 +5,14 @@
 /// let validator = PathValidator(anchors: anchors, certificatePolicies: .required(["2.23.140.1.1"]))
 /// ```
 public struct CertificatePolicies: Sendable, Hashable {
-    /// The policies that are acceptable; nil for any. A text that is no object identifier is in no certificate.
+    /// The policies that are acceptable; nil for any. A text that is not an object identifier matches no certificate.
     public let acceptable: Set<String>?
-    /// Whether the path must be valid for an acceptable policy. Otherwise that counts only where an authority on the path
-    /// requires it.
+    /// Whether the path must be valid for an acceptable policy. If false, only where an authority on the path requires
+    /// it.
     public let requiresExplicitPolicy: Bool
-    /// Whether no authority may say that another's policy is equivalent to its own.
+    /// Whether policy mapping is forbidden: no authority may declare another's policy equivalent to its own.
     public let inhibitsPolicyMapping: Bool
-    /// Whether anyPolicy in a certificate stands for nothing.
+    /// Whether anyPolicy in a certificate is ignored.
     public let inhibitsAnyPolicy: Bool
     /// nil for any.
     let identifiers: Set<OctetString>?
@@ -43,6 +43,6 @@ public struct CertificatePolicies: Sendable, Hashable {
         identifiers = read.flatMap { $0.contains(PolicyExtensions.anyPolicy) ? nil : $0 }
     }
 
-    /// Whether a text is a dotted object identifier; one that is not is in no certificate.
+    /// Whether a text is a dotted object identifier; one that is not matches no certificate.
     public static func isObjectIdentifier(_ text: String) -> Bool { ObjectIdentifier.content(of: text) != nil }
 }

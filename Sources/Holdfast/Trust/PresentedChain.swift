@@ -28,8 +28,8 @@ extension PresentedChain: CustomStringConvertible {
     /// Certificates that a description shows: more than any honest chain has.
     private static let maximumShown = 16
 
-    /// One line a certificate: the `sha256/…` of its key and its subject, or why it cannot be read; a last line says how
-    /// many more there are beyond the first sixteen.
+    /// One line per certificate: the `sha256/…` of its key and its subject, or why it cannot be read; a last line says
+    /// how many more there are beyond the first sixteen.
     public var description: String {
         let lines = certificates.prefix(Self.maximumShown).map { der in
             do throws(CertificateError) {

@@ -1,13 +1,13 @@
 public import struct Foundation.Date
 
-/// What came of one timestamp of a transparency log in a leaf (RFC 6962 3.3), where there were not enough that count.
+/// The result for one timestamp of a transparency log in a leaf (RFC 6962 3.3), reported when too few timestamps count.
 public struct TimestampFinding: Sendable, Hashable {
-    /// Its place in the leaf's list, the first being 0.
+    /// Its position in the leaf's list; the first is 0.
     public let position: Int
     /// The name of the log in the log list, and of who operated it then; the Base64 of its identifier where the list does
     /// not have it, nil where the timestamp cannot be read.
     public let log: String?
-    /// When the log gave it, to the second; nil where it cannot be read.
+    /// When the log issued it, to the second; nil where it cannot be read.
     public let date: Date?
     /// Why it does not count; nil where it does.
     public let objection: String?

@@ -24,8 +24,8 @@ public struct TrustDecision: Sendable {
     public let time: Date
     /// The chain as presented; nil when there was no trust.
     public let chain: PresentedChain?
-    /// The validated path that the decision rests on; nil when rejected before one was found, and for policies that
-    /// validate none.
+    /// The validated path that the decision rests on; nil if the peer was rejected before one was found, and for
+    /// policies that validate no path.
     public let path: ValidatedPath?
     /// The pins that the policy looks for.
     public let configuredPins: [Pin]
@@ -38,8 +38,8 @@ public struct TrustDecision: Sendable {
     public let effort: ValidationEffort
     /// The first instant at which the decision may no longer hold: the earliest end of all that it rests on.
     ///
-    /// A pool, a cache or an application that goes on using a connection asks again from then on; ``holds(at:)``
-    /// compares. A decision ends
+    /// From then on, a pool, a cache or an application that keeps using a connection has to ask again; ``holds(at:)``
+    /// compares the times. A decision ends
     /// - after the last second (notAfter) of the certificate of its path that ends first, the leaf included
     /// - after the last second (nextUpdate) of the revocation list that ends first, where lists were checked
     /// - when the pins expire, where they are enforced
@@ -54,10 +54,10 @@ public struct TrustDecision: Sendable {
     /// Whether the handshake has proved that the peer holds the private key of the leaf (proof of possession: the
     /// CertificateVerify of TLS 1.3, the signed key exchange or CertificateVerify of TLS 1.2).
     ///
-    /// A policy judges certificates, and certificates are public: anybody can replay a trusted chain without its key.
-    /// Policies, ``TrustManager/evaluate(_:at:)`` and the certificate callbacks of TLS libraries decide
-    /// before that proof, so their decisions say false, and hold for nobody until the handshake is complete. Adapters
-    /// that see the end of the handshake say true, and tell a decision to trust only then.
+    /// A policy evaluates certificates, and certificates are public: anybody can replay a trusted chain without its
+    /// key. Policies, ``TrustManager/evaluate(_:at:)`` and the certificate callbacks of TLS libraries decide before
+    /// that proof: in their decisions this is false, and nothing may rely on them until the handshake is complete.
+    /// Adapters that see the end of the handshake set it to true, and report a decision to trust only then.
     public package(set) var hasProofOfPossession = false
 
     /// What is to be told once the decision stands: by an adapter after the handshake, where none is by whoever asked.

@@ -38,13 +38,13 @@ public struct TrustFailure: HoldfastError {
         case notYetValid
         /// A certificate is not version 3.
         case unsupportedVersion
-        /// An issuer is no CA by its basicConstraints.
+        /// An issuer is not a CA, according to its basicConstraints.
         case notACertificateAuthority
         /// More intermediates below a CA than its pathLenConstraint allows.
         case pathLengthExceeded
         /// An issuer's keyUsage lacks keyCertSign.
         case keyUsageForbidsSigning
-        /// The leaf's keyUsage allows nothing that TLS does.
+        /// The leaf's keyUsage allows no operation that TLS needs.
         case keyUsageForbidsTLS
         /// An extendedKeyUsage leaves out the purpose at hand.
         case wrongExtendedKeyUsage
@@ -56,7 +56,7 @@ public struct TrustFailure: HoldfastError {
         case policyConstraintViolated
         /// A critical extension that is not understood.
         case unknownCriticalExtension
-        /// An extension whose content is not what its syntax says.
+        /// An extension whose content does not match its syntax.
         case malformedExtension
         /// An empty issuer, or an issuer's empty subject.
         case emptyName
@@ -67,31 +67,32 @@ public struct TrustFailure: HoldfastError {
         case revocationUnknown
         /// The leaf lacks the timestamps of transparency logs that the validator requires.
         case notTransparent
-        /// The log list is too old, so that no timestamps were asked for; only ever a notice of a decision.
+        /// The log list is too old, so no timestamps were required; only ever a notice of a decision.
         case transparencyNotEnforced
-        /// A certificate is not of the form that the strict profile asks for.
+        /// A certificate is not of the form that the strict profile requires.
         case profileViolation
 
         // Server identity, RFC 9525
         /// No subjectAltName of the leaf is the host that was dialled.
         case hostNameMismatch
-        /// The leaf has no subjectAltName; common names identify nobody.
+        /// The leaf has no subjectAltName; a common name never identifies a host.
         case noSubjectAlternativeName
 
         // Policy
         /// A valid path exists and holds none of the pins.
         case pinMismatch
-        /// Pins on trial are in no certificate of the path; only ever a notice of a decision.
+        /// No certificate of the path has one of the candidate pins; only ever a notice of a decision.
         case candidatePinMismatch
         /// The pin set's expiry has passed.
         case pinsExpired
-        /// The store that holds the host's pins has none, or none that has not expired.
+        /// The store has no pins for the host, or all of them have expired.
         case noUsablePins
-        /// The pins come from a document past its time, in its grace; only ever a notice of a decision.
+        /// The pins come from a document that is no longer fresh but still within its grace period; only ever a notice
+        /// of a decision.
         case pinsPastTheirTime
-        /// The host is no longer to be called.
+        /// The host is retired and must no longer be called.
         case hostRetired
-        /// The path ends in an anchor that counts in debug builds alone; only ever a notice of a decision.
+        /// The path ends in an anchor that is trusted in debug builds only; only ever a notice of a decision.
         case debugAnchorUsed
         /// The policy does not cover the host that was dialled.
         case hostNotCovered
@@ -99,11 +100,11 @@ public struct TrustFailure: HoldfastError {
         case hostUnknown
         /// No policy is registered for the host.
         case noPolicyForHost
-        /// There was no trust to judge.
+        /// There was no trust to evaluate.
         case noTrust
         /// The application's own validation said no.
         case customValidationRejected
-        /// The policy's configuration is in error; it rejects until that is mended.
+        /// The policy's configuration is wrong; it rejects every peer until that is fixed.
         case invalidConfiguration
         /// Validation is switched off for this host; only ever a notice of a decision, never a reason to reject.
         case validationDisabled
@@ -127,12 +128,12 @@ public struct TrustFailure: HoldfastError {
     public internal(set) var paths: [ValidatedPath] = []
     /// What the operating system said, where it rejected the chain: on Apple's platforms a `CFError`.
     public internal(set) var underlying: (any Error)?
-    /// What came of each timestamp of the leaf, where they are not enough.
+    /// The result for each timestamp of the leaf, if too few of them count.
     public internal(set) var timestamps: [TimestampFinding] = []
     /// Presented certificates that could not be used, and why.
     public internal(set) var unusable: [UnusableCertificate] = []
 
-    /// States a failure; a remedy that is left out is the usual one for the code.
+    /// Makes a failure. Without a remedy it gets the usual one for its code.
     public init(
         _ code: Code, expected: String, found: String, remedy: String? = nil, certificate: X509Certificate? = nil,
         host: DialledHost? = nil, chain: PresentedChain? = nil

@@ -52,7 +52,7 @@ extension Date {
 }
 
 extension ValidatedPath: CustomStringConvertible {
-    /// One line a certificate, leaf first: the `sha256/…` of its key and its subject.
+    /// One line per certificate, leaf first: the `sha256/…` of its key and its subject.
     public var description: String {
         certificates.map { "\($0.publicKeyPin): \($0.subject)" }.joined(separator: "\n")
     }

@@ -1,15 +1,15 @@
-/// What a peer's certificate is to prove, and so what a path must be good for.
+/// What a peer's certificate has to prove, and so which purpose a path must allow.
 public enum ValidationPurpose: Sendable, Hashable {
     /// A TLS server (extendedKeyUsage serverAuth) of this identity: the host that was dialled.
     ///
-    /// In a ``ServerTrust`` nil means that the caller did not say which host (as with a bare `SecTrust`); a policy settles
-    /// that before it validates, see ``PolicyScope/purpose(of:)``. To a ``ChainValidator`` nil leaves the name unchecked,
-    /// which `sslValidateHostName = false` asks for.
+    /// In a ``ServerTrust`` nil means that the caller did not say which host (as with a bare `SecTrust`); a policy
+    /// finds out before it validates, see ``PolicyScope/purpose(of:)``. To a ``ChainValidator`` nil leaves the name
+    /// unchecked, which `sslValidateHostName = false` asks for.
     case server(identity: DialledHost?)
-    /// A TLS client (extendedKeyUsage clientAuth); its name is the application's to judge.
+    /// A TLS client (extendedKeyUsage clientAuth); the application decides what its name means.
     case client
-    /// Whatever an extendedKeyUsage of one's own stands for, given as a dotted object identifier such as
-    /// `1.3.6.1.4.1.32473.1.7`; its name is the application's to judge. What is no object identifier is in no certificate.
+    /// A purpose of your own: an extendedKeyUsage, given as a dotted object identifier such as `1.3.6.1.4.1.32473.1.7`;
+    /// the application decides what its name means. A text that is not an object identifier matches no certificate.
     case extendedKeyUsage(String)
 
     /// The host whose identity the leaf must prove; nil where none is known, and for what is no server.
@@ -23,7 +23,7 @@ public enum ValidationPurpose: Sendable, Hashable {
     }
 }
 
-/// What came of a validation: the path found, or why there is none, and the work it took.
+/// The result of a validation: the path that was found, or why there is none, and the work it took.
 public struct ValidationOutcome: Sendable {
     /// The first valid path that the caller accepted.
     public let path: ValidatedPath?
@@ -36,7 +36,7 @@ public struct ValidationOutcome: Sendable {
     public let effort: ValidationEffort
     /// Presented certificates that could not be used, and why; they do not end a search that succeeds without them.
     public let unusable: [UnusableCertificate]
-    /// What was not asked of the path and would have been, such as timestamps while the log list is too old.
+    /// Requirements that were skipped, such as timestamps while the log list is too old.
     public let notices: [TrustFailure]
 
     /// Puts an outcome together; for implementations of ``ChainValidator``.
@@ -54,7 +54,7 @@ public struct ValidationOutcome: Sendable {
     }
 }
 
-/// Counted work: what bounds a search and what tests assert, never a clock.
+/// Counted work. It limits a search, and tests assert it; time does neither.
 public struct ValidationEffort: Sendable, Hashable {
     /// Signatures that were verified.
     public var signatures = 0
@@ -66,7 +66,7 @@ public struct ValidationEffort: Sendable, Hashable {
     public var steps = 0
     /// Names that were compared with name constraints, and policies with those that authorities require.
     public var nameConstraintComparisons = 0
-    /// Whether a remembered path answered, so that nothing had to be built or verified.
+    /// Whether a cached path was used, so that nothing had to be built or verified.
     public var usedCachedPath = false
 
     /// No work at all.
@@ -84,7 +84,7 @@ public struct ValidationEffort: Sendable, Hashable {
 
 /// A presented certificate that no path can use, and why.
 public struct UnusableCertificate: Sendable, Hashable {
-    /// Its place in the presented chain, the leaf being 0.
+    /// Its position in the presented chain; the leaf is 0.
     public let position: Int
     /// Why it cannot be used.
     public let reason: CertificateError

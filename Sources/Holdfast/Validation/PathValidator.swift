@@ -34,16 +34,17 @@ public struct PathValidator: ChainValidator {
 
     /// Makes a validator.
     /// - Parameters:
-    ///   - anchors: what is trusted to begin with: ``TrustAnchors``, or a ``TrustAnchorStore``, whose new anchors count
-    ///     from the next validation on. An empty set makes every validation fail with `noAnchors`.
+    ///   - anchors: what is trusted to begin with: ``TrustAnchors``, or a ``TrustAnchorStore``, whose new anchors are
+    ///     used from the next validation on. An empty set makes every validation fail with `noAnchors`.
     ///   - profile: which rules a path must keep.
     ///   - limits: the budget of one validation.
     ///   - revocation: whether and how revocation is checked: ``Revocation``, or a ``RevocationStore``, whose new lists
-    ///     count from the next validation on. By default it is not.
+    ///     are used from the next validation on. By default it is not checked.
     ///   - certificatePolicies: which certificate policies a path must have; by default those that its authorities require.
-    ///   - transparency: whether the leaf of a server must have timestamps of transparency logs; by default it need not.
+    ///   - transparency: whether the leaf of a server must have timestamps of transparency logs; by default none are
+    ///     required.
     ///   - publicSuffixes: the suffixes above which `.strict` allows no wildcard.
-    ///   - cache: where verified paths are remembered, shared between validators as one likes.
+    ///   - cache: where verified paths are remembered, which several validators may share.
     public init(
         anchors: any AnchorSource, profile: ValidationProfile = .standard,
         limits: ValidationLimits = ValidationLimits(), revocation: some RevocationSource = Revocation.none,

@@ -4,7 +4,7 @@ import struct Foundation.Date
 import Security
 #endif
 
-/// What a handshake presented, for whom, and how to validate it: the value that a ``TrustPolicy`` judges.
+/// What a handshake presented, for whom, and how to validate it: the value that a ``TrustPolicy`` evaluates.
 ///
 /// On platforms without Security.framework `SecTrust` is another name for it.
 public struct ServerTrust: Sendable {
@@ -14,7 +14,8 @@ public struct ServerTrust: Sendable {
     }
 
     private let presented: Presented
-    /// What the chain is to prove: a server, with the host that was dialled, or a client, which is judged without one.
+    /// What the chain has to prove: a server, with the host that was dialled, or a client, which is evaluated without
+    /// one.
     public let purpose: ValidationPurpose
     /// Who builds and validates paths: Holdfast with a set of anchors, or the operating system.
     public let validator: any ChainValidator
@@ -32,8 +33,8 @@ public struct ServerTrust: Sendable {
         self.validator = validator
     }
 
-    /// The certificates as presented, leaf first. A trust of Apple's has them once the system has evaluated it: reading
-    /// them before a decision does that, and may block.
+    /// The certificates as presented, leaf first. A trust of Apple's has them once the system has evaluated it; reading
+    /// them before a decision has it evaluated, and may block.
     public var chain: PresentedChain {
         switch presented {
         case .chain(let chain): chain

@@ -10,8 +10,8 @@ extension ClientBootstrap {
     ///
     /// - Parameters:
     ///   - client: the host and the trust.
-    ///   - address: where to connect instead of asking the resolver for the host; what is judged remains the host.
-    ///   - whenTrusted: sets the channel up; when it throws, the channel is closed.
+    ///   - address: where to connect instead of resolving the host; the server is still evaluated for the host.
+    ///   - whenTrusted: sets up the channel; if it throws, the channel is closed.
     /// - Returns: what `whenTrusted` returned.
     /// - Throws: the `TrustFailure` of a server that is not trusted, ``TLSAdapterError``, NIO's and NIOSSL's errors, and
     ///   what `whenTrusted` throws.

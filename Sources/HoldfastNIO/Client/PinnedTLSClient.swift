@@ -2,7 +2,8 @@ public import Holdfast
 public import NIOCore
 public import NIOSSL
 
-/// A TLS client for one host, whose server Holdfast decides about: makes the handlers for a channel's pipeline.
+/// A TLS client for one host that lets Holdfast decide about the server. It makes the handlers for a channel's
+/// pipeline.
 ///
 /// ```swift
 /// let client = try PinnedTLSClient(
@@ -12,35 +13,35 @@ public import NIOSSL
 ///     .connect(to: client) { try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: $0) }
 /// ```
 ///
-/// The server is judged in every handshake, by the policy of that moment. Until it is trusted and the handshake is
-/// complete nothing is sent and nothing is delivered; when it is not, the `TrustFailure` is the channel's error and
-/// that of every write. One client makes any number of connections; it may be used from any thread.
+/// The server is evaluated in every handshake, by the policy of that moment. Nothing is sent and nothing is delivered
+/// until the server is trusted and the handshake is complete. If the server is not trusted, the `TrustFailure` is the
+/// error of the channel and of every write. One client makes any number of connections.
 ///
 /// NIOSSL's clients never resume a session (they have no way to set one), so a decision is never skipped, and a context
-/// remembers nothing of a server. It is this client's own all the same, and is not handed out.
+/// remembers nothing about a server. The context still belongs to this client alone.
 public final class PinnedTLSClient: Sendable {
-    /// How long a handshake may take when nothing else is said.
+    /// How long a handshake may take by default.
     public static let defaultHandshakeTimeout: Duration = .seconds(30)
 
-    /// The host that is dialled: the one that policy, server name indication and identity use.
+    /// The host that is dialled: policy, server name indication and identity use it.
     public let host: DialledHost
-    /// How long a handshake may take, from the connection to the decision; nil for any time.
+    /// How long a handshake may take, from the connection to the decision; nil for no limit.
     public let handshakeTimeout: Duration?
 
     let verification: PeerVerification
     private let context: NIOSSLContext
 
-    /// Makes a client. No file is read but the client's own certificate, if the configuration names one.
+    /// Makes a client. It reads no file except the client's own certificate, if the configuration names one.
     ///
     /// - Parameters:
-    ///   - trust: who judges the server.
+    ///   - trust: decides about the server.
     ///   - host: what is dialled. Addresses are not named in the handshake (RFC 6066 3).
-    ///   - configuration: versions, ciphers, application protocols, the client's certificate. Who verifies is
-    ///     Holdfast's matter: `.noHostnameVerification` instead of `.fullVerification` changes nothing, renegotiation
-    ///     is always off, and what would weaken the decision is refused.
+    ///   - configuration: versions, ciphers, application protocols, the client's certificate. Holdfast sets the
+    ///     verification itself: `.noHostnameVerification` instead of `.fullVerification` changes nothing, renegotiation
+    ///     is always off, and settings that would weaken the decision are refused.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors to trust.
-    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
-    ///   - handshakeTimeout: how long a handshake may take; nil for any time.
+    ///   - oldestTLSVersion: the oldest version of TLS, even if the configuration allows an older one.
+    ///   - handshakeTimeout: how long a handshake may take; nil for no limit.
     ///   - clock: tells the time of each decision.
     /// - Throws: ``TLSAdapterConfigurationError``.
     public convenience init(
@@ -77,13 +78,14 @@ public final class PinnedTLSClient: Sendable {
         self.handshakeTimeout = handshakeTimeout
     }
 
-    /// Adds TLS and Holdfast's gate behind it to a pipeline; the application's handlers go behind these. To be called
-    /// on the channel's event loop.
+    /// Adds TLS and, behind it, Holdfast's gate to a pipeline; the application's handlers go behind both. Call it on
+    /// the channel's event loop.
     ///
-    /// - Returns: the decision. It is a trusted one only once the handshake is complete, since only then the server has
-    ///   proved to hold its key; it is a rejection as soon as the handshake failed over it. It fails, with NIOSSL's
-    ///   error or a ``TLSAdapterError``, when the handshake ended for another reason.
-    /// - Throws: NIO's errors for a pipeline that takes no handlers.
+    /// - Returns: the decision. A decision to trust arrives only once the handshake is complete, because only then has
+    ///   the server proved that it holds its key; a rejection arrives as soon as the handshake has failed because of
+    ///   it. The future fails, with NIOSSL's error or a ``TLSAdapterError``, when the handshake ended for another
+    ///   reason.
+    /// - Throws: NIO's errors for a pipeline that accepts no handlers.
     @discardableResult
     public func addHandlers(
         to pipeline: ChannelPipeline.SynchronousOperations,
@@ -100,7 +102,7 @@ public final class PinnedTLSClient: Sendable {
             position: position)
     }
 
-    /// Adds the handlers to a channel: fits `channelInitializer` of a bootstrap. From any thread.
+    /// Adds the handlers to a channel: for `channelInitializer` of a bootstrap. Call it from any thread.
     public func configure(_ channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.submit { _ = try self.addHandlers(to: channel.pipeline.syncOperations) }
     }

@@ -1,18 +1,18 @@
 public import Holdfast
 
-/// Why a TLS configuration cannot be used: it would weaken Holdfast's decision, or it says something that Holdfast
-/// would have to ignore.
+/// Why a TLS configuration cannot be used: it would weaken Holdfast's decision, or it has a setting that Holdfast would
+/// have to ignore.
 public struct TLSAdapterConfigurationError: HoldfastError {
     /// What is wrong with the configuration.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// Verification is off; NIOSSL then ignores a rejection. A configuration made for a server without mutual
-        /// TLS has it off too.
+        /// Verification is off, so NIOSSL would ignore a rejection. A configuration for a server without mutual TLS has
+        /// it off too.
         case verificationDisabled
-        /// Verification is optional; without a certificate NIOSSL asks nobody.
+        /// Verification is optional; if a client has no certificate, NIOSSL does not ask.
         case verificationOptional
-        /// Keys shared in advance (PSK); a handshake with one has no certificate to judge.
+        /// Keys shared in advance (PSK); a handshake with one has no certificate to evaluate.
         case preSharedKey
-        /// Trust roots were given; Holdfast trusts the anchors of its validator alone.
+        /// Trust roots were given; Holdfast trusts only the anchors of its validator.
         case trustRootsGiven
         /// A setting that only servers have.
         case serverSetting
@@ -22,7 +22,7 @@ public struct TLSAdapterConfigurationError: HoldfastError {
         case noServerCertificate
         /// The newest version of TLS that is allowed is older than the oldest.
         case noVersionLeft
-        /// NIOSSL cannot make a context of it.
+        /// NIOSSL cannot make a context from it.
         case refusedByNIOSSL
     }
 

@@ -5,8 +5,8 @@ extension Channel {
     /// The decision about the peer of this channel, see ``PinnedTLSClient/addHandlers(to:position:)`` and
     /// ``PinnedTLSServer/addHandlers(to:position:)``.
     ///
-    /// Fails with NIO's `notFound` when the pipeline has none of Holdfast's handlers, as that of a channel that is
-    /// closed. From any thread.
+    /// Fails with NIO's `notFound` if the pipeline has none of Holdfast's handlers, for example after the channel was
+    /// closed. Call it from any thread.
     public func trustDecision() -> EventLoopFuture<TrustDecision> {
         eventLoop.flatSubmit {
             do {
@@ -19,8 +19,9 @@ extension Channel {
 
     /// Who the client at the other end of this channel is, once its handshake is complete and it is trusted.
     ///
-    /// Fails with the `TrustFailure` of one that is not trusted, with what ended a handshake, with
-    /// ``TLSAdapterError/Code/noClient`` where the peer is a server, and as ``trustDecision()`` does. From any thread.
+    /// Fails with the `TrustFailure` of a client that is not trusted, with the error that ended a handshake, with
+    /// ``TLSAdapterError/Code/noClient`` if the peer is a server, and as ``trustDecision()`` does. Call it from any
+    /// thread.
     public func clientIdentity() -> EventLoopFuture<ClientIdentity> {
         eventLoop.flatSubmit {
             do {

@@ -2,8 +2,8 @@ public import Holdfast
 public import NIOCore
 public import NIOSSL
 
-/// Holdfast's decision as a function of NIOSSL's certificates: the callbacks that servers and clients of other projects
-/// take, who make their pipelines themselves.
+/// Holdfast's decision as a function of NIOSSL's certificates: the callbacks for servers and clients of other projects,
+/// which build their pipelines themselves.
 ///
 /// ```swift
 /// // Hummingbird, mutual TLS
@@ -21,23 +21,24 @@ public import NIOSSL
 /// ```
 ///
 /// What a callback cannot do, and ``PinnedTLSClient`` and ``PinnedTLSServer`` can:
-/// - **It is not told the host.** A client's host is given here, once. Who connects one client to several hosts, or
-///   follows a service name to other hosts, needs a verification for each. The policy's own check of the host is the
-///   only one that counts: leave the framework at `.noHostnameVerification` where it offers that, since NIOSSL's takes
-///   an IP address of the socket for the host.
+/// - **It is not told the host.** A client's host is given here, once. If one client connects to several hosts, or
+///   follows a service name to other hosts, it needs a verification for each. The policy's own check of the host is the
+///   only one that counts: leave the framework at `.noHostnameVerification` where it offers that, because NIOSSL's own
+///   check takes the socket's IP address for the host.
 /// - **It does not run when a session is resumed.** A server's TLS remembers a client that was trusted once: for hours
-///   with TLS 1.2 and up to days with TLS 1.3 it comes in again, whatever the policy, the time or the pins have become.
-///   To shut it out, restart the server or give it a new TLS context; or use ``PinnedTLSServer`` in the place of the
-///   framework's TLS, as Hummingbird's `ServerChildChannel` allows in twenty lines. gRPC shows a resumed session by a
-///   `peerCertificateChain` that is nil: an application whose policy validates paths refuses calls without one.
-///   (NIOSSL's clients never resume.)
-/// - **It decides before the handshake has proved the peer's key.** Somebody who replays a trusted chain without its key
-///   is told of as trusted, and then fails the handshake. Such decisions say so
-///   (`TrustDecision.hasProofOfPossession` is false), to `onDecision` and to a manager's observers: nobody is logged in
-///   by them. Take the peer's certificate from the connection once its handshake is complete.
+///   with TLS 1.2 and up to days with TLS 1.3 it gets in again, even if the policy or the pins have changed or the
+///   certificate has expired. To shut it out, restart the server or give it a new TLS context; or use
+///   ``PinnedTLSServer`` in place of the framework's TLS, as Hummingbird's `ServerChildChannel` allows in twenty lines.
+///   In gRPC a resumed session has a `peerCertificateChain` of nil: if your policy validates paths, refuse calls
+///   without one. (NIOSSL's clients never resume.)
+/// - **It decides before the handshake has proved the peer's key.** A peer that replays a trusted chain without its key
+///   is reported as trusted, and then fails the handshake. `onDecision` and a manager's observers can tell
+///   (`TrustDecision.hasProofOfPossession` is false): log nobody in because of such a decision. Take the peer's
+///   certificate from the connection once its handshake is complete.
 /// - **It runs only where the framework's configuration verifies.** With `.none` its rejection is ignored, and with
-///   `.optionalVerification` a client without a certificate comes in unasked; see ``serverConfiguration(from:oldestTLSVersion:)``.
-/// - **Its reason is lost.** NIOSSL reports `CERTIFICATE_VERIFY_FAILED` alone; `onDecision` learns the reason.
+///   `.optionalVerification` a client without a certificate gets in without being asked; see
+///   ``serverConfiguration(from:oldestTLSVersion:)``.
+/// - **Its reason is lost.** NIOSSL reports only `CERTIFICATE_VERIFY_FAILED`; `onDecision` gets the reason.
 ///
 /// With TLS 1.3 a client learns of its own rejection only on its first read.
 public struct PeerVerification: Sendable {
@@ -49,14 +50,14 @@ public struct PeerVerification: Sendable {
     private let onDecision: @Sendable (TrustDecision) -> Void
     private let chainMaker = ValidatedChainMaker()
 
-    /// Judges the clients of a server (mutual TLS). Nobody looks for a policy by what a client's certificate says.
+    /// Evaluates the clients of a server (mutual TLS). What a client's certificate says never selects the policy.
     ///
     /// - Parameters:
-    ///   - policy: judges every client, as one with no host.
+    ///   - policy: evaluates every client, as a peer without a host.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors of clients.
     ///   - clock: tells the time of each decision.
-    ///   - onDecision: learns every decision, before the handshake has proved the peer's key; called on the connection's
-    ///     event loop, and must not block.
+    ///   - onDecision: gets every decision, before the handshake has proved the peer's key. It is called on the
+    ///     connection's event loop and must not block.
     public init(
         clients policy: any TrustPolicy, validator: any ChainValidator, clock: any WallClock = SystemWallClock(),
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
@@ -65,15 +66,15 @@ public struct PeerVerification: Sendable {
             trust: { .policy(policy) }, purpose: .client, validator: validator, clock: clock, onDecision: onDecision)
     }
 
-    /// Judges the server that a client dials.
+    /// Evaluates the server that a client dials.
     ///
     /// - Parameters:
-    ///   - trust: who judges the server.
-    ///   - host: the host that the client dials; a callback is not told.
+    ///   - trust: decides about the server.
+    ///   - host: the host that the client dials; a callback is not told the host.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors to trust.
     ///   - clock: tells the time of each decision.
-    ///   - onDecision: learns every decision, before the handshake has proved the peer's key; called on the connection's
-    ///     event loop, and must not block.
+    ///   - onDecision: gets every decision, before the handshake has proved the peer's key. It is called on the
+    ///     connection's event loop and must not block.
     public init(
         trust: TrustSource, host: DialledHost, validator: any ChainValidator, clock: any WallClock = SystemWallClock(),
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
@@ -95,7 +96,7 @@ public struct PeerVerification: Sendable {
         self.onDecision = onDecision
     }
 
-    /// Judges certificates, leaf first, by the policy of this moment, and tells of the decision at once.
+    /// Evaluates certificates, leaf first, by the policy of this moment, and reports the decision at once.
     public func evaluate(_ certificates: [NIOSSLCertificate]) -> TrustDecision {
         evaluate(PresentedChain(certificates))
     }
@@ -173,8 +174,7 @@ extension PeerVerification {
         }
     }
 
-    /// The shape of Hummingbird's `customAsyncVerificationCallback`. ``callback`` does the same and
-    /// spares the task.
+    /// The shape of Hummingbird's `customAsyncVerificationCallback`. ``callback`` does the same without a task.
     public var asyncCallback: @Sendable @concurrent ([NIOSSLCertificate]) async throws -> NIOSSLVerificationResult {
         { certificates in
             try? await policyToPrepare?.prepare()
@@ -186,7 +186,7 @@ extension PeerVerification {
     ///
     /// - Parameters:
     ///   - configuration: as for ``PinnedTLSServer``: the server's certificate and key, versions, ciphers.
-    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
+    ///   - oldestTLSVersion: the oldest version of TLS, even if the configuration allows an older one.
     /// - Throws: ``TLSAdapterConfigurationError`` for one that would weaken the decision.
     public static func serverConfiguration(
         from configuration: TLSConfiguration, oldestTLSVersion: TLSVersion = .tlsv12

@@ -31,7 +31,7 @@ package final class PresentedChainReader: Sendable {
     ///
     /// - Returns: the chain, as soon as it is there; the channel is then closed, without a word of TLS to the server. It
     ///   fails, and the channel is closed, when the handshake ends before. There is no time limit.
-    /// - Throws: NIO's errors for a pipeline that takes no handlers.
+    /// - Throws: NIO's errors for a pipeline that accepts no handlers.
     package func addHandlers(
         to pipeline: ChannelPipeline.SynchronousOperations
     ) throws -> EventLoopFuture<PresentedChain> {

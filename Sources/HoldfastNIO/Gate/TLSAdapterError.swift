@@ -1,6 +1,6 @@
 public import Holdfast
 
-/// Why a connection was ended without a decision about its peer.
+/// Why a connection ended without a decision about its peer.
 public struct TLSAdapterError: HoldfastError {
     /// What happened.
     public enum Code: String, Hashable, Sendable, CaseIterable {

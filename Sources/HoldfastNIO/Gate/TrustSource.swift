@@ -2,25 +2,24 @@ public import Holdfast
 
 public import struct Foundation.Date
 
-/// Who judges the peers of a connection: asked anew at every handshake, and never earlier, so that what counts is the
-/// policy of that moment.
+/// What decides about the peers of a connection. It is asked at every handshake, and never earlier, so that the policy
+/// of that moment decides.
 public enum TrustSource: Sendable {
     /// One policy, which must cover the host that is dialled. One that waits for something
     /// (`TrustPolicy.needsPreparation`) is waited for, without blocking the event loop.
     case policy(any TrustPolicy)
 
-    /// The manager's policy of the host that is dialled, and its rule for a host without one; its observers learn of every
+    /// The manager's policy for the host that is dialled, or its rule for a host without one. Its observers get every
     /// decision. The time is that of the adapter's clock.
     ///
-    /// A server that is judged once policies were added, replaced or removed is judged by the new ones, also in a
-    /// handshake that began before. Connections whose server was judged earlier are the application's to end, see
-    /// `TrustManager.changes()`. A policy that waits for something (`TrustPolicy.needsPreparation`) is waited for,
-    /// without blocking the event loop.
+    /// After policies were added, replaced or removed, servers are evaluated by the new ones, even in handshakes that
+    /// began before. The application has to end older connections itself, see `TrustManager.changes()`. A policy that
+    /// waits for something (`TrustPolicy.needsPreparation`) is waited for, without blocking the event loop.
     case manager(TrustManager)
 
     /// A closure, which is called on the connection's event loop: it must neither block nor touch the connection.
     ///
-    /// It is called before the handshake has proved the peer's key. Whoever is to hear of a trusted peer waits for the
+    /// It is called before the handshake has proved the peer's key. Code that acts on a trusted peer waits for the
     /// channel's decision, see `Channel.trustDecision()`.
     case custom(@Sendable (_ trust: ServerTrust, _ time: Date) -> TrustDecision)
 }

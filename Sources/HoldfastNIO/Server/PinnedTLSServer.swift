@@ -2,8 +2,8 @@ public import Holdfast
 public import NIOCore
 public import NIOSSL
 
-/// A TLS server's side of mutual TLS, whose clients Holdfast decides about: makes the handlers for the pipeline of each
-/// connection that is accepted.
+/// The server's side of mutual TLS, which lets Holdfast decide about the clients. It makes the handlers for the
+/// pipeline of each accepted connection.
 ///
 /// ```swift
 /// let server = try PinnedTLSServer(
@@ -20,23 +20,23 @@ public import NIOSSL
 ///     .bind(host: "::", port: 8443).get()
 /// ```
 ///
-/// Every client must present a certificate (`emptyChain` otherwise) and is judged by the one policy that is given here:
-/// as a client, without a host, and never by a policy that its certificate would name. Until it is trusted and the
-/// handshake is complete nothing is sent and nothing is delivered to the application; when it is not, the
-/// `TrustFailure` is the channel's error and the connection ends.
+/// Every client must present a certificate (`emptyChain` otherwise) and is evaluated by the one policy that is given
+/// here: as a client, without a host, and never by a policy that its certificate names. Nothing is sent and nothing is
+/// delivered to the application until the client is trusted and the handshake is complete. If the client is not
+/// trusted, the `TrustFailure` is the channel's error and the connection ends.
 ///
 /// A client that resumes a session is not asked for its certificate again, and NIOSSL's callback does not run. Its leaf
-/// is in the session, the chain it presented is remembered, and both are judged again under the policy and at the time
-/// of that moment; a session without a leaf is a connection without a decision and is closed. The path is then found in
+/// is in the session, the chain it presented is remembered, and both are evaluated again by the policy and at the time
+/// of that moment. A session without a leaf gets no decision, and its connection is closed. The path is then in
 /// ``ClientIdentity``, while `nioSSL_peerValidatedCertificateChain()` is nil.
 ///
 /// With TLS 1.3 the client's handshake is over before the server has seen its certificate: it learns of a rejection on
-/// its first read. One server may be used from any thread and for any number of listening sockets.
+/// its first read. One server works for any number of listening sockets.
 public final class PinnedTLSServer: Sendable {
-    /// How long a handshake may take when nothing else is said.
+    /// How long a handshake may take by default.
     public static let defaultHandshakeTimeout: Duration = .seconds(30)
 
-    /// How long a handshake may take, from the connection to the decision; nil for any time.
+    /// How long a handshake may take, from the connection to the decision; nil for no limit.
     public let handshakeTimeout: Duration?
 
     private let verification: PeerVerification
@@ -45,15 +45,15 @@ public final class PinnedTLSServer: Sendable {
     private let sessions: Lock<ClientSessions>
     private let mostChains: Int
 
-    /// Makes a server. No file is read but the server's own certificate and key, if the configuration names files.
+    /// Makes a server. It reads no file except the server's own certificate and key, if the configuration names files.
     ///
     /// - Parameters:
-    ///   - clients: judges every client.
-    ///   - configuration: the server's certificate and key, versions, ciphers, application protocols. Who verifies is
-    ///     Holdfast's matter; renegotiation is always off, and what would weaken the decision is refused.
+    ///   - clients: evaluates every client.
+    ///   - configuration: the server's certificate and key, versions, ciphers, application protocols. Holdfast sets the
+    ///     verification itself; renegotiation is always off, and settings that would weaken the decision are refused.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors of clients.
-    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
-    ///   - handshakeTimeout: how long a handshake may take; nil for any time.
+    ///   - oldestTLSVersion: the oldest version of TLS, even if the configuration allows an older one.
+    ///   - handshakeTimeout: how long a handshake may take; nil for no limit.
     ///   - clock: tells the time of each decision.
     /// - Throws: ``TLSAdapterConfigurationError``.
     public convenience init(
@@ -82,20 +82,20 @@ public final class PinnedTLSServer: Sendable {
         self.handshakeTimeout = handshakeTimeout
     }
 
-    /// Replaces the policy: it counts for every handshake that is not decided yet, and no session of before can be
-    /// resumed. Connections that are open are the application's to end.
+    /// Replaces the policy. The new one applies to every handshake that is not decided yet, and no earlier session can
+    /// be resumed. The application has to end open connections itself.
     ///
     /// - Throws: ``TLSAdapterConfigurationError`` when the server's certificate can no longer be read. The new policy
-    ///   counts even so, for sessions of before as well.
+    ///   applies even then, also to earlier sessions.
     public func replacePolicy(_ policy: any TrustPolicy) throws(TLSAdapterConfigurationError) {
         clients.replace(with: policy)
         try endSessions()
     }
 
-    /// Ends every session: no client can resume one of before. Reads the server's certificate and key anew, if the
-    /// configuration names files, so it is the way to renew them.
+    /// Ends every session: no client can resume an earlier one. It also reads the server's certificate and key again if
+    /// the configuration names files, so use it to renew them.
     ///
-    /// - Throws: ``TLSAdapterConfigurationError`` when they cannot be read; the server then goes on as before.
+    /// - Throws: ``TLSAdapterConfigurationError`` when they cannot be read; the server then continues as before.
     public func endSessions() throws(TLSAdapterConfigurationError) {
         let next = try ClientSessions(configuration: configuration, mostChains: mostChains)
         // The old context ends without the lock: it holds what the application's configuration holds.
@@ -105,13 +105,14 @@ public final class PinnedTLSServer: Sendable {
         }
     }
 
-    /// Adds TLS and Holdfast's gate behind it to the pipeline of an accepted connection; the application's handlers go
-    /// behind these. To be called on the channel's event loop.
+    /// Adds TLS and, behind it, Holdfast's gate to the pipeline of an accepted connection; the application's handlers
+    /// go behind both. Call it on the channel's event loop.
     ///
-    /// - Returns: the decision. It is a trusted one only once the handshake is complete, since only then the client has
-    ///   proved to hold its key; it is a rejection as soon as the handshake failed over it. It fails, with NIOSSL's
-    ///   error or a ``TLSAdapterError``, when the handshake ended for another reason.
-    /// - Throws: NIO's errors for a pipeline that takes no handlers.
+    /// - Returns: the decision. A decision to trust arrives only once the handshake is complete, because only then has
+    ///   the client proved that it holds its key; a rejection arrives as soon as the handshake has failed because of
+    ///   it. The future fails, with NIOSSL's error or a ``TLSAdapterError``, when the handshake ended for another
+    ///   reason.
+    /// - Throws: NIO's errors for a pipeline that accepts no handlers.
     @discardableResult
     public func addHandlers(
         to pipeline: ChannelPipeline.SynchronousOperations,
@@ -129,12 +130,12 @@ public final class PinnedTLSServer: Sendable {
             position: position)
     }
 
-    /// Adds the handlers to an accepted channel: fits `childChannelInitializer` of a bootstrap. From any thread.
+    /// Adds the handlers to an accepted channel: for `childChannelInitializer` of a bootstrap. Call it from any thread.
     ///
     /// - Parameters:
     ///   - channel: the accepted channel.
-    ///   - whenTrusted: sets the channel up for a client that is trusted. It runs on the event loop as soon as the
-    ///     handshake is complete and before any byte is delivered; when it throws, the channel is closed.
+    ///   - whenTrusted: sets up the channel for a client that is trusted. It runs on the event loop as soon as the
+    ///     handshake is complete and before any byte is delivered; if it throws, the channel is closed.
     public func configure(
         _ channel: any Channel,
         whenTrusted: @escaping @Sendable (_ channel: any Channel, _ client: ClientIdentity) throws -> Void

@@ -2,10 +2,10 @@
 public import Foundation
 import Security
 
-/// Keeps data in the keychain: on this device only, readable after its first unlock, and not synchronised.
+/// Keeps data in the keychain: on this device only, readable after the first unlock, and not synchronized.
 ///
-/// Each key is one item of the class generic password. Safe to use from any thread and by several processes of one
-/// access group. On macOS a program needs to be signed with an application identifier for this keychain.
+/// Each key is one generic password item. Several processes of one access group may use it at once. On macOS a program
+/// needs to be signed with an application identifier for this keychain.
 public struct KeychainDataStore: ReportingDataStore {
     /// The items' service.
     public let service: String

@@ -3,11 +3,12 @@ public import Network
 public import Security
 
 extension TrustManager {
-    /// Has the server of a Network.framework connection judged by this manager's policies.
+    /// Has this manager's policies evaluate the server of a Network.framework connection.
     ///
-    /// It sets the verification block, the server's name, TLS 1.2 as the lowest version, requires the
-    /// server's authentication, and switches resumption off: the block is not asked about a session that is resumed. Where the block rejects, the connection fails with
-    /// `errSSLBadCert` or a like status of TLS; the manager's observers say why.
+    /// It sets the verification block, the server's name and TLS 1.2 as the lowest version, requires the server's
+    /// authentication, and switches resumption off, because the block is not asked about a resumed session. If the
+    /// block rejects, the connection fails with `errSSLBadCert` or a similar TLS status; the manager's observers get
+    /// the reason.
     /// - Parameters:
     ///   - options: the security options of a `NWProtocolTLS.Options`.
     ///   - host: the host that is dialled; the endpoint of the connection must be the same.
@@ -40,8 +41,8 @@ extension TrustManager {
     /// let validator = manager.certificateValidator(dialling: host)
     /// let connection = NetworkConnection(to: endpoint) { TLS().certificateValidator(validator) }
     /// ```
-    /// It sets nothing else. Require TLS 1.2 at least, and switch resumption off: the system asks no validator about a
-    /// session that it resumes. ``protect(_:dialling:anchors:revocation:)`` does both for a `NWConnection`.
+    /// It sets nothing else. Require TLS 1.2 at least, and switch resumption off: the system does not ask the validator
+    /// about a session that it resumes. ``protect(_:dialling:anchors:revocation:)`` does both for a `NWConnection`.
     /// - Parameters:
     ///   - host: the host that is dialled; the endpoint of the connection must be the same.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
@@ -58,7 +59,8 @@ extension TrustManager {
 }
 
 extension NWProtocolTLS.Options {
-    /// Options whose server is judged by a manager's policies; see ``TrustManager/protect(_:dialling:anchors:revocation:)``.
+    /// Options that have a manager's policies evaluate the server; see
+    /// ``TrustManager/protect(_:dialling:anchors:revocation:)``.
     public convenience init(pinnedBy manager: TrustManager, dialling host: DialledHost) {
         self.init()
         manager.protect(securityProtocolOptions, dialling: host)

@@ -7,7 +7,7 @@ public final class ObjCPinnedSessionDelegate: PinnedSessionDelegate,
     @unchecked Sendable  // As what it inherits from is, and for the same reason; it stores nothing of its own.
 {
     /// Makes a delegate; a host without a policy is rejected.
-    /// - Parameter manager: whose policies decide.
+    /// - Parameter manager: the manager whose policies decide.
     @objc(initWithManager:) public init(manager: ObjCTrustManager) {
         super.init(manager: manager.manager, anchors: nil)
     }

@@ -9,10 +9,10 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
     /// The same manager as Swift has it.
     public let manager: TrustManager
 
-    /// The manager of applications that need one only; Swift's ``TrustManager/shared``.
+    /// A manager for applications that need only one; Swift's ``TrustManager/shared``.
     @objc(shared) public static let shared = ObjCTrustManager(.shared)
 
-    /// The manager of applications that need one only, by the older generation's name.
+    /// A manager for applications that need only one, by the older generation's name.
     @objc(sharedInstance) public static var sharedInstance: ObjCTrustManager { shared }
 
     /// Shows a manager of Swift's to Objective-C.
@@ -49,7 +49,7 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
     /// Adds a policy, in place of the one for the same host or pattern if there is one.
     @objc(addWithPolicy:) public func add(policy: any ObjCTrustPolicy) { manager.add(policy: policy.swiftPolicy) }
 
-    /// Adds policies, all at once for whoever asks meanwhile.
+    /// Adds policies; concurrent readers see all of them or none.
     @objc(addWithPolicies:) public func add(policies: [any ObjCTrustPolicy]) {
         manager.add(policies: policies.map(\.swiftPolicy))
     }
@@ -62,14 +62,14 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
     /// The policy that decides for a host, by the older generation's name.
     @objc(policyForHost:) public func policy(forHost host: String) -> (any ObjCTrustPolicy)? { policy(for: host) }
 
-    /// Removes the policy of this very name.
+    /// Removes the policy with exactly this name.
     @objc(removePolicyWithName:) @discardableResult public func removePolicy(
         name: String
     ) -> (any ObjCTrustPolicy)? {
         manager.removePolicy(name: name).map(ObjCPolicy.init)
     }
 
-    /// Removes the policy of this very name, by the older generation's name.
+    /// Removes the policy with exactly this name, by the older generation's name.
     @objc(removePolicyFor:) public func removePolicy(for hostName: String) { manager.removePolicy(name: hostName) }
 
     /// Every policy by its name. Assigning replaces them all at once.

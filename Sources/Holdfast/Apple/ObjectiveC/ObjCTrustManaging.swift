@@ -26,7 +26,7 @@ import Foundation
     /// Adds policies.
     @objc(addWithPolicies:) func add(policies: [any ObjCTrustPolicy])
 
-    /// Removes the policy of this very name.
+    /// Removes the policy with exactly this name.
     @objc(removePolicyWithName:) @discardableResult func removePolicy(name: String) -> (any ObjCTrustPolicy)?
 }
 #endif

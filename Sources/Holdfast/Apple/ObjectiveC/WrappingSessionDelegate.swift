@@ -7,11 +7,11 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// A ``PinnedSessionDelegate`` around an application's own: servers are judged by a manager's policies, everything else
-/// goes to the delegate that is wrapped.
+/// A ``PinnedSessionDelegate`` around an application's own: a manager's policies evaluate servers, and everything else
+/// goes to the wrapped delegate.
 ///
-/// What the wrapped delegate does not implement, this one does not either, so that the session keeps its defaults. Its
-/// answers to challenges about a server's trust are never asked for.
+/// This one implements only what the wrapped delegate implements, so that the session keeps its defaults. The wrapped
+/// delegate is never asked about a server's trust.
 ///
 /// A session whose delegate has no method for its own challenges (servers, client certificates, NTLM, Negotiate) asks the
 /// task's method about them. So this delegate has the session's method only if the wrapped one has it, or if that has

@@ -2,7 +2,7 @@
 public import Security
 
 extension ServerTrust {
-    /// What a connection of the system's presented, to be validated by the system.
+    /// What a connection of the system presented, for the system to validate.
     ///
     /// Nothing is asked of the system yet. A decision evaluates the trust once, with its own policy, time and anchors,
     /// and sets again what the application had set. There are two things that the system has no call for: where the

@@ -1,7 +1,7 @@
 #if canImport(Security)
 public import Security
 
-/// The published calls: they take no time and say no reason. ``TrustPolicy/evaluate(_:at:)`` does both.
+/// The published calls, which have no time parameter and give no reason. ``TrustPolicy/evaluate(_:at:)`` has both.
 ///
 /// A bare `SecTrust` has no host: a policy for one exact name takes its own, every other rejects. They may block, as
 /// the system's evaluation may.

@@ -9,8 +9,8 @@ public import Foundation
 #endif
 
 extension CertStore {
-    /// Judges the server of a challenge by the store's pins: its chain validates for the host that was dialled, and a pin
-    /// of that host is in the path.
+    /// Evaluates the server of a challenge by the store's pins: its chain must validate for the host that was dialled,
+    /// and a pin of that host must be in the path.
     ///
     /// It asks the system and may block; in a delegate use ``validation(of:)``.
     /// - Returns: ``ValidationResult/untrusted`` also for a challenge that is not about a server's trust.
@@ -22,7 +22,8 @@ extension CertStore {
         return result(for: SystemTrust(trust), host: space.host)
     }
 
-    /// Judges the server of a challenge by the store's pins, away from the caller's thread; see ``validate(challenge:)``.
+    /// Evaluates the server of a challenge by the store's pins, away from the caller's thread; see
+    /// ``validate(challenge:)``.
     public func validation(of challenge: URLAuthenticationChallenge) async -> ValidationResult {
         let space = challenge.protectionSpace
         guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust else {

@@ -6,27 +6,27 @@ import Security
 public import FoundationNetworking
 #endif
 
-/// Answers the challenges of a URLSession by the policies of a ``TrustManager``.
+/// Answers a URLSession's challenges by the policies of a ``TrustManager``.
 ///
 /// ```swift
 /// let session = URLSession(
 ///     configuration: .ephemeral, delegate: PinnedSessionDelegate(manager: manager), delegateQueue: nil)
 /// ```
-/// The host is the one that the session dialled. A server that is trusted gets a credential, every other ends the
-/// challenge, and its task fails with `URLError.cancelled`; ``failure(forHost:)`` and the manager's observers say why.
-/// Every authentication method other than server trust is handled by the session as if there were no delegate. A
-/// decision is made on a queue of its own, after the policy has got what it waits for, such as its first document.
+/// The host is the one that the session dialled. A trusted server gets a credential. For any other server the challenge
+/// is cancelled and the task fails with `URLError.cancelled`; ``failure(forHost:)`` and the manager's observers have
+/// the reason. The session handles every other authentication method as if there were no delegate. Decisions are made
+/// on a separate queue, after the policy has what it waits for, such as its first document.
 ///
-/// To inherit from it, call `super` in the two challenge methods, or leave them alone. To keep a delegate of one's own,
-/// await ``response(to:)`` in it. Safe to use from any thread: what it holds does not change but under a lock, and that
-/// is what a subclass must keep to.
+/// A subclass calls `super` in the two challenge methods, or does not override them. To keep a delegate of your own,
+/// await ``response(to:)`` in it. It is safe to use from any thread, because its state changes only under a lock; a
+/// subclass must keep it that way.
 open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     @unchecked Sendable  // An open class conforms to Apple's Sendable protocols in no other way; see its members.
 {
     // Unchecked, because Apple's delegate protocols are Sendable and the compiler accepts no open class as that otherwise.
     // What is stored here is a constant and a Lock.
 
-    /// What a challenge is answered with.
+    /// The answer to a challenge.
     public typealias Response = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
     /// Hosts of which the last failure is remembered; past it all are forgotten.
@@ -37,7 +37,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
 
     /// Makes a delegate.
     /// - Parameters:
-    ///   - manager: whose policies decide.
+    ///   - manager: the manager whose policies decide.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
     ///   - revocation: whether the system is asked to check revocation.
     public init(manager: TrustManager, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {
@@ -62,9 +62,9 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
 
     // MARK: Challenges
 
-    /// Judges the server of a challenge, for a delegate of one's own.
-    /// - Returns: for a server that is trusted, its credential; for another, that the challenge is to be cancelled; for
-    ///   every authentication method but server trust, default handling.
+    /// Evaluates the server of a challenge, for a delegate of your own.
+    /// - Returns: for a trusted server its credential; for any other server cancellation; for every other
+    ///   authentication method default handling.
     public func response(to challenge: URLAuthenticationChallenge) async -> Response {
         let space = challenge.protectionSpace
         guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
@@ -81,7 +81,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
         answer(challenge, completionHandler)
     }
 
-    /// Answers a challenge of a task; a session without the other method asks here for servers too.
+    /// Answers a challenge of a task. A session asks here about servers too if the delegate lacks the other method.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

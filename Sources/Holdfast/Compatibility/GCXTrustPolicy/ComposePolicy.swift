@@ -26,7 +26,7 @@ public final class ComposePolicy {
     public var trustServerCertificate: Data?
     /// Whose document the trust server is asked for.
     public var customer: String?
-    /// How the online types fetch, keep and believe their document.
+    /// How the online types fetch, keep and trust their document.
     public var onlinePinning = OnlinePinningSettings()
 
     /// Begins a policy.

@@ -45,7 +45,7 @@ extension TrustManager: TrustManaging {
 
 /// GCXTrustPolicy's spellings, older generation.
 extension TrustManager {
-    /// The manager of applications that need one only.
+    /// A manager for applications that need only one.
     @available(*, deprecated, renamed: "shared")
     public static var sharedInstance: TrustManager { shared }
 
@@ -65,7 +65,7 @@ extension TrustManager {
     @available(*, deprecated, renamed: "allNames")
     public func allHostNames() -> [String] { allNames }
 
-    /// Removes the policy of this very name; see ``removePolicy(name:)``.
+    /// Removes the policy with exactly this name; see ``removePolicy(name:)``.
     @available(*, deprecated, renamed: "removePolicy(name:)")
     public func removePolicy(for hostName: String) { removePolicy(name: hostName) }
 }

@@ -1,8 +1,8 @@
-/// What the newer generation of GCXTrustPolicy publishes of a manager: it makes policies, keeps them and finds them by
-/// host.
+/// The interface of a manager in the newer generation of GCXTrustPolicy: it makes policies, keeps them and finds them
+/// by host.
 ///
-/// A ``TrustManager`` conforms. Code that takes any manager, for example to be given another one in a test, asks for this
-/// protocol; Holdfast's own adapters ask for the class.
+/// A ``TrustManager`` conforms. Use this protocol in code that accepts any manager, for example another one in a test.
+/// Holdfast's own adapters take the class.
 public protocol TrustManaging: AnyObject {
     /// Every policy by its name; see ``TrustManager/policies``.
     var policies: [String: any TrustPolicy] { get set }
@@ -29,7 +29,7 @@ public protocol TrustManaging: AnyObject {
     /// Adds policies.
     func add(policies: [any TrustPolicy])
 
-    /// Removes the policy of this very name.
+    /// Removes the policy with exactly this name.
     /// - Returns: the policy that was removed; nil when there was none.
     @discardableResult
     func removePolicy(name: String) -> (any TrustPolicy)?

@@ -1,6 +1,6 @@
 // Apple's SecTrust is a type of its own; its overloads are in Apple/TrustPolicy+SecTrust.swift.
 #if !canImport(Security)
-/// The published calls: they take no time and say no reason. ``TrustPolicy/evaluate(_:at:)`` does both.
+/// The published calls, which have no time parameter and give no reason. ``TrustPolicy/evaluate(_:at:)`` has both.
 extension TrustPolicy {
     /// Whether a trust is trusted, at the time of the policy's clock.
     /// - Parameter trust: what the handshake presented; nil where there is nothing.

@@ -1,6 +1,7 @@
 public import class Foundation.Bundle
 
-/// What the newer generation of GCXTrustPolicy lets an application set of a validation; ``ValidationSettings`` conform.
+/// What an application can set for a validation in the newer generation of GCXTrustPolicy; ``ValidationSettings``
+/// conforms.
 ///
 /// ``TrustManager/create(type:hostName:settings:)`` takes the class: settings of another type are copied into one.
 public protocol ValidationCustomizable: AnyObject {

@@ -4,13 +4,13 @@ public import struct Foundation.URL
 
 /// What ``TrustManager/create(type:hostName:settings:)`` makes a policy from, beside its type and host.
 ///
-/// A class, as published: change the object, then hand it over; `create` copies what it says. It is not Sendable.
+/// A class, as published: change the object, then pass it on; `create` copies it. It is not Sendable.
 public final class ValidationSettings: ValidationCustomizable {
     /// Fresh settings with every default; a new object each time, so that no change reaches another policy.
     public static var defaultSettings: ValidationSettings { ValidationSettings() }
 
-    /// Whether the server's certificate must name the dialled host; true by default. Where it need not, pins count for
-    /// the server's own certificate only.
+    /// Whether the server's certificate must name the dialled host; true by default. If false, only a pin of the
+    /// server's own certificate counts.
     public var sslValidateHostName = true
     /// Whose certificates are pinned by `pinCertificate` and `pinPublicKey`: all of them, with the ending `cer`. The
     /// main bundle by default. It is read when the policy is made.
@@ -20,15 +20,15 @@ public final class ValidationSettings: ValidationCustomizable {
     public var certificatePinOnly = false
     /// What decides for the type `custom`; without it such a policy rejects.
     public var customValidation: CustomValidationClosure?
-    /// Where the types `pinCertificateOnline` and `pinPublicKeyOnline` find their document, an https URL; without it,
-    /// the certificate and the customer such a policy rejects and says which is missing. Policies with equal parameters
+    /// Where the types `pinCertificateOnline` and `pinPublicKeyOnline` find their document, an https URL; without this,
+    /// the certificate or the customer, such a policy rejects and says which is missing. Policies with equal parameters
     /// share one download.
     public var trustServer: URL?
     /// The certificate, in DER, under which the trust server signs.
     public var trustServerCertificate: Data?
     /// Whose document the trust server is asked for.
     public var customer: String?
-    /// How the online types fetch, keep and believe their document.
+    /// How the online types fetch, keep and trust their document.
     public var onlinePinning = OnlinePinningSettings()
 
     /// Makes settings with every default.

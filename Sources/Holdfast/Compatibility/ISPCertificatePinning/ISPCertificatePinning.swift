@@ -4,10 +4,10 @@ import Logging
 /// Several pinned certificates per domain, kept on the file system, as ISPCertificatePinning (The SSL Conservatory)
 /// publishes it.
 ///
-/// The certificates are stored once, and every verification reads them: that a domain has none, or that the file is
-/// missing or damaged, is a no. Verification is that of ``PinnedPolicy`` with certificate pins: standard validation for
-/// the domain, and a pinned certificate in a valid path, the anchor included. New code uses ``PinnedPolicy`` itself.
-/// Safe to use from any thread and by several processes: the file is always whole, the last writer counts.
+/// The certificates are stored once, and every verification reads them: if a domain has none, or the file is missing or
+/// damaged, the result is false. Verification is that of ``PinnedPolicy`` with certificate pins: standard validation
+/// for the domain, and a pinned certificate in a valid path, the anchor included. New code uses ``PinnedPolicy``
+/// itself. Several processes may use it at once: the file is always complete, and the last writer wins.
 public enum ISPCertificatePinning {
     /// Where the certificates are kept when nothing else is said: `SSLPins.plist` in the application's library on Apple's
     /// platforms, on macOS in the folder that the application support folder has for the bundle's identifier; elsewhere in `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
@@ -19,13 +19,13 @@ public enum ISPCertificatePinning {
         #endif
     }
 
-    /// Stores the certificates of every domain in place of all that were stored.
+    /// Stores the certificates of every domain, and replaces all that were stored.
     ///
     /// It writes and synchronises a file, blocking; on any error nothing changes and the log says why.
     /// - Parameters:
     ///   - certificates: for each domain the DER of the certificates to pin.
     ///   - file: where they are kept.
-    /// - Returns: whether they are stored; false for nil, for a domain that is no host name, for data that is no
+    /// - Returns: whether they are stored; false for nil, for a domain that is not a host name, for data that is not a
     ///   certificate, and when the file cannot be written.
     @discardableResult
     public static func setupSSLPins(

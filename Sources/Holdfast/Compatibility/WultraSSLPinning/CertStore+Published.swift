@@ -12,9 +12,9 @@ extension CertStore {
     /// WultraSSLPinning's name of ``StoreUpdateMode``.
     public typealias UpdateMode = StoreUpdateMode
 
-    /// What came of an update.
+    /// The result of an update.
     public enum UpdateResult: String, Sendable, Hashable, CaseIterable {
-        /// The store is up to date, or an update goes on in the background.
+        /// The store is up to date, or an update is running in the background.
         case ok
         /// The document was downloaded and verified, but every entry in it has expired.
         case storeIsEmpty
@@ -30,9 +30,10 @@ extension CertStore {
     /// ``CertStoreConfiguration/instanceIdentifier``.
     public var instanceIdentifier: String { configuration.instanceIdentifier }
 
-    /// Makes a store that a configuration in error leaves empty: it answers ``ValidationResult/empty`` and says why in
-    /// ``configurationError``. ``init(checking:cryptoProvider:secureDataStore:remoteDataProvider:clock:logger:)`` throws
-    /// instead, and takes the same parameters.
+    /// Makes a store. If the configuration is wrong, the store stays empty: it returns ``ValidationResult/empty`` and
+    /// says why in ``configurationError``.
+    /// ``init(checking:cryptoProvider:secureDataStore:remoteDataProvider:clock:logger:)`` throws instead, and takes the
+    /// same parameters.
     public convenience init(
         configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
         secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
@@ -48,9 +49,9 @@ extension CertStore {
     ///   - mode: whether to update when none is due.
     ///   - completionQueue: where `completion` is called. The main queue of a process on Linux runs only if the process
     ///     runs it.
-    ///   - completion: called once: after the download when the update is direct, otherwise with `ok` at once. The error
-    ///     comes with `networkError` alone, and with a configuration in error, of which every update says `invalidData`;
-    ///     what else failed, ``lastUpdate`` says.
+    ///   - completion: called once: after the download when the update is direct, otherwise with `ok` at once. The
+    ///     error is there only with `networkError`, and when the configuration is wrong: then every update reports
+    ///     `invalidData`. ``lastUpdate`` has every other failure.
     public func update(
         mode: StoreUpdateMode = .default, completionQueue: DispatchQueue = .main,
         completion: @escaping @Sendable (UpdateResult, (any Error)?) -> Void
@@ -72,19 +73,19 @@ extension CertStore {
         }
     }
 
-    /// Judges a certificate by its fingerprint and its place in the chain. An entry counts at its own depth alone: at
-    /// another one it is as if it were not there.
+    /// Evaluates a certificate by its fingerprint and its position in the chain. An entry counts only at its own depth;
+    /// at any other depth it is ignored.
     /// - Parameters:
     ///   - commonName: the name as the document has it, a wildcard as a literal text.
     ///   - fingerprint: SHA-256 of the certificate's DER, 32 octets.
-    ///   - depth: 0 for the server's own certificate, n for the n-th above it in a chain that was validated. The depth in a
-    ///     static list is not signed; above 0 the caller makes sure that the certificate is an authority's.
+    ///   - depth: 0 for the server's own certificate, n for the n-th above it in a chain that was validated. The depth
+    ///     in a static list is not signed; above 0 the caller must make sure that the certificate is an authority's.
     public func validate(commonName: String, fingerprint: Data, depth: Int = 0) -> ValidationResult {
         judge(fingerprint, named: commonName, depth: depth)
     }
 
-    /// Judges a certificate by its place in the chain; see ``validate(commonName:fingerprint:depth:)``. Above the server's
-    /// own, only the certificate of an authority is trusted.
+    /// Evaluates a certificate by its position in the chain; see ``validate(commonName:fingerprint:depth:)``. Above the
+    /// server's own, only the certificate of an authority is trusted.
     /// - Parameters:
     ///   - commonName: the name as the document has it, a wildcard as a literal text.
     ///   - certificateData: DER.
@@ -111,6 +112,6 @@ extension CertStore {
 }
 
 extension StoreUpdateReport {
-    /// WultraSSLPinning's word for what came of the update; ``error`` says more.
+    /// WultraSSLPinning's name for the result of the update; ``error`` says more.
     public var result: CertStore.UpdateResult { CertStore.result(of: error) }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// WultraSSLPinning's spellings, with its numbers of seconds. A number that no span of time can be counts as one below
-/// zero, which the store refuses.
+/// WultraSSLPinning's spellings, with its numbers of seconds. A number that is not a valid duration counts as negative,
+/// which the store refuses.
 extension CertStoreConfiguration {
     /// Sets up a store, the published way; everything after `publicKey` has a default.
     public init(

@@ -2,9 +2,9 @@ import Logging
 
 /// How much stores write to the log, as WultraSSLPinning lets an application set it.
 ///
-/// It is for stores that were given no logger, those of trust servers and of revocation lists included, and counts at
-/// once for those that exist. They write to swift-log, under the label `holdfast.store`, in every build. A store with a
-/// logger of its own goes by the logger's level.
+/// It is for stores that were given no logger, those of trust servers and of revocation lists included, and applies at
+/// once to those that exist. They write to swift-log, under the label `holdfast.store`, in every build. A store with a
+/// logger of its own follows the logger's level.
 public enum WultraDebug {
     /// How much is written.
     public enum VerboseLevel: Int, Sendable, Hashable, CaseIterable {

@@ -9,7 +9,7 @@ extension TransparencyLogList {
     /// - Parameters:
     ///   - json: the octets of the list as they were downloaded, at most 8 MiB.
     ///   - signature: over these octets: RSA PKCS #1 v1.5 or ECDSA, with SHA-256 (ECDSA of P-384 with SHA-384), or Ed25519.
-    ///   - key: of whoever keeps the list; the application ships it.
+    ///   - key: the key of the list's publisher; the application ships it.
     /// - Throws: ``DocumentError``: `invalidSignature`, or what is wrong with the list.
     public init(verifying json: Data, signature: Data, key: SubjectPublicKeyInfo) throws(DocumentError) {
         let octets = Array(json)

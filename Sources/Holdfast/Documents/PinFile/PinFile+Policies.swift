@@ -1,7 +1,7 @@
 package import struct Foundation.Date
 
 extension PinFile {
-    /// What a build asks for beyond what the file says for everybody.
+    /// What one build may do beyond what the file allows.
     public struct Overrides: Sendable, Hashable {
         let usesDebugAnchors: Bool
 
@@ -9,8 +9,8 @@ extension PinFile {
         public static let none = Overrides(usesDebugAnchors: false)
 
         #if DEBUG
-        /// The debug anchors of the file count: a chain to one of them is trusted without a pin, with a line in the log
-        /// each time.
+        /// Trusts the debug anchors of the file: a chain to one of them is trusted without a pin, with a line in the
+        /// log each time.
         ///
         /// Only debug builds have it, so that code for a release build that asks for it does not compile. Write
         /// `#if DEBUG` around its use.
@@ -20,8 +20,8 @@ extension PinFile {
 
     /// A policy for each host, in the order of the file.
     /// - Parameters:
-    ///   - overrides: what a debug build asks for.
-    ///   - clock: the clock of the published calls that take no time.
+    ///   - overrides: what a debug build may do.
+    ///   - clock: the clock of the published calls that have no time parameter.
     public func policies(
         overrides: Overrides = .none, clock: any WallClock = SystemWallClock()
     ) -> [any TrustPolicy] {

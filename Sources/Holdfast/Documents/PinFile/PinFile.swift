@@ -6,9 +6,9 @@ public import struct Foundation.Date
 /// guard let url = Bundle.main.url(forResource: "bank", withExtension: "pins.json") else { return }
 /// let manager = try TrustManager(pinFile: url)
 /// ```
-/// One format serves every purpose: an app ships it, `holdfastctl export` turns it into other systems' configuration, and
-/// a signed repository delivers it. docs/formats.md describes it without reference to a language. Whatever value there
-/// is of this type keeps every rule of the format and can be written.
+/// There is one format: an app ships it, `holdfastctl export` turns it into other systems' configuration, and a signed
+/// repository delivers it. docs/formats.md describes it without reference to a language. Every value of this type keeps
+/// all rules of the format and can be written.
 public struct PinFile: Sendable, Hashable {
     /// The version of the format.
     public static let schema = 1
@@ -26,7 +26,7 @@ public struct PinFile: Sendable, Hashable {
     /// Certificates that are trusted in a debug build that asks for it, such as that of a debugging proxy.
     public let debugAnchors: [X509Certificate]
 
-    /// Makes a file; of times the whole seconds count.
+    /// Makes a file. Times are cut to whole seconds.
     /// - Parameters:
     ///   - app: what it is for; 1 to 255 octets of printable ASCII.
     ///   - issuedAt: when it is issued.

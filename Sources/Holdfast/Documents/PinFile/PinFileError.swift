@@ -2,7 +2,7 @@
 public struct PinFileError: HoldfastError {
     /// The closed set of reasons. The vectors of the format name them too, so they are the same in every language.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The file system does not give the file.
+        /// The file cannot be read from the file system.
         case unreadableFile
         /// More bytes than a pin file may have.
         case tooLarge
@@ -16,11 +16,11 @@ public struct PinFileError: HoldfastError {
         case wrongType
         /// A value of the right type that the field does not allow.
         case invalidValue
-        /// A text that is no time in UTC as RFC 3339 writes it.
+        /// A text that is not a time in UTC as RFC 3339 writes it.
         case invalidTime
         /// A text that is neither a host nor a pattern of hosts.
         case invalidHost
-        /// A text that is no pin of a key.
+        /// A text that is not a pin of a key.
         case invalidPin
         /// More hosts, pins, ports, anchors or members than a pin file may have.
         case tooMany
@@ -32,13 +32,13 @@ public struct PinFileError: HoldfastError {
         case duplicateHost
         /// The same pin twice in one role of a host.
         case duplicatePin
-        /// Two fields that cannot both be meant.
+        /// Two fields that contradict each other.
         case contradiction
         /// Pins that no connection could ever satisfy.
         case unsatisfiable
 
         // What a signed file must have beside all that
-        /// A host has no backup: no second key to go to when the first is lost.
+        /// A host has no backup: no second key to use when the first is lost.
         case missingBackup
         /// A signed file has debug anchors.
         case debugAnchorsInSignedFile

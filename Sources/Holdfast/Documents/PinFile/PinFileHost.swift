@@ -1,5 +1,5 @@
 extension PinFile {
-    /// A host, or a pattern of hosts: how each must prove itself, or that none is to be called any more.
+    /// A host, or a pattern of hosts: how each must prove itself, or that they must no longer be called.
     public struct Host: Sendable, Hashable {
         /// What happens when no pin is found.
         public enum Mode: String, Sendable, Hashable, CaseIterable {
@@ -17,7 +17,7 @@ extension PinFile {
             case leafAndIssuer
         }
 
-        /// What happens when the pins, or the file, have run out.
+        /// What happens when the pins, or the file, have expired.
         public enum ExpiryAction: String, Sendable, Hashable, CaseIterable {
             /// Every connection is rejected.
             case failClosed
@@ -25,21 +25,21 @@ extension PinFile {
             case systemTrust
         }
 
-        /// The hosts that the entry is for.
+        /// The hosts that the entry applies to.
         public let pattern: HostPattern
-        /// The ports that it is for, in ascending order; empty for any.
+        /// The ports that it applies to, in ascending order; empty for any.
         public let ports: [Int]
-        /// Whether connections to it are rejected, since it is no longer to be called.
+        /// Whether connections to it are rejected because it must no longer be called.
         public let isRetired: Bool
         /// What happens when no pin is found.
         public let mode: Mode
         /// Which pins a connection must match.
         public let requirement: Requirement
-        /// What happens when the pins have run out.
+        /// What happens when the pins have expired.
         public let onExpiry: ExpiryAction
         /// The pins, in the order of the file; empty for a retired host.
         public let pins: [KeyPin]
-        /// Where failures are told; nil for nowhere.
+        /// Where failures are reported; nil for nowhere.
         public let report: Report?
 
         /// Makes an entry with pins.

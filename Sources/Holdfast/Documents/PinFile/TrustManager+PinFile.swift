@@ -7,7 +7,7 @@ extension TrustManager {
     /// A host without a backup pin is named in the log, once.
     /// - Parameters:
     ///   - url: the file.
-    ///   - overrides: what a debug build asks for.
+    ///   - overrides: what a debug build may do.
     ///   - clock: what the time is where a call takes none.
     /// - Throws: ``PinFileError`` that names the field and what to do.
     public convenience init(
@@ -19,7 +19,7 @@ extension TrustManager {
     /// Makes a manager with a policy for each host of a pin file that the app ships.
     /// - Parameters:
     ///   - json: the octets of the file.
-    ///   - overrides: what a debug build asks for.
+    ///   - overrides: what a debug build may do.
     ///   - clock: what the time is where a call takes none.
     /// - Throws: ``PinFileError`` that names the field and what to do.
     public convenience init(
@@ -31,7 +31,7 @@ extension TrustManager {
     /// Makes a manager with a policy for each host of a pin file.
     /// - Parameters:
     ///   - pinFile: the file.
-    ///   - overrides: what a debug build asks for.
+    ///   - overrides: what a debug build may do.
     ///   - clock: what the time is where a call takes none.
     public convenience init(
         _ pinFile: PinFile, overrides: PinFile.Overrides = .none, clock: any WallClock = SystemWallClock()

@@ -5,7 +5,7 @@ extension CertStore {
     /// the pins still count it returns at once, and the download goes on behind it; ``lastUpdate`` and ``events()`` say
     /// what came of it. Otherwise it does nothing. Calls at the same time share one download. Cancelling the caller
     /// does not cancel the download, which others may share.
-    /// - Returns: what came of it, or that it goes on.
+    /// - Returns: the result, or that the update continues.
     /// - Throws: ``StoreError`` when no stored document has usable pins afterwards, or a forced update failed.
     ///   Fallback entries go on to count meanwhile, if there are any and nothing is stored.
     @discardableResult
@@ -29,7 +29,7 @@ extension CertStore {
         try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
     }
 
-    /// Keeps the store up to date until the task is cancelled, sleeping on a clock of the caller's.
+    /// Keeps the store up to date until the task is cancelled, sleeping on the caller's clock.
     /// - Throws: ``StoreError`` `invalidConfiguration`, at once.
     public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
         if let configurationError { throw configurationError }

@@ -4,31 +4,31 @@ public import Logging
 public import struct Foundation.Data
 public import struct Foundation.Date
 
-/// Keeps the pins that a signed document names: downloads it, verifies it, stores it, renews it before it expires, and
-/// judges by it.
+/// Keeps the pins of a signed document: downloads it, verifies it, stores it, renews it before it expires, and
+/// evaluates servers by it.
 ///
 /// ```swift
 /// let store = try await CertStore.load(configuration: configuration)
 /// manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
 /// try await store.update()
 /// ```
-/// The policy comes first: an update throws where there is no network, and the pins that are stored, or shipped as a
-/// fallback, count all the same.
+/// Add the policy first: without a network the update throws, but the pins that are stored, or shipped as a fallback,
+/// still count.
 ///
 /// A new document replaces the old one; a document that does not verify changes nothing. What is stored is what was
-/// signed, and is verified again when it is loaded. Validating reads a snapshot: it waits for no storage and no
+/// signed, and is verified again when it is loaded. Validating reads a snapshot: it never waits for storage or the
 /// network.
 ///
-/// A static list is signed entry by entry. Whoever controls the server can serve entries that have been replaced since,
-/// as long as they have not expired; with a challenge he cannot.
+/// A static list is signed entry by entry. An attacker who controls the server can serve entries that have since been
+/// replaced, as long as they have not expired. With a challenge that is impossible.
 public final class CertStore: Sendable {
-    /// What a certificate is worth by the store's pins.
+    /// The verdict on a certificate by the store's pins.
     public enum ValidationResult: String, Sendable, Hashable, CaseIterable {
-        /// A pin of the name is the certificate's.
+        /// The certificate has a pin of the name.
         case trusted
-        /// The name has pins, or is not one of the expected names, and the certificate is none of them.
+        /// The name has pins and the certificate matches none of them, or the name is not an expected one.
         case untrusted
-        /// The name has no usable pins. Not trusted either.
+        /// The name has no usable pins, so the certificate is not trusted either.
         case empty
     }
 
@@ -40,10 +40,10 @@ public final class CertStore: Sendable {
         case updateFinished(StoreUpdateReport)
         /// The pins were replaced; so many entries count now.
         case pinsReplaced(entries: Int)
-        /// A document was made so long after what the clock says. It counts all the same, and moves
+        /// The timestamp of a document is this far ahead of the clock. The document still counts, and moves
         /// ``CertStore/trustedTime``, but by a day at most: look at the device's clock and at the signer's.
         case issuedAheadOfClock(Duration)
-        /// A static list says which hosts need no pins; nobody signed that, and it is not followed.
+        /// A static list says which hosts need no pins. That part is not signed, so it is ignored.
         case unsignedDomainsConfigurationIgnored
         /// A certificate was validated, for a common name or for a host.
         case validated(name: String, ValidationResult)
@@ -57,7 +57,7 @@ public final class CertStore: Sendable {
     public let configurationError: StoreError?
     /// What was wrong with the stored document when the store was made; nil when it, or its absence, was fine.
     public var storageError: StoreError? { documents.storageError }
-    /// What the time is, before what is known better; see ``trustedTime``.
+    /// The clock; ``trustedTime`` corrects it.
     public let clock: any WallClock
 
     let documents: DocumentStore<CertStoreFormat>
@@ -65,11 +65,11 @@ public final class CertStore: Sendable {
     private let fallback: PinTable
     private let reporter: CertStoreReporter
 
-    /// Makes a store of a sound configuration; it reads and verifies what is stored before it returns, which
+    /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
     /// ``load(configuration:cryptoProvider:secureDataStore:remoteDataProvider:clock:logger:)`` does off the caller's
     /// thread.
     /// - Parameters:
-    ///   - configuration: what the store is to do.
+    ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - cryptoProvider: verifies signatures and makes random numbers.
     ///   - secureDataStore: keeps the document; nil for files in ``FileDataStore/defaultFolder``.
     ///   - remoteDataProvider: downloads the document; nil for a ``URLSessionDataProvider``.
@@ -87,7 +87,7 @@ public final class CertStore: Sendable {
         if let configurationError { throw configurationError }
     }
 
-    /// Makes a store of a sound configuration, reading and verifying what is stored off the caller's thread.
+    /// Makes a store from a valid configuration, reading and verifying what is stored off the caller's thread.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func load(
         configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
@@ -151,7 +151,7 @@ public final class CertStore: Sendable {
     /// When the next update is due, or after a failure the next attempt.
     public var nextUpdate: Date { documents.nextUpdate }
 
-    /// What came of the last update, silent ones too; nil before the first.
+    /// The result of the last update, including silent ones; nil before the first.
     public var lastUpdate: StoreUpdateReport? { documents.lastUpdate }
 
     // MARK: Validation

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a ``CertStore`` is to do: where its document comes from, who signs it, and when it is renewed.
+/// The configuration of a ``CertStore``: where its document comes from, who signs it, and when it is renewed.
 ///
 /// ```swift
 /// let configuration = CertStoreConfiguration(
@@ -9,39 +9,39 @@ public import Foundation
 public struct CertStoreConfiguration: Sendable {
     /// Where the document is downloaded from. Use another domain than those that the document pins.
     ///
-    /// The download cannot be pinned by the document that it brings, so somebody with a certificate of any trusted
-    /// authority can get between. He can make no document; but a connection that he holds, or its TLS session, may be used
-    /// again for later requests to the same host, and nobody asks for pins then. A store warns in the log when it makes a
-    /// policy that covers this host.
+    /// A document cannot pin its own download, so an attacker with a certificate from any trusted authority can
+    /// intercept it. The attacker cannot forge a document. But a connection that the attacker holds, or its TLS
+    /// session, may be used again for later requests to the same host, and then no pins are checked. A store warns in
+    /// the log when it makes a policy that covers this host.
     public var serviceURL: URL
     /// The signer's public key: Base64 of the 65 octets of its X9.63 form.
     public var publicKey: String
-    /// Whether the server signs each answer for the challenge that was sent; false for a static list.
+    /// Whether the server signs each response for the challenge that was sent; false for a static list.
     public var useChallenge: Bool
     /// The common names that may be validated; nil for any.
     public var expectedCommonNames: [String]?
-    /// Names what the store keeps, for stores that an application wants to tell apart itself; nil for a name that comes
-    /// from the service's URL, the public key and the mode. What another URL, key or mode has kept under the same name
-    /// does not count.
+    /// A name for what the store keeps, if an application names its stores itself; nil for a name made from the
+    /// service's URL, the public key and the mode. What another URL, key or mode has stored under the same name is
+    /// ignored.
     public var identifier: String?
     /// JSON of an entry, or of a list, that counts until the first verified document; its signature is not checked.
     public var fallbackCertificateData: Data?
-    /// More of the same; both given means both.
+    /// More of the same. If both are given, both are used.
     public var fallbackCertificatesData: Data?
     /// When documents are renewed.
     public var schedule: UpdateSchedule
     /// How the server of the document is validated, for its download only.
     public var sslValidationStrategy: SSLValidationStrategy
 
-    /// The longest that an update may take, from the first octet asked for to the document that was verified.
+    /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
-    /// How much a document may ask of its reader.
+    /// How much of a document is read.
     public var limits = DocumentLimits()
-    /// When the application was built: no time before it is believed. nil where that is not known.
+    /// When the application was built; a clock that shows an earlier time is not believed. nil if it is not known.
     public var buildDate: Date?
     /// Whether a document that is signed as a whole may say that a host needs no pins (`domainsConfig`).
     public var allowsDocumentsToDisablePinning = false
-    /// Whether a static list may leave names without entries, or be empty. Nobody signs what a list leaves out.
+    /// Whether a static list may leave names without entries, or be empty. Nothing signs what a list leaves out.
     public var acceptsLossOfPins = false
     /// Whether a mismatch starts an update, at most every 15 minutes.
     public var updatesOnMismatch = false
@@ -65,7 +65,7 @@ public struct CertStoreConfiguration: Sendable {
         self.sslValidationStrategy = sslValidationStrategy
     }
 
-    /// The identifier, or `default` where none is given. Two stores with none share it and nothing else.
+    /// The identifier, or `default` where none is given. Two stores without one share this name and nothing else.
     public var instanceIdentifier: String { identifier ?? "default" }
 
     /// Whether a name may be validated. It may be a peer's, and of any length.
@@ -76,8 +76,8 @@ public struct CertStoreConfiguration: Sendable {
 
 /// Whether pins may be found by the common name in the server's certificate, as the reference system finds them.
 ///
-/// The host that was dialled is what counts: a peer that may choose the name chooses the pins. With standard validation
-/// in front and an entry for every host the difference is small; it is here for lists whose names are not the hosts.
+/// Prefer the dialled host: a peer that chooses the name also chooses the pins. With standard validation and an entry
+/// for every host the difference is small. This is for lists whose names are not the hosts.
 public enum CommonNameMatching: String, Sendable, Hashable, CaseIterable {
     /// By the dialled host only.
     case never

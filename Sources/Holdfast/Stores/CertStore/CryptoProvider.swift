@@ -21,28 +21,28 @@ public protocol ECPublicKey: AnyObject, Sendable {}
 
 /// The cryptography of a ``CertStore``, for applications that must use a module of their own.
 ///
-/// Called from any thread, and from several at once.
+/// It may be called from several threads at once.
 public protocol CryptoProvider: Sendable {
     /// Whether an ECDSA signature (SHA-256, P-256) is good.
     func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool
-    /// Reads the 65 octets of an uncompressed point of P-256 (ANSI X9.63); nil when they are none.
+    /// Reads the 65 octets of an uncompressed point of P-256 (ANSI X9.63); nil if they are not one.
     func importECPublicKey(publicKey: Data) -> (any ECPublicKey)?
     /// The SHA-256, 32 octets.
     func hashSha256(data: Data) -> Data
-    /// Random octets fit for keys; by default those of the system's generator. The first published generation has no such
-    /// call, and what was written for it needs none.
+    /// Random octets fit for keys; by default those of the system's generator. The first published generation has no
+    /// such call, so code that was written for it need not implement it.
     func getRandomData(length: Int) -> Data
 }
 
 extension CryptoProvider {
-    /// Octets of the system's generator; none for a length below 1.
+    /// Octets of the system's generator; empty for a length below 1.
     public func getRandomData(length: Int) -> Data {
         var generator = SystemRandomNumberGenerator()
         return Data((0..<max(0, length)).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 }
 
-/// The cryptography of swift-crypto, what a ``CertStore`` uses unless told otherwise.
+/// The cryptography of swift-crypto, which a ``CertStore`` uses by default.
 public struct SwiftCryptoProvider: CryptoProvider {
     private final class Key: ECPublicKey {
         let key: DocumentPublicKey

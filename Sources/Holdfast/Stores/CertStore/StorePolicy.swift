@@ -2,10 +2,10 @@ public import struct Foundation.Date
 
 /// Trusts a server whose chain validates for the dialled host and holds a pin of a ``CertStore`` in a valid path.
 ///
-/// What counts is what the store knows at the moment of the decision. A host without usable pins is rejected with
+/// The store's content at the moment of the decision counts. A host without usable pins is rejected with
 /// `noUsablePins`.
 public struct StorePolicy: TrustPolicy {
-    /// What the policy is for.
+    /// What the policy applies to.
     public let scope: PolicyScope
     private let store: CertStore
     /// Whether the store's observers learn of a decision when it is made, or from whoever asked, once it stands.
@@ -28,16 +28,17 @@ public struct StorePolicy: TrustPolicy {
 
     /// ``PolicyEvidence/pathForHost``.
     public var evidence: PolicyEvidence { .pathForHost }
-    /// Grows with every document that the store takes, and with every reset.
+    /// Grows with every document that the store accepts, and with every reset.
     public var revision: UInt64 { store.documents.revision }
 
     /// The policy without its store's observers, who are told by ``TrustPolicy/tell(_:)`` then.
     public var unwrapped: any TrustPolicy { StorePolicy(scope: scope, store: store, tellsAtOnce: false) }
 
-    /// None: it validates by itself.
+    /// nil: it validates by itself.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
 
-    /// Judges a trust at a time, or at the store's trusted time if that is later; see ``TrustPolicy/evaluate(_:at:)``.
+    /// Evaluates a trust for a time, or for the store's trusted time if that is later; see
+    /// ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         let decision = judgment(of: trust, at: time)
         return tellsAtOnce ? decision.announced() : decision

@@ -99,7 +99,7 @@ public struct RemoteDataError: HoldfastError {
         case tooLarge
         /// A redirect to something else than HTTPS, or one too many.
         case redirectRefused
-        /// A status from 400 to 499: the request is wrong, and asking again is no use.
+        /// A status from 400 to 499: the request is wrong, and asking again does not help.
         case clientError
         /// A status from 500 to 599: the server has a problem.
         case serverError

@@ -87,7 +87,7 @@ package struct CurrentDocument<Content: Sendable>: Sendable {
 package struct FetchedDocument<Content: Sendable>: Sendable {
     var record: StoredRecord
     let content: Content
-    /// Why there is no new document. What was verified on the way is kept all the same, such as newer keys and versions.
+    /// Why there is no new document. What was verified on the way, such as newer keys and versions, is kept.
     var shortfall: StoreError?
 
     package init(record: StoredRecord, content: Content, shortfall: StoreError? = nil) {

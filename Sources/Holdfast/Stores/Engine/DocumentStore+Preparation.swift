@@ -1,8 +1,8 @@
 import Foundation
 
 extension DocumentStore {
-    /// Whether ``prepare(within:from:)`` would wait: there is no usable document and no attempt failed a moment ago, or
-    /// the one that is there is past its time and none failed since, or a mismatch asked for a newer one.
+    /// Whether ``prepare(within:from:)`` would wait: there is no usable document and no attempt has just failed, or the
+    /// document is no longer fresh and no attempt has failed since, or a mismatch asked for a newer one.
     package var needsPreparation: Bool {
         let now = clock.now
         return state.withLock { needsPreparation($0, now: now) }
@@ -19,11 +19,11 @@ extension DocumentStore {
         return state.underWay != nil || isRenewalDue(state, now: now)
     }
 
-    /// Waits for a document to judge by.
+    /// Waits for a document to decide by.
     ///
-    /// With a fresh one it returns at once. Otherwise there is one download, shared by all who wait; it goes on when
-    /// their time is up. A document in its grace is good enough when the download fails, and is not waited for again
-    /// until one succeeds. Right after a failure nothing is downloaded.
+    /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
+    /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
+    /// a download succeeds. Right after a failure nothing is downloaded.
     /// - Parameters:
     ///   - limit: how long it waits at most.
     ///   - server: what the server is called, for the error.

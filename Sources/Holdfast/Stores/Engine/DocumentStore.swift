@@ -91,7 +91,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     /// When the next update is due, or after a failure the next attempt.
     package var nextUpdate: Date { state.withLock { $0.retryTime ?? $0.nextUpdate } }
 
-    /// What came of the last update, silent ones too; nil before the first.
+    /// The result of the last update, including silent ones; nil before the first.
     package var lastUpdate: StoreUpdateReport? { state.withLock { $0.lastUpdate } }
 
     package var revision: UInt64 { state.withLock { $0.revision } }

@@ -7,7 +7,7 @@ package final class FileLock: Sendable {
     package enum Failure: Error {
         /// Others held it for the whole time.
         case held
-        /// Somebody else owns the file, or it is no file, or it is another file under a second name.
+        /// Somebody else owns the file, it is not a regular file, or it is a hard link to another file.
         case foreign
         /// The number of an error of the system.
         case system(Int32)

@@ -2,7 +2,7 @@ public import struct Foundation.Data
 
 /// Where a ``CertStore`` keeps what it downloaded. It need not be secret: signatures are verified again on load.
 ///
-/// Called from any thread, never for one key from two at once by one store. The calls may block.
+/// It may be called from any thread; one store never makes two calls for the same key at once. The calls may block.
 public protocol SecureDataStore: Sendable {
     /// Keeps data under a key, in place of what was there; a reader finds the old or the new, never a half.
     /// - Returns: whether the data will be there after a restart.

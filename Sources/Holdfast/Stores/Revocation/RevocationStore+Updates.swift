@@ -8,7 +8,7 @@ extension RevocationStore {
     /// Brings every list up to date: after the downloads when a list is not usable or it is forced, at once and in the
     /// background where a renewal is due, otherwise not at all.
     /// - Throws: ``StoreError`` of the first list, in the order of the URLs, that there is none of afterwards, or whose
-    ///   forced update failed. The others are updated all the same. What only an earlier run met is no error.
+    ///   forced update failed. The others are still updated. It is not an error if only an earlier run met the list.
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) {
         let errors = Lock<[OctetString: StoreError]>([:])
         await forEachList { key, documents in
@@ -72,7 +72,7 @@ extension RevocationStore {
         try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
     }
 
-    /// Keeps the lists up to date until the task is cancelled, sleeping on a clock of the caller's.
+    /// Keeps the lists up to date until the task is cancelled, sleeping on the caller's clock.
     public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
         while !Task.isCancelled {
             await updateWhatIsDue()

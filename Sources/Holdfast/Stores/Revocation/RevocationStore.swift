@@ -81,7 +81,7 @@ public final class RevocationStore: RevocationSource {
     /// Makes a store; it reads and verifies the stored lists before it returns, which
     /// ``load(configuration:clock:logger:)`` does off the caller's thread. Nothing is downloaded yet.
     /// - Parameters:
-    ///   - configuration: what the store is to do.
+    ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: what the time is.
     ///   - logger: told of updates that fail; nil for one labelled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
@@ -130,7 +130,7 @@ public final class RevocationStore: RevocationSource {
 
     // MARK: What the store knows
 
-    /// The lists of the moment. Whoever asks has those that are due fetched in the background.
+    /// The current lists. Reading this has those that are due fetched in the background.
     public var current: Revocation {
         let now = clock.now
         let (current, isDue) = state.withLock { state -> (Revocation, Bool) in

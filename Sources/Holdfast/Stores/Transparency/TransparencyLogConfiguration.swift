@@ -6,7 +6,7 @@ public struct TransparencyLogConfiguration: Sendable {
     public var listURL: URL
     /// Where its detached signature is downloaded from.
     public var signatureURL: URL
-    /// The key of whoever keeps the list; see ``TransparencyLogList/init(verifying:signature:key:)``.
+    /// The key of the list's publisher; see ``TransparencyLogList/init(verifying:signature:key:)``.
     public var key: SubjectPublicKeyInfo
     /// The list that the application ships: it counts until a newer one was downloaded.
     public var shipped: TransparencyLogList
@@ -14,7 +14,7 @@ public struct TransparencyLogConfiguration: Sendable {
     public var updateInterval: Duration = .seconds(86_400)
     /// The longest that an update may take, from the first octet asked for to the list that was verified.
     public var updateTimeout: Duration = .seconds(120)
-    /// When the application was built: no time before it is believed. nil where that is not known.
+    /// When the application was built; a clock that shows an earlier time is not believed. nil if it is not known.
     public var buildDate: Date?
     /// Downloads list and signature. It validates its server by the standard, never through the validator that the list is
     /// for.

@@ -16,10 +16,10 @@ public final class TransparencyLogStore: Sendable {
     public let configuration: TransparencyLogConfiguration
     let documents: DocumentStore<TransparencyLogFormat>
 
-    /// Makes a store of a sound configuration; it reads and verifies what is stored before it returns, which
+    /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
     /// ``load(configuration:clock:logger:)`` does off the caller's thread.
     /// - Parameters:
-    ///   - configuration: what the store is to do.
+    ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: what the time is.
     ///   - logger: told of updates that fail; nil for one labelled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
@@ -35,7 +35,7 @@ public final class TransparencyLogStore: Sendable {
             logger: logger ?? PolicyLog.shared.storeLogger, tell: { _ in })
     }
 
-    /// Makes a store of a sound configuration, reading and verifying what is stored off the caller's thread.
+    /// Makes a store from a valid configuration, reading and verifying what is stored off the caller's thread.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func load(
         configuration: TransparencyLogConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
@@ -50,14 +50,14 @@ public final class TransparencyLogStore: Sendable {
     /// When the next update is due, or after a failure the next attempt.
     public var nextUpdate: Date { documents.nextUpdate }
 
-    /// What came of the last update, silent ones too; nil before the first.
+    /// The result of the last update, including silent ones; nil before the first.
     public var lastUpdate: StoreUpdateReport? { documents.lastUpdate }
 
     /// What was wrong with the stored list when the store was made; nil when it, or its absence, was fine.
     public var storageError: StoreError? { documents.storageError }
 
     /// Brings the store up to date: in the background when a renewal is due, and after the download when it is forced.
-    /// - Returns: what came of it, or that it goes on.
+    /// - Returns: the result, or that the update continues.
     /// - Throws: ``StoreError`` when a forced update failed; the list stays as it was.
     @discardableResult
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
@@ -70,7 +70,7 @@ public final class TransparencyLogStore: Sendable {
         try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
     }
 
-    /// Keeps the store up to date until the task is cancelled, sleeping on a clock of the caller's.
+    /// Keeps the store up to date until the task is cancelled, sleeping on the caller's clock.
     public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
         await documents.run(sleepingOn: sleeper)
     }

@@ -9,13 +9,13 @@ public struct OnlinePinningSettings: Sendable {
     public var grace: Duration = .seconds(86_400)
     /// The longest that an adapter waits for a document before it decides; 10 s by default.
     public var preparationTimeout: Duration = .seconds(10)
-    /// The longest that an update may take, from the first octet asked for to the document that was verified.
+    /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
-    /// How much a document may ask of its reader.
+    /// How much of a document is read.
     public var limits = DocumentLimits()
     /// Whether digests with SHA-1 will do, as in documents made before 2018.
     public var allowsLegacyDigests = false
-    /// When the application was built: no time before it is believed. nil where that is not known.
+    /// When the application was built; a clock that shows an earlier time is not believed. nil if it is not known.
     public var buildDate: Date?
     /// Downloads the document. It validates its server by the standard, never through the trust manager that the pins
     /// are for.

@@ -1,6 +1,6 @@
 public import struct Foundation.URL
 
-/// What a ``TrustServerStore`` is to do: where its document comes from, who signs it, and whose it is.
+/// The configuration of a ``TrustServerStore``: where its document comes from, who signs it, and whose it is.
 ///
 /// ```swift
 /// let configuration = TrustServerConfiguration(
@@ -13,7 +13,7 @@ public struct TrustServerConfiguration: Sendable {
     public var signer: TrustServerSigner
     /// Whose document it must be.
     public var customer: String
-    /// How it is fetched, kept and believed.
+    /// How it is fetched, kept and trusted.
     public var settings: OnlinePinningSettings
 
     /// Sets up a store.

@@ -3,12 +3,12 @@ public import struct Foundation.Date
 /// Trusts a server by the pins that a trust server's document has for it: `pinCertificateOnline` and
 /// `pinPublicKeyOnline`.
 ///
-/// What counts is the document that the store has at the moment of the decision, the host that was dialled, and its
-/// port where that is known. Without a usable document it rejects with `noUsablePins`; it never waits for one, but
-/// leaves a wish with the store, and ``prepare()`` waits. Otherwise it decides as ``PinnedPolicy`` does: standard
-/// validation, and a pin of any certificate in a valid path.
+/// It decides by the document that the store has at that moment, the host that was dialled, and its port if that is
+/// known. Without a usable document it rejects with `noUsablePins`. It never waits for one, but asks the store to
+/// update; ``prepare()`` waits. Otherwise it decides as ``PinnedPolicy`` does: standard validation, and a pin of any
+/// certificate in a valid path.
 public struct TrustServerPolicy: TrustPolicy {
-    /// What the policy is for.
+    /// What the policy applies to.
     public let scope: PolicyScope
     /// Where the pins come from.
     public let store: TrustServerStore
@@ -33,19 +33,20 @@ public struct TrustServerPolicy: TrustPolicy {
         return validatesHostName ? .pathForHost : .path
     }
 
-    /// Grows with every document that the store takes, and with every reset.
+    /// Grows with every document that the store accepts, and with every reset.
     public var revision: UInt64 { store.documents.revision }
 
-    /// None: it validates by itself.
+    /// nil: it validates by itself.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
 
     /// Whether the store waits for a document.
     public var needsPreparation: Bool { store.needsPreparation }
 
-    /// Waits for a document to judge by; see ``TrustServerStore/prepare()``.
+    /// Waits for a document to decide by; see ``TrustServerStore/prepare()``.
     public func prepare() async throws { try await store.prepare() }
 
-    /// Judges a trust at a time, or at the store's trusted time if that is later; see ``TrustPolicy/evaluate(_:at:)``.
+    /// Evaluates a trust for a time, or for the store's trusted time if that is later; see
+    /// ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         let snapshot = store.documents.snapshot
         var draft = DecisionDraft(
@@ -126,12 +127,12 @@ public struct TrustServerPolicy: TrustPolicy {
 }
 
 extension TrustServerStore {
-    /// A policy that trusts by the document's pins; for a ``TrustManager`` and every adapter.
+    /// A policy that trusts by the document's pins, for a ``TrustManager`` or any adapter.
     /// - Parameters:
     ///   - host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is dialled.
     ///   - pinning: whether keys are pinned, which survive a renewal, or certificates.
-    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true. Without, a pin counts for the
-    ///     server's own certificate only.
+    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true. If false, only a pin of the
+    ///     server's own certificate counts.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
     /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
     public func trustPolicy(

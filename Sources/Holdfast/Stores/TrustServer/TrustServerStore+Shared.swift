@@ -2,12 +2,12 @@ import Foundation
 public import Logging
 
 extension TrustServerStore {
-    /// The one store for a server, signer and customer: policies that are made with equal parameters share it, its
+    /// The one store for a server, signer and customer. Policies that are made with equal parameters share it, its
     /// downloads and its document.
     ///
-    /// It lives as long as one of them holds it. Clocks are parameters as well. Of an application's own
-    /// sources, storages and clocks, one and the same object is equal to itself; a value shares with nobody.
-    /// The logger is not compared: that of the first counts.
+    /// It lives as long as one of them holds it. Clocks are parameters too. Your own sources, storages and clocks are
+    /// equal only if they are the same object; a value is never shared. Loggers are not compared: the first one is
+    /// used.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func shared(
         configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil

@@ -9,10 +9,10 @@ public import Logging
 /// let store = try await TrustServerStore.load(configuration: configuration)
 /// manager.add(policy: try store.trustPolicy(forHost: "www.example.com", pinning: .publicKey))
 /// ```
-/// A document is fresh for ``OnlinePinningSettings/maxAge`` after its timestamp; then it is renewed, and counts for
-/// ``OnlinePinningSettings/grace`` more, each use reported; then nobody is trusted by it. A download that does not
-/// verify, is older than ten minutes, or older than the newest document that was verified, changes nothing. Policies
-/// read a snapshot: they wait for no storage and no network.
+/// A document is fresh for ``OnlinePinningSettings/maxAge`` after its timestamp; then it is renewed. For
+/// ``OnlinePinningSettings/grace`` more it is still accepted, and every such use is reported. After that it is refused.
+/// A download that does not verify, is older than ten minutes, or older than the newest document that was verified,
+/// changes nothing. Policies read a snapshot: they never wait for storage or the network.
 public final class TrustServerStore: Sendable {
     /// What happens in a store.
     public enum Event: Sendable {
@@ -20,34 +20,34 @@ public final class TrustServerStore: Sendable {
         case updateStarted(StoreUpdateKind)
         /// An update has ended.
         case updateFinished(StoreUpdateReport)
-        /// A new document counts: when it was made, and how many hosts it is for.
+        /// A new document is in use: when it was made, and how many hosts it covers.
         case documentReplaced(timestamp: Date, hosts: Int)
-        /// A document was made so long after what the clock says. It counts all the same, and moves
+        /// The timestamp of a document is this far ahead of the clock. The document still counts, and moves
         /// ``TrustServerStore/trustedTime``, but by a day at most: look at the device's clock and at the signer's.
         case issuedAheadOfClock(Duration)
-        /// The signer's certificate has ended; documents are verified all the same. Configure its successor.
+        /// The signer's certificate has expired; documents are still verified. Configure its successor.
         case signerExpired(Date)
-        /// A host was judged by a document past its time, which is this old.
+        /// A host was evaluated by a document in its grace period, which is this old.
         case usedInGrace(host: DialledHost, age: Duration)
         /// The store was emptied.
         case reset
     }
 
-    /// What the document is worth at a moment.
+    /// Whether the document counts at a moment.
     public enum Freshness: String, Sendable, Hashable, CaseIterable {
         /// There is no document yet.
         case absent
         /// The document counts.
         case fresh
-        /// The document is past its time; it counts, and is being replaced.
+        /// The document is no longer fresh; it still counts, and is being replaced.
         case inGrace
-        /// The document is too old; nobody is trusted by it.
+        /// The document is too old and no longer counts.
         case unusable
     }
 
     /// How the store was set up.
     public let configuration: TrustServerConfiguration
-    /// What the time is, before what is known better; see ``trustedTime``.
+    /// The clock; ``trustedTime`` corrects it.
     public let clock: any WallClock
 
     let documents: DocumentStore<TrustServerFormat>
@@ -56,15 +56,15 @@ public final class TrustServerStore: Sendable {
     /// The document that was last said in the log to be in its grace.
     private let loggedGrace = Lock<Date?>(nil)
 
-    /// Makes a store of a sound configuration; it reads and verifies what is stored before it returns, which
+    /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
     /// ``load(configuration:clock:logger:)`` does off the caller's thread.
     ///
-    /// Several stores of one server, customer and signer each download for themselves: ``shared(configuration:clock:logger:)``
-    /// makes one for all policies.
+    /// Several stores for one server, customer and signer each download for themselves:
+    /// ``shared(configuration:clock:logger:)`` makes one for all policies.
     /// - Parameters:
-    ///   - configuration: what the store is to do.
+    ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: what the time is.
-    ///   - logger: told of updates that fail and of documents past their time; nil for one labelled `holdfast.store`.
+    ///   - logger: gets updates that fail and documents in their grace period; nil for one labelled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
         checking configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(),
@@ -93,7 +93,7 @@ public final class TrustServerStore: Sendable {
             })
     }
 
-    /// Makes a store of a sound configuration, reading and verifying what is stored off the caller's thread.
+    /// Makes a store from a valid configuration, reading and verifying what is stored off the caller's thread.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func load(
         configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
@@ -111,16 +111,16 @@ public final class TrustServerStore: Sendable {
     /// than a day past the others.
     public var trustedTime: Date { documents.trustedTime }
 
-    /// When the document that is there was made, in its signer's words; nil while there is none.
+    /// When the current document was made, according to its signer; nil while there is none.
     public var timestamp: Date? { documents.snapshot.content?.signedTimestamp }
 
-    /// What the document is worth now.
+    /// Whether the document counts now.
     public var freshness: Freshness { freshness(at: clock.now) }
 
     /// When the next update is due, or after a failure the next attempt.
     public var nextUpdate: Date { documents.nextUpdate }
 
-    /// What came of the last update, silent ones too; nil before the first.
+    /// The result of the last update, including silent ones; nil before the first.
     public var lastUpdate: StoreUpdateReport? { documents.lastUpdate }
 
     /// What was wrong with the stored document when the store was made; nil when it, or its absence, was fine.
@@ -137,21 +137,21 @@ public final class TrustServerStore: Sendable {
     // MARK: Updates
 
     /// Brings the store up to date, as ``CertStore/update(mode:)`` does: after the download when nothing usable is
-    /// there or it is forced, at once and in the background when a renewal is due, otherwise not at all.
-    /// - Returns: what came of it, or that it goes on.
+    /// there or it is forced, at once and in the background when a renewal is due, and otherwise not at all.
+    /// - Returns: the result, or that the update continues.
     /// - Throws: ``StoreError`` when there is no usable document afterwards, or a forced update failed.
     @discardableResult
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
         try await documents.update(mode: mode)
     }
 
-    /// Keeps the store up to date until the task is cancelled, or until the group of services that runs the store is shut
-    /// down. Without it, decisions leave a wish for an update when one is due.
+    /// Keeps the store up to date until the task is cancelled, or until the group of services that runs the store is
+    /// shut down. Without it, decisions ask for an update when one is due.
     public func run() async throws {
         try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
     }
 
-    /// Keeps the store up to date until the task is cancelled, sleeping on a clock of the caller's.
+    /// Keeps the store up to date until the task is cancelled, sleeping on the caller's clock.
     public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
         await documents.run(sleepingOn: sleeper)
     }

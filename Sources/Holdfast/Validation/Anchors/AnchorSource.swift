@@ -1,10 +1,10 @@
 /// Where a ``PathValidator`` takes its anchors from: ``TrustAnchors``, a set that stays as it is, or a
 /// ``TrustAnchorStore``, which reloads.
 ///
-/// A source of the application's own is asked once at the beginning of every validation, from any thread: it answers
-/// with what it has, without I/O.
+/// A source of your own is asked once at the beginning of every validation, from any thread. It returns what it has,
+/// without I/O.
 public protocol AnchorSource: Sendable {
-    /// The set of now, whole.
+    /// The current set, always complete.
     var current: TrustAnchors { get }
 }
 

@@ -3,7 +3,7 @@ public import Foundation
 /// Where a Linux system keeps the certificates it trusts, and how to read them.
 ///
 /// `SSL_CERT_FILE` and `SSL_CERT_DIR` come first, as with OpenSSL: the former replaces the system's file, the latter (a
-/// list separated by colons) its folders. Otherwise the first file that exists counts, and folders where no file does.
+/// list separated by colons) its folders. Otherwise the first file that exists is used, and folders if no file exists.
 public struct SystemTrustAnchors: Sendable {
     /// Bundles, by system: Debian and Alpine, Fedora and its kin, openSUSE, Alpine's libressl, FreeBSD.
     static let bundles = [
@@ -43,7 +43,7 @@ public struct SystemTrustAnchors: Sendable {
 
     /// Reads the anchors. It blocks on the file system; ``TrustAnchors/system(environment:)`` does it elsewhere.
     /// - Returns: the anchors and what was left out.
-    /// - Throws: ``TrustAnchorError`` when there is not one anchor to be had.
+    /// - Throws: ``TrustAnchorError`` when no anchor can be read.
     public func read() throws(TrustAnchorError) -> Reading {
         var certificates: [X509Certificate] = []
         var leftOut: [CertificateFileError] = []
@@ -119,7 +119,7 @@ public struct SystemTrustAnchors: Sendable {
 extension TrustAnchors {
     /// Reads the anchors of a Linux system away from the caller's thread; see ``SystemTrustAnchors``.
     /// - Parameter environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked up.
-    /// - Throws: ``TrustAnchorError`` when there is not one anchor to be had.
+    /// - Throws: ``TrustAnchorError`` when no anchor can be read.
     @concurrent
     public static func system(
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -132,7 +132,7 @@ extension TrustAnchors {
 public struct TrustAnchorError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// Nowhere that was looked is there a certificate that can be read.
+        /// None of the places that were searched has a readable certificate.
         case noneFound
     }
 

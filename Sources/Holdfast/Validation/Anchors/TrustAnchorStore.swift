@@ -2,8 +2,8 @@ public import Logging
 
 /// Anchors that can be replaced while connections are made: reads a source, publishes what it read as one new set.
 ///
-/// A reader of ``current`` sees the old set or the new one, whole. A source that fails or yields nothing leaves the set
-/// as it was. No lock is held while the source is read.
+/// A reader of ``current`` sees the old set or the new one, never a mixture. A source that fails or yields nothing
+/// leaves the set as it was. No lock is held while the source is read.
 public final class TrustAnchorStore: Sendable {
     private let source: @Sendable () async throws -> TrustAnchors
     private let logger: Logger

@@ -2,11 +2,11 @@ import Crypto
 
 /// Whether and how revocation is checked (RFC 5280 6.3), by lists that are given. A ``RevocationStore`` fetches them.
 public struct Revocation: Sendable {
-    /// What becomes of a certificate whose status no list tells.
+    /// What happens to a certificate whose status no list gives.
     public enum UnknownStatus: Sendable, Hashable {
-        /// It passes, even where lists speak of it and none of them can be used.
+        /// It passes, even if lists cover it and none of them can be used.
         case passes
-        /// It passes where no list speaks of it. Where lists do and none of them can be used, it is refused.
+        /// It passes if no list covers it. If lists do, but none of them can be used, it is refused.
         case passesWithoutList
         /// It is refused.
         case fails
@@ -16,9 +16,9 @@ public struct Revocation: Sendable {
     private let lists: [OctetString: [CertificateRevocationList]]
     /// Certificates of those who sign lists, by subject.
     private let certificates: [OctetString: [X509Certificate]]
-    /// What becomes of a leaf whose status is unknown.
+    /// What happens to a leaf whose status is unknown.
     public let unknownLeaf: UnknownStatus
-    /// What becomes of an issuer whose status is unknown, and of a certificate whose key signs lists alone.
+    /// What happens to an issuer whose status is unknown, and to a certificate whose key signs only lists.
     public let unknownIssuer: UnknownStatus
     /// SHA-256 of the lists and the settings; equal for equal checks.
     package let digest: [UInt8]
@@ -79,7 +79,7 @@ public struct Revocation: Sendable {
 }
 
 extension Revocation: RevocationSource {
-    /// Itself: it stays as it is.
+    /// Itself: it does not change.
     public var current: Revocation { self }
 
     fileprivate static let unchecked = Revocation(
@@ -93,15 +93,16 @@ extension RevocationSource where Self == Revocation {
     /// Certificates are checked against the lists of their issuer.
     ///
     /// A list counts if the issuer's key signed it, or the key of another certificate of the issuer's name: the
-    /// authority's new or old key, or a key for lists alone. That certificate is among those that were presented or among
-    /// `certificates`, and its own path leads to the same anchor.
+    /// authority's new or old key, or a key that signs only lists. That certificate must be among those that were
+    /// presented or among `certificates`, and its own path must lead to the same anchor.
     ///
-    /// A list that names the issuer and cannot be used (its signature does not verify, its signer may not sign lists, its
-    /// nextUpdate has passed, it is of a kind that is not understood) is no answer. If there are only such lists for a
-    /// certificate, it is refused.
+    /// A list that names the issuer and cannot be used (its signature does not verify, its signer may not sign lists,
+    /// its nextUpdate has passed, it is of a kind that is not understood) says nothing. If there are only such lists
+    /// for a certificate, it is refused.
     /// - Parameters:
     ///   - lists: any number for each issuer.
-    ///   - certificates: certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
+    ///   - certificates: certificates of those who sign lists, and issuers above these; being here makes none of them
+    ///     trusted.
     ///   - isRequired: whether certificates are refused for which no list is given.
     public static func crls(
         _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [], isRequired: Bool = false
@@ -110,13 +111,14 @@ extension RevocationSource where Self == Revocation {
         return Revocation(lists: lists, certificates: certificates, leaf: unknown, issuer: unknown)
     }
 
-    /// Certificates are checked against the lists of their issuer, and an unknown status is one thing for a leaf and
+    /// Certificates are checked against the lists of their issuer, with one rule for leaves of unknown status and
     /// another for issuers; see ``crls(_:certificates:isRequired:)``.
     /// - Parameters:
     ///   - lists: any number for each issuer.
-    ///   - certificates: certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
-    ///   - unknownLeaf: what becomes of a leaf whose status is unknown.
-    ///   - unknownIssuer: what becomes of an issuer whose status is unknown.
+    ///   - certificates: certificates of those who sign lists, and issuers above these; being here makes none of them
+    ///     trusted.
+    ///   - unknownLeaf: what happens to a leaf whose status is unknown.
+    ///   - unknownIssuer: what happens to an issuer whose status is unknown.
     public static func crls(
         _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [],
         unknownLeaf: Revocation.UnknownStatus,

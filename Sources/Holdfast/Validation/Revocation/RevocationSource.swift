@@ -1,20 +1,21 @@
-/// Where a ``PathValidator`` takes its revocation lists from: ``Revocation``, which stays as it is, or a
+/// Where a ``PathValidator`` takes its revocation lists from: ``Revocation``, which does not change, or a
 /// ``RevocationStore``, which fetches them.
 ///
-/// A source is asked once at the beginning of every validation, from any thread: it answers with what it has, without
-/// I/O.
+/// A source is asked once at the beginning of every validation, from any thread: it returns what it has, without I/O.
 public protocol RevocationSource: Sendable {
     /// What is checked at this moment.
     var current: Revocation { get }
 
-    /// Learns of a path that leads to an anchor and keeps every rule, apart from revocation, which is asked afterwards: the
-    /// places where its certificates say that their lists are can be trusted that far. By default nothing happens.
+    /// Is told of a path that leads to an anchor and keeps every rule, apart from revocation, which is checked
+    /// afterwards: the places where its certificates say that their lists are can be trusted that far. By default
+    /// nothing happens.
     ///
     /// It is called during a validation: it neither blocks nor takes long.
     /// - Parameter path: leaf first, the anchor last.
     func note(_ path: [X509Certificate])
 
-    /// An element after every change of ``current``, for whoever keeps connections open; by default it ends at once.
+    /// An element after every change of ``current``, for code that keeps connections open; by default the stream ends
+    /// at once.
     func changes() -> AsyncStream<Void>
 }
 

@@ -208,8 +208,8 @@ extension PolicyCheck {
 }
 
 extension ValidatedPath {
-    /// The certificate policies that the path is valid for, as dotted object identifiers: the user-constrained-policy-set
-    /// of RFC 5280 6.1.5 (g). It has `2.5.29.32.0` where any policy is acceptable and every certificate names that. Worked
-    /// out anew each time.
+    /// The certificate policies that the path is valid for, as dotted object identifiers: the
+    /// user-constrained-policy-set of RFC 5280 6.1.5 (g). It has `2.5.29.32.0` where any policy is acceptable and every
+    /// certificate names that. Computed anew each time.
     public var policies: Set<String> { PolicyCheck.policies(of: certificates, requiring: certificatePolicies) }
 }

@@ -2,46 +2,45 @@ import Crypto
 
 import struct Foundation.Date
 
-/// Whether the leaf of a server must have been shown to transparency logs (RFC 6962), so that whoever owns the name could
-/// have seen it: a certificate for the right name that an authority issued by mistake is then no secret.
+/// Whether the leaf of a server must have been shown to transparency logs (RFC 6962), so that the owner of the name
+/// could have seen it. A certificate that an authority issued by mistake is then not a secret.
 ///
 /// ```swift
 /// let logs = try TransparencyLogList(verifying: json, signature: signature, key: key)
 /// let validator = PathValidator(
 ///     anchors: anchors, transparency: .required(logs, exempting: ourOwnAuthorities))
 /// ```
-/// Timestamps count that are embedded in the leaf. Those that a server sends in the handshake (the TLS extension) or in
-/// an OCSP answer are not seen: TLS libraries for Swift do not show them, and nearly every authority embeds.
+/// Only timestamps that are embedded in the leaf count. Those that a server sends in the handshake (the TLS extension)
+/// or in an OCSP response are not seen: TLS libraries for Swift do not show them, and nearly every authority embeds.
 ///
 /// There must be two timestamps for a leaf that is valid for at most 180 days, both ends counted, and three for a longer
 /// one; of distinct logs, and of two operators at least by who operated the logs at the time; one at least of a log that is
 /// qualified, usable or read-only now. What a log signed after it was retired does not count, and what pending and rejected
 /// logs signed never does.
 ///
-/// Nothing is asked of clients, of other purposes than ``ValidationPurpose/server(identity:)``, of a leaf that is an anchor
-/// itself, and where pins alone decide.
+/// No timestamps are required of clients, for purposes other than ``ValidationPurpose/server(identity:)``, of a leaf
+/// that is an anchor itself, or where pins alone decide.
 public struct Transparency: Sendable {
     private let source: (any TransparencyLogSource)?
-    /// Anchors below which no timestamps are asked for.
+    /// Anchors below which no timestamps are required.
     public let exempt: TrustAnchors
-    /// How old the list may be. Past it timestamps are no longer asked for, and every decision says so in a notice,
-    /// `transparencyNotEnforced`.
+    /// How old the list may be. When it is older, timestamps are no longer required, and every decision says so in a
+    /// notice, `transparencyNotEnforced`.
     public let maximumAge: Duration
     /// Whether one timestamp must be of a log that is not tiled.
     public let requiresUntiledLog: Bool
 
-    /// The age past which lists of the public web are taken to be forgotten.
+    /// The age at which a list of the public web is considered abandoned.
     public static let usualMaximumAge: Duration = .seconds(70 * 86_400)
 
-    /// Timestamps are not asked for.
+    /// Timestamps are not required.
     public static let none = Transparency(
         source: nil, exempt: TrustAnchors([]), maximumAge: usualMaximumAge, requiresUntiledLog: false)
 
     /// Leaves must have timestamps.
     /// - Parameters:
     ///   - logs: the logs that count.
-    ///   - exempt: anchors that are nobody else's business, such as those of a company: what their authorities issue is not
-    ///     logged.
+    ///   - exempt: private anchors, such as those of a company: what their authorities issue is not logged.
     ///   - maximumAge: how old the list may be; ``usualMaximumAge`` by default.
     ///   - requiresUntiledLog: whether one timestamp must be of a log that is not tiled.
     public static func required(

@@ -2,17 +2,17 @@ public import struct Foundation.Date
 
 /// A log of certificates (RFC 6962), as a log list describes it: whose timestamps count, and for what.
 public struct TransparencyLog: Sendable, Hashable {
-    /// Where a log stands with whoever keeps the list.
+    /// The state of a log, according to the list.
     public enum State: Sendable, Hashable {
-        /// It asked to be listed and is not yet.
+        /// It has applied to be listed and is not listed yet.
         case pending
-        /// It is listed, and clients may not all know it yet.
+        /// It is listed, but some clients may not know it yet.
         case qualified
         /// It is listed and known.
         case usable
-        /// It takes no more certificates; what it has is still served.
+        /// It accepts no more certificates, and still serves those that it has.
         case readOnly
-        /// It ended at this time; what it signed before still counts.
+        /// It ended at this time; timestamps from before still count.
         case retired(since: Date)
         /// It never counts.
         case rejected
@@ -26,7 +26,7 @@ public struct TransparencyLog: Sendable, Hashable {
         }
     }
 
-    /// Somebody that operated a log once.
+    /// A former operator of a log.
     public struct FormerOperator: Sendable, Hashable {
         /// The name in the list.
         public let name: String
@@ -40,11 +40,11 @@ public struct TransparencyLog: Sendable, Hashable {
         }
     }
 
-    /// The certificates that a log takes, by the end of their validity.
+    /// The certificates that a log accepts, by the end of their validity.
     public struct TemporalInterval: Sendable, Hashable {
-        /// The earliest notAfter that it takes.
+        /// The earliest notAfter that it accepts.
         public let start: Date
-        /// The earliest notAfter after that, which it does not take any more.
+        /// The first notAfter after that which it no longer accepts.
         public let end: Date
 
         /// States an interval; one that ends before it starts has nothing in it.
@@ -66,9 +66,9 @@ public struct TransparencyLog: Sendable, Hashable {
     public let operatorName: String
     /// Who operated it before, the earliest first.
     public let formerOperators: [FormerOperator]
-    /// Where it stands; nil where the list does not say or where the log is for tests, and then it never counts.
+    /// Its state; nil if the list does not say or the log is for tests, and then it never counts.
     public let state: State?
-    /// Which certificates it takes; nil for all.
+    /// Which certificates it accepts; nil for all.
     public let temporalInterval: TemporalInterval?
     /// Whether it is read as tiles (static-ct-api) and not as RFC 6962 says. Its timestamps count the same.
     public let isTiled: Bool
@@ -81,10 +81,10 @@ public struct TransparencyLog: Sendable, Hashable {
     ///   - key: the DER of its SubjectPublicKeyInfo.
     ///   - operatorName: who operates it now.
     ///   - formerOperators: who operated it before, in any order.
-    ///   - state: where it stands; nil never counts.
-    ///   - temporalInterval: which certificates it takes; nil for all.
+    ///   - state: its state; with nil it never counts.
+    ///   - temporalInterval: which certificates it accepts; nil for all.
     ///   - isTiled: whether it is read as tiles.
-    /// - Throws: ``CertificateError`` where the key is no SubjectPublicKeyInfo.
+    /// - Throws: ``CertificateError`` when the key is not a SubjectPublicKeyInfo.
     public init(
         name: String, key: [UInt8], operatorName: String, formerOperators: [FormerOperator] = [], state: State?,
         temporalInterval: TemporalInterval? = nil, isTiled: Bool = false
@@ -100,7 +100,7 @@ public struct TransparencyLog: Sendable, Hashable {
         verificationKey = VerificationKey(der: key)
     }
 
-    /// Two logs are equal when everything that is said of them is.
+    /// Two logs are equal when all their properties are.
     public static func == (left: TransparencyLog, right: TransparencyLog) -> Bool { left.encoded == right.encoded }
 
     /// Consistent with equality.

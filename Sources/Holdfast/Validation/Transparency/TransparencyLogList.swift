@@ -2,7 +2,7 @@ import Crypto
 
 public import struct Foundation.Date
 
-/// The transparency logs that count, and when somebody last looked at them: a value, found by their identifiers.
+/// The transparency logs that count, found by their identifiers, and the time when the list was made.
 ///
 /// Google's list is read from JSON, with its signature; other lists are given as data:
 /// ```swift
@@ -34,13 +34,13 @@ public struct TransparencyLogList: Sendable {
     }
 
     private let index: Index
-    /// When the list was made, in the words of whoever keeps it.
+    /// When the list was made, according to its publisher.
     public let issuedAt: Date
 
     /// Puts a list together.
     /// - Parameters:
-    ///   - logs: each key once; of two logs with one key the first counts.
-    ///   - issuedAt: from when on the list grows old.
+    ///   - logs: each key once; of two logs with the same key the first one is used.
+    ///   - issuedAt: the time from which the age of the list counts.
     public init(_ logs: [TransparencyLog], issuedAt: Date) {
         self.issuedAt = issuedAt
         index = Index(logs, issuedAt.wholeSeconds)
@@ -59,7 +59,7 @@ public struct TransparencyLogList: Sendable {
 }
 
 extension TransparencyLogList: Hashable {
-    /// Whether both say the same of the same logs, in the same order.
+    /// Whether both contain the same logs, in the same order.
     public static func == (left: TransparencyLogList, right: TransparencyLogList) -> Bool {
         left.digest == right.digest
     }
@@ -68,10 +68,10 @@ extension TransparencyLogList: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(octets: digest[...]) }
 }
 
-/// Where ``Transparency`` takes its logs from: a ``TransparencyLogList``, which stays as it is, or something that renews
-/// it. It is asked once at the beginning of every validation, from any thread, and answers without I/O.
+/// Where ``Transparency`` takes its logs from: a ``TransparencyLogList``, which does not change, or something that
+/// renews it. It is asked once at the beginning of every validation, from any thread, and answers without I/O.
 public protocol TransparencyLogSource: Sendable {
-    /// The list of now.
+    /// The current list.
     var current: TransparencyLogList { get }
 }
 
