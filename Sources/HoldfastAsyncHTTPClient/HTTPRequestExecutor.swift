@@ -19,7 +19,7 @@ public protocol HTTPRequestExecutor: Sendable {
     ///   - request: the request.
     ///   - deadline: when the response must have come.
     ///   - logger: where the client logs.
-    /// - Returns: the response, whose body is streamed. Read it to its end or let go of it.
+    /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: what the client throws; a ``PinnedHTTPClient`` the `TrustFailure` of a server that is refused.
     func execute(
         _ request: HTTPClientRequest, deadline: NIODeadline, logger: Logger?

@@ -9,7 +9,7 @@ public import NIOSSL
 
 /// AsyncHTTPClient's `HTTPClient`, with Holdfast deciding about every server before a byte of a request leaves.
 ///
-/// Who uses `HTTPClient` today changes the line that makes it; requests and responses are AsyncHTTPClient's own:
+/// If you use `HTTPClient` today, change the line that makes it. Requests and responses stay AsyncHTTPClient's own:
 /// ```swift
 /// // let client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
 /// let client = try PinnedHTTPClient(manager: manager, validator: validator, configuration: configuration)
@@ -18,19 +18,19 @@ public import NIOSSL
 /// let body = try await response.body.collect(upTo: 1 << 20)
 /// try await client.shutdown()
 /// ```
-/// A server that is refused is a `TrustFailure` of the request, as soon as the connection is made. Nothing of the
-/// request was sent; over HTTP/2 the connection's preface and settings were.
+/// If a server is refused, the request throws a `TrustFailure` as soon as the connection is made. Nothing of the
+/// request was sent; over HTTP/2 only the connection's preface and settings were.
 ///
 /// ## How it decides
-/// AsyncHTTPClient asks nobody during a handshake. It lets an initialiser look at a connection after it, which sees
-/// the server's own certificate only and is not told the host. So there is one inner client for each scheme, host and
-/// port, and a policy that needs the whole chain is given one from a handshake of Holdfast's own with the same
-/// server. It begins together with the first connection, shows no client certificate, and ends when the server's
-/// certificates are there, so that the first request to a server waits no longer for it than for its own connection. The
-/// chain is remembered for the certificate: later connections go without. Each connection is judged by the policy of its
-/// moment. When policies or anchors change, connections that would be refused now are closed, with the requests on them;
-/// when what a decision rests on comes to its end, or after ten minutes, it is made anew, and connections that it no
-/// longer holds for are used for no further request.
+/// AsyncHTTPClient has no hook during a handshake. Afterwards it lets an initializer look at the connection, but that
+/// sees only the server's own certificate and is not told the host. So there is one inner client for each scheme, host
+/// and port, and a policy that needs the whole chain gets it from a handshake of Holdfast's own with the same server.
+/// This handshake begins together with the first connection, shows no client certificate, and ends when the server's
+/// certificates have arrived, so it does not delay the first request. The chain is remembered for the certificate:
+/// later connections need no such handshake. Each connection is evaluated by the policy of that moment. When policies
+/// or anchors change, connections that would be refused now are closed, with the requests on them. When something that
+/// a decision rests on expires, or after ten minutes, the decision is made again, and connections that are no longer
+/// trusted get no further requests.
 ///
 /// A client certificate in the configuration is shown by AsyncHTTPClient's handshake, to a server that TLS has accepted
 /// and whose pins are looked at afterwards; see docs/threat-model.md.
@@ -38,31 +38,32 @@ public import NIOSSL
 /// ## What differs from HTTPClient
 /// - A host without a policy is refused unless the manager's `unknownHosts` says otherwise, and so is `http` for every
 ///   host whose policy asks for a certificate: there is none.
-/// - Redirects are followed only where ``RedirectRules`` are given, each target judged before it is connected to; one
-///   from https to http is an error. AsyncHTTPClient's `redirectConfiguration` cannot be read and is ignored.
-/// - `connectionPool.retryConnectionEstablishment` is off, since a refusal would otherwise surface at a deadline only.
+/// - Redirects are followed only where ``RedirectRules`` are given, and each target is evaluated before the client
+///   connects to it; a redirect from https to http is an error. AsyncHTTPClient's `redirectConfiguration` cannot be
+///   read and is ignored.
+/// - `connectionPool.retryConnectionEstablishment` is off, because otherwise a refusal would surface only at the
+///   deadline.
 /// - Trust roots in a `TLSConfiguration`, of the client or of a request, and verification turned off are refused: the
 ///   validator's anchors and the policy decide.
-/// - A SOCKS proxy is refused. Through an HTTP proxy the policy judges the origin.
+/// - A SOCKS proxy is refused. Through an HTTP proxy the policy evaluates the origin.
 /// - Event loops must be those of `MultiThreadedEventLoopGroup`, on Apple's platforms as well.
 ///
-/// May be used from any thread; shut it down before it is let go of.
+/// Shut it down before you release it.
 public final class PinnedHTTPClient: Sendable {
     /// The bounds of what a client keeps.
     public struct Limits: Sendable, Hashable {
-        /// Origins (scheme, host and port) that connections are kept for; 1 or more. Past it the one that was not used
-        /// for the longest time makes room, and with requests in flight to all of them a request for another is an
-        /// error.
+        /// Origins (scheme, host and port) that connections are kept for; 1 or more. Beyond that, the least recently
+        /// used one is dropped. If all of them have requests in flight, a request to another origin is an error.
         public var origins = 256
-        /// Certificates that chains are remembered for; 1 or more, the oldest makes room.
+        /// Certificates that chains are remembered for; 1 or more; the oldest is dropped first.
         public var evidence = 1_024
-        /// How long a chain is remembered, and the decision made on it is used before it is made anew; more than zero.
+        /// How long a chain is remembered, and how long a decision is used before it is made again; more than zero.
         public var evidenceLifetime = Duration.seconds(600)
         /// Handshakes that are tried until the server shows the certificate of the connection; 1 or more. Servers with
         /// several certificates for one name need several.
         public var evidenceTries = 4
-        /// How long connections may take to close when the client is shut down; more than zero. What is not closed by
-        /// then is left to close by itself.
+        /// How long connections may take to close when the client is shut down; more than zero. Connections that are
+        /// still open then close by themselves.
         public var closing = Duration.seconds(10)
 
         /// The limits that suit most applications.
@@ -84,13 +85,13 @@ public final class PinnedHTTPClient: Sendable {
     /// - Parameters:
     ///   - manager: finds the policy of each host.
     ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS. If they are
-    ///     those of a `TrustAnchorStore`, connections are judged by its new ones with the next request. New lists of a
-    ///     `RevocationStore` end connections to servers that they revoke.
+    ///     those of a `TrustAnchorStore`, connections are evaluated by its new ones with the next request. New lists of
+    ///     a `RevocationStore` end connections to servers that they revoke.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
-    ///   - configuration: AsyncHTTPClient's. What is said of trust roots and verification is refused, its
-    ///     `redirectConfiguration` is ignored, the rest holds.
-    ///   - redirects: which redirects are followed; nil for none: then a redirect is the response.
-    ///   - oldestTLSVersion: the oldest version of TLS, whatever older one the configuration allows.
+    ///   - configuration: AsyncHTTPClient's. Settings of trust roots and verification are refused, its
+    ///     `redirectConfiguration` is ignored, and the rest applies.
+    ///   - redirects: which redirects are followed; with nil none, and the redirect itself is the response.
+    ///   - oldestTLSVersion: the oldest version of TLS, even if the configuration allows an older one.
     ///   - limits: the bounds of what is kept.
     ///   - clock: tells the time of each decision.
     /// - Throws: ``PinnedHTTPClientError``.
@@ -178,10 +179,10 @@ public final class PinnedHTTPClient: Sendable {
     /// Sends a request, to a server that its host's policy trusts.
     ///
     /// - Parameters:
-    ///   - request: AsyncHTTPClient's request. Its TLS configuration may say what the client's may.
+    ///   - request: AsyncHTTPClient's request. The rules for the client's TLS configuration apply to its own.
     ///   - deadline: when the response must have come.
-    ///   - logger: told of redirects and refusals, and handed on to AsyncHTTPClient.
-    /// - Returns: the response, whose body is streamed. Read it to its end or let go of it.
+    ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
+    /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
     public func execute(
         _ request: HTTPClientRequest, deadline: NIODeadline, logger: Logger? = nil
@@ -209,10 +210,10 @@ public final class PinnedHTTPClient: Sendable {
     /// Sends a request, to a server that its host's policy trusts.
     ///
     /// - Parameters:
-    ///   - request: AsyncHTTPClient's request. Its TLS configuration may say what the client's may.
+    ///   - request: AsyncHTTPClient's request. The rules for the client's TLS configuration apply to its own.
     ///   - timeout: how long the response may take to come.
-    ///   - logger: told of redirects and refusals, and handed on to AsyncHTTPClient.
-    /// - Returns: the response, whose body is streamed. Read it to its end or let go of it.
+    ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
+    /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
     public func execute(
         _ request: HTTPClientRequest, timeout: TimeAmount, logger: Logger? = nil
@@ -352,7 +353,7 @@ public final class PinnedHTTPClient: Sendable {
         try await shutdown(waitingAtMost: .zero)
     }
 
-    /// Takes no further requests, lets those in flight come to their end, and ends the client.
+    /// Accepts no further requests, lets those in flight finish, and ends the client.
     ///
     /// - Parameter patience: how long to wait until responses are read to their end; then what is left fails.
     /// - Throws: AsyncHTTPClient's `alreadyShutdown` the second time.

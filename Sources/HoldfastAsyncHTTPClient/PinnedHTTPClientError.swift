@@ -1,12 +1,12 @@
 public import Holdfast
 
-/// Why a ``PinnedHTTPClient`` cannot be made, or refuses a request for another reason than its server's certificates;
-/// those are a `TrustFailure`.
+/// Why a ``PinnedHTTPClient`` cannot be made, or refuses a request for a reason other than its server's certificates;
+/// those cause a `TrustFailure`.
 public struct PinnedHTTPClientError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         // When the client is made
-        /// Event loops on which nobody is asked about a connection, such as those of Network.framework.
+        /// Event loops that do not ask about a connection, such as those of Network.framework.
         case eventLoopsRefused
         /// A proxy of a kind that evidence cannot be collected through.
         case proxyRefused
@@ -14,19 +14,19 @@ public struct PinnedHTTPClientError: HoldfastError {
         case invalidLimit
 
         // When the client is made, or for a request
-        /// A TLS configuration that would weaken the policy, or say something that is ignored.
+        /// A TLS configuration that would weaken the policy, or has a setting that would be ignored.
         case tlsConfigurationRefused
 
         // For a request
-        /// A URL without a host, or of another scheme than http and https.
+        /// A URL without a host, or with a scheme other than http and https.
         case urlRefused
-        /// A server answered over TLS that the request be sent again without.
+        /// Over TLS, a server redirected the request to plain HTTP.
         case redirectToPlaintext
         /// As many origins are in use at once as the client allows.
         case tooManyOrigins
-        /// Every connection that the request was to go out on had just come to its end.
+        /// Every connection for the request had just ended.
         case connectionsRetired
-        /// The pool's connection has no certificate to judge.
+        /// The pool's connection has no certificate to evaluate.
         case noCertificate
         /// The server shows another certificate each time it is asked.
         case certificatesDiffer

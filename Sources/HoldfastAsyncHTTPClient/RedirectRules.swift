@@ -1,9 +1,11 @@
-/// Which redirects a ``PinnedHTTPClient`` follows, and how (RFC 9110 15.4). Each target is judged before it is connected
-/// to; one from https to http is an error, and credentials stay behind when scheme, host or port changes.
+/// Which redirects a ``PinnedHTTPClient`` follows, and how (RFC 9110 15.4). Each target is evaluated before the client
+/// connects to it. A redirect from https to http is an error, and credentials are dropped when scheme, host or port
+/// changes.
 public struct RedirectRules: Sendable, Hashable {
-    /// How many redirects one request may take; past it the request fails with AsyncHTTPClient's `redirectLimitReached`.
+    /// How many redirects one request may take; beyond that the request fails with AsyncHTTPClient's
+    /// `redirectLimitReached`.
     public var limit = 5
-    /// Whether a request may come by the same URL twice; otherwise it fails with `redirectCycleDetected`.
+    /// Whether a request may reach the same URL twice; otherwise it fails with `redirectCycleDetected`.
     public var allowsCycles = false
     /// Whether a POST stays a POST, with its body, after status 301; otherwise it becomes a GET.
     public var keepsMethodOn301 = false

@@ -44,7 +44,7 @@ struct SecTrustTests {
         let failure = try #require(try decision(site, site.secTrust(), anchors: nil).failure)
         #expect(failure.code == .rejectedBySystem)
         #expect(failure.found.contains("(status -"), "\(failure.found)")
-        #expect(failure.underlying is CFError)
+        #expect(failure.underlying != nil)
         let others = try TrustAnchors(der: [TestAuthority.root().root])
         #expect(try decision(site, site.secTrust(), anchors: others).failure?.code == .rejectedBySystem)
     }

@@ -39,7 +39,7 @@ extension PinFile {
         public let onExpiry: ExpiryAction
         /// The pins, in the order of the file; empty for a retired host.
         public let pins: [KeyPin]
-        /// Where failures are reported; nil for nowhere.
+        /// Where other readers of the file report failures; nil for nowhere. Holdfast itself sends no reports.
         public let report: Report?
 
         /// Makes an entry with pins.
@@ -50,7 +50,7 @@ extension PinFile {
         ///   - requirement: which pins a connection must match.
         ///   - onExpiry: what happens when the pins have run out.
         ///   - pins: 1 to 32, none twice in one role, and enough that some connection can satisfy them.
-        ///   - report: where failures are told.
+        ///   - report: where other readers of the file report failures.
         /// - Throws: ``PinFileError`` that names the field.
         public init(
             _ pattern: HostPattern, ports: [Int] = [], mode: Mode = .enforce, requirement: Requirement = .any,
