@@ -37,7 +37,7 @@ public struct TUFUpdate: Sendable {
     public func download(_ target: TUFTarget, into folder: URL) async throws(TUFError) -> URL {
         let download = download(of: target)
         let file = folder.appending(path: QuotedName.file(Array(target.name.utf8)))
-        if let kept = try? RegularFile.read(file, maximumBytes: try download.limit()),
+        if let kept = try? AtomicFile.readIfRegular(file, maximumBytes: try download.limit()),
             (try? download.verify([UInt8](kept))) != nil
         {
             return file

@@ -22,10 +22,12 @@ public struct CertificateRevocationList: Sendable {
     struct Provenance: Sendable, Equatable {
         /// SHA-256 of the list.
         let digest: [UInt8]
-        /// The SubjectPublicKeyInfo of whoever signed it.
+        /// The ``X509Certificate/keyIdentity`` of whoever signed it.
         let signer: OctetString
-        /// The SubjectPublicKeyInfo of each authority that the list was fetched for.
-        var authorities: [OctetString]
+        /// That of the authority for which it was fetched and verified.
+        let authority: OctetString
+        /// The URL that it is from.
+        let address: OctetString
     }
 
     /// The DER as given.

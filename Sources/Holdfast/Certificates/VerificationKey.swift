@@ -78,3 +78,17 @@ package struct VerificationKey: Sendable {
         0x00, 0x22, 0x03, 0x62, 0x00,
     ]
 }
+
+extension X509Certificate {
+    /// The octets of the key without its algorithm: two spellings of one key are one.
+    var keyIdentity: OctetString {
+        do throws(DERError) {
+            var outer = DERReader(layout.der, in: layout.subjectPublicKeyInfo)
+            var fields = outer.inside(try outer.next(DERTag.sequence))
+            _ = try fields.next(DERTag.sequence)
+            return OctetString(layout.der[try fields.next(DERTag.bitString).content])
+        } catch {
+            return OctetString(subjectPublicKeyInfo)
+        }
+    }
+}

@@ -69,13 +69,43 @@ package enum AtomicFile {
     }
 
     /// Reads a file of at most so many bytes.
-    /// - Throws: `CocoaError` `fileReadTooLarge` past the limit.
-    package static func read(_ url: URL, maximumBytes: Int) throws -> Data {
-        let handle = try FileHandle(forReadingFrom: url)
+    /// - Parameter isOwn: whether nothing but a regular file will do, since nobody means a pipe or a device there. Somebody
+    ///   else may have put one in its place, and opening a pipe would wait for a writer.
+    /// - Throws: `CocoaError` `fileReadTooLarge` past the limit, `fileReadUnsupportedScheme` for what is no regular file.
+    package static func read(_ url: URL, maximumBytes: Int, isOwn: Bool = false) throws -> Data {
+        let handle = try isOwn ? regularFile(url) : FileHandle(forReadingFrom: url)
         defer { try? handle.close() }
-        let data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
+        let data = try handle.read(upToCount: maximumBytes < .max ? maximumBytes + 1 : .max) ?? Data()
         guard data.count <= maximumBytes else { throw CocoaError(.fileReadTooLarge) }
         return data
+    }
+
+    /// Reads a regular file of at most so many bytes; nil where there is none, where it is something else, and where it is
+    /// longer.
+    package static func readIfRegular(_ url: URL, maximumBytes: Int) throws -> Data? {
+        do {
+            return try read(url, maximumBytes: maximumBytes, isOwn: true)
+        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileReadTooLarge, CocoaError.fileReadUnsupportedScheme {
+            return nil
+        }
+    }
+
+    private static func regularFile(_ url: URL) throws -> FileHandle {
+        let descriptor = unsafe open(url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            switch errno {
+            case ENOENT, ENOTDIR, ELOOP: throw CocoaError(.fileReadNoSuchFile)
+            case EACCES, EPERM: throw CocoaError(.fileReadNoPermission)
+            default: throw CocoaError(.fileReadUnknown)
+            }
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            try? handle.close()
+            throw CocoaError(.fileReadUnsupportedScheme)
+        }
+        return handle
     }
 
     /// Why a file could not be read or written, in the words of the system: Foundation's are longer and say less.
@@ -87,6 +117,7 @@ package enum AtomicFile {
         switch error {
         case CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile: return "no such file"
         case CocoaError.fileReadNoPermission, CocoaError.fileWriteNoPermission: return "no permission"
+        case CocoaError.fileReadUnsupportedScheme: return "it is no regular file"
         case CocoaError.fileWriteOutOfSpace: return "no space left"
         default: return ForeignErrorText.found(error)
         }

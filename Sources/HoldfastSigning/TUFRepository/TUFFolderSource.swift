@@ -15,9 +15,7 @@ struct TUFFolderSource: RepositorySource {
 
     func data(_ path: String, atMost limit: Int) throws -> Data? {
         if let data = written[path] { return data.count <= limit ? data : nil }
-        let file = folder.appending(path: path)
-        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-        return try AtomicFile.read(file, maximumBytes: limit)
+        return try AtomicFile.readIfRegular(folder.appending(path: path), maximumBytes: limit)
     }
 }
 

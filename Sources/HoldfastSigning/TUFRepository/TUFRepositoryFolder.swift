@@ -141,7 +141,7 @@ public struct TUFRepositoryFolder: Sendable {
     private func read(_ url: URL, atMost limit: Int) throws(TUFRepositoryError) -> Data? {
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
         do {
-            return try AtomicFile.read(url, maximumBytes: limit)
+            return try AtomicFile.read(url, maximumBytes: limit, isOwn: true)
         } catch {
             throw TUFRepositoryError(
                 .storage, of: url.lastPathComponent, expected: "a file of at most \(limit) bytes that can be read",

@@ -64,6 +64,8 @@ public final class PinRepository: Sendable {
     private let observers: Subscribers<@Sendable (Event) -> Void>
     /// The document that was last said in the log to be in its grace.
     private let loggedGrace = Lock<Date?>(nil)
+    /// The document of which a mismatch was last reported only.
+    private let reported = Lock<UInt64?>(nil)
 
     /// Makes a repository if the configuration is valid. It reads and verifies what is stored, and what is shipped,
     /// before it returns; ``load(configuration:clock:logger:)`` does the same off the caller's thread.
@@ -230,5 +232,18 @@ public final class PinRepository: Sendable {
             guard content.bringsNewPins, let file = content.pins?.file, let issued = file.issuedAt else { return nil }
             return .pinsReplaced(issuedAt: issued, hosts: file.hosts.count)
         }
+    }
+}
+
+extension PinRepository {
+    /// Starts an update after a mismatch that keeps nobody out, once for each document: it may be what the pins are
+    /// reported for, and last for months.
+    func updateAfterReport() {
+        let revision = documents.revision
+        let isFirst = reported.withLock { reported in
+            defer { reported = revision }
+            return reported != revision
+        }
+        if isFirst { documents.updateAfterMismatch() }
     }
 }

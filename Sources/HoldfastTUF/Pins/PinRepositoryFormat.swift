@@ -49,6 +49,7 @@ struct PinRepositoryFormat: DocumentFormat {
             bundle.pins = pins
             guard bundle != old.pins?.bundle || entityTag != current.entityTag else { return nil }
             let verified = try verified(bundle, issuedUpTo: current.latestIssue())
+            try Self.checkOutlasts(verified, old.pins, at: start.now)
             let isNew = old.pins?.bundle.pins != pins
             return document(
                 RepositoryState(pins: verified, seen: bundle.metadata, bringsNewPins: isNew), entityTag: entityTag)
@@ -119,6 +120,18 @@ struct PinRepositoryFormat: DocumentFormat {
         try VerifiedPins(
             proving: bundle, configuration, at: .beforeAnyExpiration, issuedUpTo: latest, shipped: shipped,
             clock: clock, log: log)
+    }
+
+    /// Pins that have run out take no place of pins that hold: nobody would get in any more. The versions are remembered
+    /// all the same, so that nothing older is taken.
+    private static func checkOutlasts(
+        _ new: VerifiedPins, _ old: VerifiedPins?, at time: Date
+    ) throws(StoreError) {
+        guard let old, new.state(at: time) == .expired, old.state(at: time) != .expired else { return }
+        throw StoreError(
+            .invalidData, expected: "pins that still hold, as those that are there do",
+            found: "pins that ran out at \(new.end.formatted(.iso8601))",
+            remedy: "Publish pins with a later notAfter; until then the app goes on with those it has.")
     }
 
     private func document(

@@ -69,9 +69,11 @@ public struct PinRepositoryPolicy: TrustPolicy {
             return rejected(failure, trust, host, time)
         }
         let decision = policy.evaluate(trust, at: time)
-        let isMismatch =
-            decision.failure?.code == .pinMismatch || decision.notices.contains { $0.code == .pinMismatch }
-        if isMismatch { documents.updateAfterMismatch() }
+        if decision.failure?.code == .pinMismatch {
+            documents.updateAfterMismatch()
+        } else if decision.notices.contains(where: { $0.code == .pinMismatch }) {
+            repository.updateAfterReport()
+        }
         return decision.isTrusted ? noted(decision, pins, host, time) : decision
     }
 

@@ -20,7 +20,7 @@ public struct MetadataFolder: MetadataStore {
     /// What is stored under a name. A link is followed; anything other than a regular file counts as nothing.
     /// - Throws: an error if the file exists but cannot be read.
     public func data(of name: StoredMetadataName, atMost limit: Int) throws -> Data? {
-        try RegularFile.read(folder.appending(path: name.path), maximumBytes: limit)
+        try AtomicFile.readIfRegular(folder.appending(path: name.path), maximumBytes: limit)
     }
 
     /// Replaces a file, unless another update was faster.

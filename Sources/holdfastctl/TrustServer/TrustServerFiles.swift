@@ -155,7 +155,9 @@ struct TrustServerFiles: Sendable {
 
     /// What is published; nil when there is no document of this key.
     func published(customer: String, key: TrustServerKey) -> PublishedDocument? {
-        guard let data = try? AtomicFile.read(document, maximumBytes: Self.maximumBytes) else { return nil }
+        guard let data = try? AtomicFile.read(document, maximumBytes: Self.maximumBytes, isOwn: true) else {
+            return nil
+        }
         return try? PublishedDocument(reading: data, by: key, customer: customer)
     }
 

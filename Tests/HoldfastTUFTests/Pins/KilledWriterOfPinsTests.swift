@@ -83,7 +83,7 @@ private struct FolderProvider: RemoteDataProvider {
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
         let path = request.url.absoluteString.dropFirst(RepositoryProvider.base.count)
         let file = URL(filePath: folder.path + "/" + path)
-        guard let data = try RegularFile.read(file, maximumBytes: request.maximumBytes) else {
+        guard let data = try AtomicFile.readIfRegular(file, maximumBytes: request.maximumBytes) else {
             throw RemoteDataError(status: 404)
         }
         return RemoteDataResponse(.body(data))

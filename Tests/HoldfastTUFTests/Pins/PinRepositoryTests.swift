@@ -193,7 +193,7 @@ struct PinRepositoryTests {
         }
     }
 
-    @Test("A mismatch that is only reported asks for newer pins as well")
+    @Test("A mismatch that is only reported asks for newer pins once for each document")
     func reportedMismatch() async throws {
         var scene = try PinScene()
         scene.floor.requiresEnforcement = false
@@ -204,6 +204,40 @@ struct PinRepositoryTests {
         #expect(try scene.rejection(pins, PinScene.host, scene.foreign) == nil)
         await pins.settle()
         #expect(scene.provider.requests.count == before + 1)
+        scene.clock.advance(by: 301)
+        #expect(try scene.rejection(pins, PinScene.host, scene.foreign) == nil)
+        await pins.settle()
+        #expect(scene.provider.requests.count == before + 1)
+        #expect(try !pins.policy(for: PinScene.host).needsPreparation)
+        try scene.publish(scene.pinFile([scene.entry(mode: .report)]))
+        try await pins.update(mode: .forced)
+        #expect(try scene.rejection(pins, PinScene.host, scene.foreign) == nil)
+        await pins.settle()
+        #expect(scene.provider.requests.count == before + 3)
+    }
+
+    @Test(
+        "Pins that have run out take no place of pins that hold, and nothing older takes theirs",
+        arguments: PinScene.Way.allCases)
+    func expiredSuccessor(way: PinScene.Way) async throws {
+        var scene = try PinScene(way)
+        let pins = try scene.start()
+        try await pins.update()
+        let good = scene.repository
+        let long = scene.clock.now.addingTimeInterval(-60 * PinScene.day)
+        try scene.publish(scene.pinFile(issuedAt: long))
+        let refusal = await pins.refusal()
+        #expect(refusal?.code == .invalidData, "\(String(describing: refusal))")
+        scene.provider.serve(good)
+        for pins in [pins, try scene.start()] {
+            #expect(pins.state == .fresh)
+            #expect(try scene.rejection(pins) == nil)
+            #expect(await pins.refusal()?.metadataCode == .rolledBack)
+        }
+        try scene.renew()
+        try scene.publish()
+        try await pins.update(mode: .forced)
+        #expect(try scene.rejection(pins) == nil)
     }
 
     @Test(

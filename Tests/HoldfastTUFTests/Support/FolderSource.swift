@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 
 @testable import HoldfastTUF
 
@@ -7,7 +8,7 @@ struct FolderSource: RepositorySource {
     let folder: URL
 
     func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data? {
-        try RegularFile.read(Self.url(of: file, in: folder), maximumBytes: limit)
+        try AtomicFile.readIfRegular(Self.url(of: file, in: folder), maximumBytes: limit)
     }
 
     static func write(_ repository: TestRepository, to folder: URL) throws {

@@ -237,4 +237,54 @@ struct ListSignerTests {
         #expect(try code(leaf.chain) == nil)
         #expect(try code([stolen.der, fake.root, certified.certificate.der]) == .revocationUnknown)
     }
+
+    @Test("Where pins alone decide, a fetched list counts whatever key the presented issuer has")
+    func pinOnlyFetched() throws {
+        let rsa = try root.intermediate(name: "Issuing", key: .rsa(bits: 2_048))
+        let signed = try rsa.leaf(names: ["www.example.com"])
+        // The same key, spelled without its parameters.
+        let respelled = try Self.withoutParameters(rsa.certificate.der)
+        for (leaf, issuer, signer, expected) in [
+            (signed, rsa.certificate.der, rsa, TrustFailure.Code.revoked), (signed, respelled, rsa, .revoked),
+            // Whoever presents an issuer can make its key: of P-256 one under which the leaf's signature verifies is found.
+            (leaf, old.certificate.der, new, .revocationUnknown),
+        ] {
+            let serial = try RevocationScene.serial(leaf)
+            var list = try CertificateRevocationList(der: signer.revocationList { $0.serialNumbers = [serial] })
+            let key = try X509Certificate(der: signer.certificate.der).keyIdentity
+            list.provenance = .init(
+                digest: SHA256Digest.of(list.der), signer: key, authority: key, address: OctetString([]))
+            let policy = try PinnedPolicy(
+                host: HostPattern(Judge.host), pins: PinSet(pins: [X509Certificate(der: leaf.der).certificatePin]),
+                certificatePinOnly: true)
+            let trust = ServerTrust(
+                chain: PresentedChain([leaf.der, issuer]), purpose: .server(identity: try DialledHost(Judge.host)),
+                validator: PathValidator(anchors: try TrustAnchors(der: [root.root]), revocation: .crls([list])))
+            #expect(policy.evaluate(trust, at: Judge.now).failure?.code == expected)
+        }
+    }
+
+    /// The certificate with a key of RSA whose algorithm has no NULL behind it.
+    private static func withoutParameters(_ der: [UInt8]) throws -> [UInt8] {
+        let layout = try X509Certificate(der: der).layout
+        var outer = DERReader(der)
+        var fields = outer.inside(try outer.next(DERTag.sequence))
+        var content = DERReader(der, in: try fields.next(DERTag.sequence).content)
+        var toBeSigned: [UInt8] = []
+        while !content.isAtEnd {
+            let field = try content.next()
+            guard field.encoded == layout.subjectPublicKeyInfo else {
+                toBeSigned += der[field.encoded]
+                continue
+            }
+            var key = DERReader(der, in: field.content)
+            var algorithm = key.inside(try key.next(DERTag.sequence))
+            let identifier = der[try algorithm.next(DERTag.objectIdentifier).encoded]
+            let bits = der[try key.next(DERTag.bitString).encoded]
+            toBeSigned += DEREncoding.element(
+                DERTag.sequence, DEREncoding.element(DERTag.sequence, Array(identifier)) + bits)
+        }
+        let rest = der[fields.position..<fields.end]
+        return DEREncoding.element(DERTag.sequence, DEREncoding.element(DERTag.sequence, toBeSigned) + rest)
+    }
 }

@@ -40,7 +40,7 @@ public struct FileDataStore: ReportingDataStore {
     public func load(forKey key: String) throws -> Data? {
         let file = file(forKey: key)
         do {
-            return try AtomicFile.read(file, maximumBytes: maximumBytes)
+            return try AtomicFile.read(file, maximumBytes: maximumBytes, isOwn: true)
         } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
             // Not asked before: a folder that may not be entered looks like one without the file.
             return nil

@@ -2,14 +2,15 @@ import Foundation
 
 /// The format of one list of a ``RevocationStore``: DER, signed by an authority (RFC 5280 section 5).
 struct RevocationListFormat: DocumentFormat {
+    let key: RevocationPlace.Key
     let url: URL
     let authorities: RevocationAuthorities
     let configuration: RevocationConfiguration
     /// nil for a place of the configuration's own.
-    let room: RevocationRoom?
+    let room: RevocationRoom.Share?
 
     var origin: [UInt8] {
-        StoredRecord.origin(of: ["revocation-list", url.absoluteString].map { Array($0.utf8) })
+        StoredRecord.origin(of: [Array("revocation-list".utf8), Array(key.address.octets), Array(key.authority.octets)])
     }
     var storageKey: String { "revocation-list-\(Hexadecimal.encode(origin))" }
     /// Without what may be secret in a URL.
@@ -69,7 +70,7 @@ struct RevocationListFormat: DocumentFormat {
         }
         switch authorities.signer(of: list, knowing: configuration.certificates, at: time.wholeSeconds) {
         case .known(let signer):
-            if let room, !room.take(list.der.count, for: url) {
+            if let room, !room.take(list.der.count) {
                 throw DocumentError(
                     .tooLarge, field: "certificateList",
                     expected: "lists of at most \(configuration.maximumTotalBytes) bytes together",
@@ -77,7 +78,7 @@ struct RevocationListFormat: DocumentFormat {
                     remedy: "Set maximumTotalBytes higher, or name the place in the configuration.")
             }
             list.provenance = CertificateRevocationList.Provenance(
-                digest: SHA256Digest.of(list.der), signer: signer, authorities: [])
+                digest: SHA256Digest.of(list.der), signer: signer, authority: key.authority, address: key.address)
             return list
         case .none(let found):
             throw DocumentError(
@@ -161,9 +162,9 @@ struct RevocationListFormat: DocumentFormat {
     }
 }
 
-/// Whose lists may come from one place: those that certificates name it for, a few at most.
+/// The certificates, and the anchors, of the one key whose lists are wanted from a place: a few at most.
 final class RevocationAuthorities: Sendable {
-    /// An authority has one key, and two while it changes; some publish the lists of several names at one place.
+    /// An authority may have certificates of several roots, and some publish the lists of several names at one place.
     static let maximumCount = 8
 
     private let known: Lock<[RevocationAuthority]>
@@ -182,9 +183,6 @@ final class RevocationAuthorities: Sendable {
             return true
         }
     }
-
-    /// The SubjectPublicKeyInfo of each.
-    var keys: [OctetString] { known.withLock { $0.map { OctetString($0.issuer.subjectPublicKeyInfo) } } }
 
     /// Who signed a list that is of one of them.
     func signer(

@@ -1,7 +1,23 @@
 public import Foundation
 
-/// A place that a list is fetched from, and the list.
+/// A place that a list of an authority's is fetched from, and the list.
 struct RevocationPlace: Sendable {
+    /// Where, and whose list: no other authority's takes its place, should it come from there too.
+    struct Key: Hashable {
+        let address: OctetString
+        /// The ``X509Certificate/keyIdentity`` of the authority.
+        let authority: OctetString
+
+        init(_ address: OctetString, of authority: X509Certificate) {
+            self.address = address
+            self.authority = authority.keyIdentity
+        }
+
+        func precedes(_ other: Key) -> Bool {
+            (address.octets + authority.octets).lexicographicallyPrecedes(other.address.octets + other.authority.octets)
+        }
+    }
+
     let url: URL
     /// Whether the application named it; such a place stays.
     let isConfigured: Bool
@@ -38,23 +54,35 @@ struct RevocationPlace: Sendable {
 /// The room for lists whose places certificates name: whoever signs certificates decides how many there are and how long.
 final class RevocationRoom: Sendable {
     private let maximum: Int
-    /// The longest list of each place.
-    private let taken = Lock<[URL: Int]>([:])
+    private let reserved = Lock<[Swift.ObjectIdentifier: Int]>([:])
 
     init(_ maximum: Int) { self.maximum = maximum }
 
-    /// - Returns: whether there is room for a list of a place instead of the one that is there.
-    func take(_ bytes: Int, for place: URL) -> Bool {
-        taken.withLock { taken in
-            let others = taken.reduce(0) { $0 + ($1.key == place ? 0 : $1.value) }
-            guard others + bytes <= maximum else { return false }
-            taken[place] = max(bytes, taken[place] ?? 0)
+    /// What one place has of it, for as long as anything of the place is there.
+    final class Share: Sendable {
+        private let room: RevocationRoom
+
+        init(of room: RevocationRoom) { self.room = room }
+
+        deinit { room.leave(Swift.ObjectIdentifier(self)) }
+
+        /// Reserves room for a list and for its growth, so that no other place can keep it from being renewed.
+        /// - Returns: false where there is none.
+        func take(_ bytes: Int) -> Bool { room.take(bytes, for: Swift.ObjectIdentifier(self)) }
+    }
+
+    private func take(_ bytes: Int, for share: Swift.ObjectIdentifier) -> Bool {
+        reserved.withLock { reserved in
+            let own = reserved[share] ?? 0
+            if bytes <= own { return true }
+            let free = maximum - (reserved.values.reduce(0, +) - own)
+            guard bytes <= free else { return false }
+            reserved[share] = min(2 * bytes, CertificateRevocationList.maximumBytes, free)
             return true
         }
     }
 
-    func leave(_ place: URL) { taken.withLock { $0[place] = nil } }
-    func leaveAll() { taken.withLock { $0 = [:] } }
+    private func leave(_ share: Swift.ObjectIdentifier) { reserved.withLock { $0[share] = nil } }
 }
 
 /// What a ``RevocationStore`` has of one list.

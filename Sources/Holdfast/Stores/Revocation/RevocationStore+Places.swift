@@ -7,9 +7,6 @@ extension RevocationStore {
     static let maximumLinks = 4_096
     /// URLs of one certificate that are fetched. Authorities write one to three; more would only take others' room.
     private static let maximumAddresses = 4
-    /// How long a place that no path names any more is kept, in seconds, where others want room.
-    private static let keepsUnseen: TimeInterval = 24 * 3_600
-
     /// Has the distribution points of a path's certificates fetched; see ``RevocationSource/note(_:)``.
     public func note(_ path: [X509Certificate]) {
         guard configuration.followsDistributionPoints else { return }
@@ -37,8 +34,6 @@ extension RevocationStore {
         guard isLookDue else { return }
         Task.detached { [weak self, found] in
             for url in found { self?.tell(.placeFound(url)) }
-            // A list that is there may be another authority's from now on.
-            self?.publish()
             await self?.updateWhatIsDue()
         }
     }
@@ -66,11 +61,11 @@ extension RevocationStore {
         let names = CertificateDistributionPoints(of: link.certificate, work: &work).names
         let authority = RevocationAuthority(issuer: link.issuer, anchor: link.anchor, pointNames: names)
         let places = CertificateDistributionPoints.addresses(of: link.certificate).prefix(Self.maximumAddresses)
-            .compactMap(RevocationPlace.key(of:))
+            .compactMap(RevocationPlace.key(of:)).map { (RevocationPlace.Key($0.key, of: link.issuer), $0.url) }
         var isNew = false
         for (key, url) in places
         where add(key, url, authority, at: time, isRestored: isRestored, found: &found) { isNew = true }
-        let keys = places.map(\.key)
+        let keys = places.map(\.0)
         state.withLock { state in
             // Where there was no room it is asked again: there may be some another day.
             guard keys.allSatisfy({ state.places[$0] != nil }) else { return }
@@ -87,7 +82,7 @@ extension RevocationStore {
 
     /// - Returns: whether the place is new, or may have the lists of one authority more.
     private func add(
-        _ key: OctetString, _ url: URL, _ authority: RevocationAuthority, at now: Date, isRestored: Bool,
+        _ key: RevocationPlace.Key, _ url: URL, _ authority: RevocationAuthority, at now: Date, isRestored: Bool,
         found: inout [URL]
     ) -> Bool {
         enum Outcome {
@@ -103,15 +98,11 @@ extension RevocationStore {
             }
             var evicted: RevocationPlace?
             if state.places.count >= configuration.maximumLists {
-                let oldest = state.places.filter { !$0.value.isConfigured }.min {
-                    $0.value.lastSeen < $1.value.lastSeen
-                }
-                guard let oldest, now.timeIntervalSince(oldest.value.lastSeen) > Self.keepsUnseen else {
+                evicted = state.removeUnseen(at: now)
+                guard evicted != nil else {
                     defer { state.hasSaidFull = true }
                     return .full(isFirst: !state.hasSaidFull)
                 }
-                evicted = state.places.removeValue(forKey: oldest.key)
-                state.links = state.links.filter { !$0.value.places.contains(oldest.key) }
             }
             state.places[key] = RevocationPlace(
                 url: url, isConfigured: false, authorities: RevocationAuthorities(authority), lastSeen: now,
@@ -121,10 +112,7 @@ extension RevocationStore {
         switch outcome {
         case .known(let isMore): return isMore
         case .added(let evicted):
-            if let evicted {
-                room.leave(evicted.url)
-                Task.detached { evicted.documents?.reset() }
-            }
+            if let documents = evicted?.documents { Task.detached { documents.reset() } }
             found.append(url)
             return true
         case .full(let isFirst):
@@ -135,5 +123,18 @@ extension RevocationStore {
             }
             return false
         }
+    }
+}
+
+extension RevocationStore.State {
+    /// How long a place that no path names any more is kept, in seconds, where others want room.
+    private static let keepsUnseen: TimeInterval = 24 * 3_600
+
+    /// Forgets the place that no path has named for the longest, where that is long enough.
+    mutating func removeUnseen(at now: Date) -> RevocationPlace? {
+        let oldest = places.filter { !$0.value.isConfigured }.min { $0.value.lastSeen < $1.value.lastSeen }
+        guard let oldest, now.timeIntervalSince(oldest.value.lastSeen) > Self.keepsUnseen else { return nil }
+        links = links.filter { !$0.value.places.contains(oldest.key) }
+        return places.removeValue(forKey: oldest.key)
     }
 }

@@ -60,7 +60,7 @@ extension RevocationStore {
     /// As few certificates as name all the places for all their authorities, those that were seen last.
     static func needed(of links: [Link: Naming]) -> [(key: Link, value: Naming)] {
         struct Use: Hashable {
-            let place: OctetString
+            let place: RevocationPlace.Key
             let issuer: X509Certificate
             let anchor: X509Certificate
 

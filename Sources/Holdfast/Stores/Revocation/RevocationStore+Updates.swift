@@ -10,7 +10,7 @@ extension RevocationStore {
     /// - Throws: ``StoreError`` of the first list, in the order of the URLs, that there is none of afterwards, or whose
     ///   forced update failed. The others are still updated. It is not an error if only an earlier run met the list.
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) {
-        let errors = Lock<[OctetString: StoreError]>([:])
+        let errors = Lock<[RevocationPlace.Key: StoreError]>([:])
         await forEachList { key, documents in
             do throws(StoreError) {
                 _ = try await documents.update(mode: mode)
@@ -19,7 +19,7 @@ extension RevocationStore {
             }
         }
         let first = errors.withLock { $0 }.filter { isAwaited($0.key) }.min {
-            $0.key.octets.lexicographicallyPrecedes($1.key.octets)
+            $0.key.precedes($1.key)
         }
         if let first { throw first.value }
     }
@@ -49,8 +49,7 @@ extension RevocationStore {
         publish()
         try Task.checkCancellation()
         let now = clock.now
-        for list in lists where !list.isUsable {
-            guard let key = RevocationPlace.key(of: list.url), isAwaited(key) else { continue }
+        for (key, list) in statuses(of: isAwaited) where !list.isUsable {
             let documents = state.withLock { $0.places[key]?.documents }
             let snapshot = documents?.snapshot
             let obstacle = documents.flatMap { documents in
@@ -64,7 +63,9 @@ extension RevocationStore {
     }
 
     /// Whether somebody needs the list of a place in this run: a server of before may be gone, with its authority.
-    private func isAwaited(_ key: OctetString) -> Bool { state.withLock { $0.places[key]?.isRestored == false } }
+    private func isAwaited(_ key: RevocationPlace.Key) -> Bool {
+        state.withLock { $0.places[key]?.isRestored == false }
+    }
 
     /// Keeps the lists up to date until the task is cancelled, or until the group of services that runs the store is shut
     /// down. Without it, validations leave a wish for an update when one is due.
@@ -87,7 +88,6 @@ extension RevocationStore {
     /// Forgets the list of every place that is known, stored ones too. It blocks on storage.
     public func reset() {
         for key in keys { open(key)?.reset() }
-        room.leaveAll()
         state.withLock { $0.nextLook = .distantPast }
         tell(.reset)
     }
@@ -113,8 +113,8 @@ extension RevocationStore {
     }
 
     /// Reads what is stored of lists that nobody has asked for yet, and does something with each, with a few at a time.
-    private func forEachList(_ body: @escaping @Sendable (OctetString, Documents) async -> Void) async {
-        var stores: [(OctetString, Documents)] = []
+    private func forEachList(_ body: @escaping @Sendable (RevocationPlace.Key, Documents) async -> Void) async {
+        var stores: [(RevocationPlace.Key, Documents)] = []
         var isFirst = false
         for key in keys {
             isFirst = isFirst || state.withLock { $0.places[key]?.documents == nil }

@@ -43,12 +43,12 @@ public final class RevocationStore: RevocationSource {
 
     /// The places that a certificate names, empty for one that names none, and when a path showed it last.
     struct Naming {
-        var places: [OctetString]
+        var places: [RevocationPlace.Key]
         var lastSeen: Date
     }
 
     struct State {
-        var places: [OctetString: RevocationPlace] = [:]
+        var places: [RevocationPlace.Key: RevocationPlace] = [:]
         /// Certificates whose distribution points were read.
         var links: [Link: Naming] = [:]
         /// Whether what earlier runs found has been read, and when what was found was kept last.
@@ -101,7 +101,8 @@ public final class RevocationStore: RevocationSource {
         let now = clock.now
         for authority in configuration.authorities {
             for url in authority.urls {
-                guard let key = RevocationPlace.key(of: url) else { continue }
+                guard let address = RevocationPlace.key(of: url) else { continue }
+                let key = RevocationPlace.Key(address, of: authority.certificate)
                 let own = RevocationAuthority(
                     issuer: authority.certificate, anchor: authority.anchor, pointNames: [])
                 state.withLock { state in
@@ -146,44 +147,47 @@ public final class RevocationStore: RevocationSource {
     static let lookInterval: TimeInterval = 60
 
     /// Every place that lists are fetched from, and what there is of each, in the order of their URLs.
-    public var lists: [RevocationListStatus] { statuses(of: { _ in true }) }
+    public var lists: [RevocationListStatus] { statuses(of: { _ in true }).map(\.status) }
 
     /// The places that these certificates name, as far as they stood in a path.
     package func lists(namedBy certificates: [X509Certificate]) -> [RevocationListStatus] {
         let named = state.withLock { state in
             Set(state.links.filter { certificates.contains($0.key.certificate) }.flatMap(\.value.places))
         }
-        return statuses(of: named.contains)
+        return statuses(of: named.contains).map(\.status)
     }
 
-    private func statuses(of isAsked: (OctetString) -> Bool) -> [RevocationListStatus] {
+    func statuses(
+        of isAsked: (RevocationPlace.Key) -> Bool
+    ) -> [(key: RevocationPlace.Key, status: RevocationListStatus)] {
         let now = clock.now
         return state.withLock { $0.places }.filter { isAsked($0.key) }.sorted {
-            $0.key.octets.lexicographicallyPrecedes($1.key.octets)
+            $0.key.precedes($1.key)
         }
-        .map { _, place in
+        .map { key, place in
             let documents = place.documents
             let snapshot = documents?.snapshot
-            return RevocationListStatus(
+            let status = RevocationListStatus(
                 url: place.url, isConfigured: place.isConfigured, list: snapshot?.content,
                 isUsable: snapshot.flatMap { documents?.isUsable($0, now: now) } ?? false,
                 lastUpdate: documents?.lastUpdate, nextUpdate: documents?.nextUpdate ?? now)
+            return (key, status)
         }
     }
 
-    var keys: [OctetString] { state.withLock { Array($0.places.keys) } }
+    var keys: [RevocationPlace.Key] { state.withLock { Array($0.places.keys) } }
 
     /// Reads what is stored of a place, once. It blocks.
     /// - Returns: nil for a place that has made room for another.
-    func open(_ key: OctetString) -> Documents? {
+    func open(_ key: RevocationPlace.Key) -> Documents? {
         storage.sync {
             guard let place = state.withLock({ $0.places[key] }) else { return nil }
             if let documents = place.documents { return documents }
             let url = place.url
             let documents = Documents(
                 format: RevocationListFormat(
-                    url: url, authorities: place.authorities, configuration: configuration,
-                    room: place.isConfigured ? nil : room),
+                    key: key, url: url, authorities: place.authorities, configuration: configuration,
+                    room: place.isConfigured ? nil : RevocationRoom.Share(of: room)),
                 clock: clock, crypto: SwiftCryptoProvider(), dataStore: configuration.secureDataStore,
                 provider: configuration.remoteDataProvider, logger: logger,
                 tell: { [weak self] event in self?.tell(event, of: url) })
@@ -197,12 +201,21 @@ public final class RevocationStore: RevocationSource {
     private func tell(_ event: DocumentStoreEvent<CertificateRevocationList>, of url: URL) {
         switch event {
         case .updateStarted, .issuedAhead: break
-        case .updateFinished(let report): tell(.updateFinished(url, report))
+        case .updateFinished(let report):
+            if (report.error?.underlying as? DocumentError)?.code == .tooLarge { makeRoom() }
+            tell(.updateFinished(url, report))
         case .replaced(let list):
             publish()
             tell(.listReplaced(url, list))
         case .reset, .loaded: publish()
         }
+    }
+
+    /// For the list that was too long for the room that was left, when it is fetched again.
+    private func makeRoom() {
+        let now = clock.now
+        let evicted = state.withLock { $0.removeUnseen(at: now) }
+        evicted?.documents?.reset()
     }
 
     /// Makes one snapshot of all lists. Those out of date are part of it: what they revoke stays revoked.
@@ -211,12 +224,7 @@ public final class RevocationStore: RevocationSource {
             state.begun &+= 1
             return (state.begun, state.places)
         }
-        let lists = places.sorted { $0.key.octets.lexicographicallyPrecedes($1.key.octets) }
-            .compactMap { _, place -> CertificateRevocationList? in
-                var list = place.documents?.snapshot.content
-                list?.provenance?.authorities = place.authorities.keys
-                return list
-            }
+        let lists = places.sorted { $0.key.precedes($1.key) }.compactMap { $0.value.documents?.snapshot.content }
         // Without the lock: this hashes every list of the application's.
         let revocation = Revocation.crls(
             configuration.lists + lists, certificates: configuration.certificates,

@@ -223,17 +223,25 @@ extension PathSearch {
 
     /// Without lists that were fetched for another authority of the same name. Such a list says nothing of the
     /// certificate, and an authority that takes another's name must not be able to have that one's certificates refused.
+    /// A list counts that was fetched for the issuer's key, that a known certificate's key signed, or that the certificate
+    /// names the place of. Where presented certificates are taken for anchors every list counts: whoever presents them
+    /// chooses the issuer's key.
     /// - Parameter issuers: what stands above the certificate on the path.
     /// - Returns: nil when the budget does not suffice.
     private mutating func own(
         _ lists: [CertificateRevocationList], about subject: Int, by issuers: ArraySlice<Int>, isOfSigner: Bool
     ) -> [CertificateRevocationList]? {
-        guard let issuer = issuers.first, lists.contains(where: { $0.provenance != nil }) else { return lists }
-        let key = OctetString(nodes[issuer].certificate.subjectPublicKeyInfo)
+        guard request.isTrusted == nil, let issuer = issuers.first, lists.contains(where: { $0.provenance != nil })
+        else { return lists }
+        let certificate = nodes[subject].certificate
+        guard meter.spend(octets: certificate.distributionPointLength) else { return nil }
+        let places = Set(CertificateDistributionPoints.addresses(of: certificate).map(OctetString.init))
+        let key = nodes[issuer].certificate.keyIdentity
         var signers: [Int]?
         var own: [CertificateRevocationList] = []
         for list in lists {
-            guard let provenance = list.provenance, provenance.signer != key, !provenance.authorities.contains(key)
+            guard let provenance = list.provenance, ![provenance.signer, provenance.authority].contains(key),
+                !places.contains(provenance.address)
             else {
                 own.append(list)
                 continue
@@ -245,14 +253,10 @@ extension PathSearch {
                     signers?.append(contentsOf: others)
                 }
             }
-            let isKnown = signers?.contains { isKey(provenance.signer, of: $0) } ?? false
+            let isKnown = signers?.contains { nodes[$0].certificate.keyIdentity == provenance.signer } ?? false
             if isKnown { own.append(list) }
         }
         return own
-    }
-
-    private func isKey(_ key: OctetString, of node: Int) -> Bool {
-        key == OctetString(nodes[node].certificate.subjectPublicKeyInfo)
     }
 
     /// Who signed a list: the issuer at hand, another certificate of that name further up the path, or one whose own path
@@ -328,7 +332,7 @@ extension PathSearch {
 
     /// nil when the budget is spent.
     private mutating func verify(_ list: CertificateRevocationList, by signer: Int) -> Bool? {
-        if let provenance = list.provenance { return isKey(provenance.signer, of: signer) }
+        if let provenance = list.provenance { return provenance.signer == nodes[signer].certificate.keyIdentity }
         let key = RevocationMemory.SignedList(der: list.der, signature: list.signature, signer: signer)
         if let known = revocation.signatures[key] { return known }
         let name = OctetString(list.der[list.signature])

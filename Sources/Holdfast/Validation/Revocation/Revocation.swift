@@ -35,9 +35,9 @@ public struct Revocation: Sendable {
         for list in lists {
             hash.update(data: list.provenance?.digest ?? SHA256Digest.of(list.der))
             guard let provenance = list.provenance else { continue }
-            let keys = [provenance.signer] + provenance.authorities
-            for key in keys { hash.update(data: SHA256Digest.of(key.octets)) }
-            hash.update(data: Array("\(keys.count)".utf8))
+            for part in [provenance.signer, provenance.authority, provenance.address] {
+                hash.update(data: SHA256Digest.of(part.octets))
+            }
         }
         for certificate in certificates { hash.update(data: SHA256Digest.of(certificate.der)) }
         digest = Array(hash.finalize())

@@ -29,7 +29,7 @@ struct RevocationAuthority: Sendable, Hashable {
 
     /// Who signed a list.
     enum Signer {
-        /// With a SubjectPublicKeyInfo.
+        /// With the ``X509Certificate/keyIdentity``.
         case known(OctetString)
         /// With what keeps the list from being the authority's.
         case none(String)
@@ -65,7 +65,7 @@ extension PathSearch {
         var issuers = [add(authority.issuer, isAnchor: authority.issuer == authority.anchor)]
         if authority.issuer != authority.anchor { issuers.append(add(authority.anchor, isAnchor: true)) }
         switch answer(of: list, about: nil, by: issuers[...]) {
-        case .signed(let node, _): return .known(OctetString(nodes[node].certificate.subjectPublicKeyInfo))
+        case .signed(let node, _): return .known(nodes[node].certificate.keyIdentity)
         case .unusable(let objection): return .none(objection.found)
         case .overBudget(let what): return .none("a list whose signers are not found within \(what)")
         }

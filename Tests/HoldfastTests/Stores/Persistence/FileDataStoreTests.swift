@@ -41,6 +41,21 @@ struct FileDataStoreTests {
         }
     }
 
+    @Test("A pipe or a folder in the place of a file is an error at once")
+    func pipe() async throws {
+        try await withStore { store in
+            #expect(store.save(data: Data([1]), forKey: "default"))
+            let file = store.file(forKey: "default")
+            try FileManager.default.removeItem(at: file)
+            #expect(unsafe mkfifo(file.path, 0o600) == 0)
+            let error = #expect(throws: FileDataStoreError.self) { try store.load(forKey: "default") }
+            #expect(error?.code == .unreadable && error?.found == "it is no regular file")
+            try FileManager.default.removeItem(at: file)
+            try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+            #expect(throws: FileDataStoreError.self) { try store.load(forKey: "default") }
+        }
+    }
+
     @Test("Keys that differ are files that differ, whatever is in them, and none leaves the folder")
     func keys() async throws {
         try await withStore { store in

@@ -157,36 +157,78 @@ struct DistributionPointStoreTests {
         #expect(try fixture.code(store, of: fixture.leaf.chain + [namesake.certificate.der]) == .revoked)
     }
 
-    @Test("refuses where none of the lists of the place that a certificate names can be used")
+    @Test("keeps an authority's list at a place where another of its name has its own")
     func sharedPlace() async throws {
         let store = try fixture.store(configured: [])
+        fixture.publish([Fixture.issuingURL: try fixture.list()])
+        #expect(try fixture.code(store) == nil)
+        _ = await store.updateError()
+        #expect(store.lists.count(where: \.isUsable) == 1)
         let namesake = try fixture.root.intermediate(name: fixture.issuing.certificate.specification.subject)
         let own = try namesake.leaf(names: ["www.example.com"]) {
             $0.extensions = [Fixture.point(Fixture.issuingURL)]
         }
-        fixture.publish([Fixture.issuingURL: try fixture.list(by: namesake)])
-        #expect(try fixture.code(store, of: own.chain) == nil)
+        // What is at the place that it names cannot be used for it.
+        #expect(try fixture.code(store, of: own.chain) == .revocationUnknown)
+        // Somebody on the way serves the other's list, which is newer.
+        fixture.clock.advance(by: 60)
+        fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf, by: namesake)])
         _ = await store.updateError()
-        let changes = store.changes()
+        #expect(store.lists.count(where: \.isUsable) == 2)
         #expect(try fixture.code(store) == nil)
-        // From then on the place is the other's as well.
-        for await _ in changes { break }
-        #expect(try fixture.code(store) == .revocationUnknown)
+        #expect(try fixture.code(store, of: own.chain) == nil)
+
+        // Without a list of its own, what is at the place that it names is no answer.
+        let other = try fixture.store(configured: []) { $0.secureDataStore = InMemoryDataStore() }
+        #expect(try fixture.code(other, of: own.chain) == nil)
+        _ = await other.updateError()
+        #expect(try fixture.code(other) == .revocationUnknown)
     }
 
-    @Test("keeps no more bytes than it may of lists that only certificates name")
+    @Test("keeps no more bytes than it may of lists that only certificates name, and renews what it keeps")
     func room() async throws {
         let list = try fixture.list(fixture.leaf)
-        let store = try fixture.store(configured: []) { $0.maximumTotalBytes = list.count - 1 }
+        let store = try fixture.store(configured: []) { $0.maximumTotalBytes = 2 * list.count + 10 }
+        let rootList = try fixture.list(by: fixture.root)
         fixture.publish([Fixture.issuingURL: list])
         #expect(try fixture.code(store) == nil)
+        _ = await store.updateError()
+        #expect(try fixture.code(store) == .revoked)
+        // There is no room for another, and there is for one entry more.
+        fixture.clock.advance(by: 60)
+        let grown = try fixture.list(fixture.leaf, fixture.issuing.certificate)
+        fixture.publish([Fixture.issuingURL: grown, Fixture.rootURL: rootList])
         let error = await store.updateError()
-        #expect(store.lists.allSatisfy { $0.list == nil })
         #expect((error?.underlying as? DocumentError)?.code == .tooLarge, "\(String(describing: error))")
+        #expect(store.lists.compactMap(\.list).map(\.count) == [2])
+        // What no path names any more makes room, when the list is fetched again.
+        fixture.clock.advance(by: 25 * 3_600)
+        let above = try fixture.root.leaf(names: ["www.example.com"]) {
+            $0.extensions = [Fixture.point(Fixture.rootURL)]
+        }
+        #expect(try fixture.code(store, of: above.chain) == nil)
+        fixture.publish([Fixture.rootURL: try fixture.list(by: fixture.root)])
+        _ = await store.updateError()
+        #expect(await store.updateError() == nil)
+        #expect(store.lists.filter(\.isUsable).map(\.url.absoluteString) == [Fixture.rootURL])
+
         // What the configuration names is the application's own choice.
-        let configured = try fixture.store { $0.maximumTotalBytes = list.count - 1 }
+        let configured = try fixture.store { $0.maximumTotalBytes = 1 }
+        fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf)])
         #expect(await configured.updateError() == nil)
         #expect(try fixture.code(configured) == .revoked)
+    }
+
+    @Test("reserves room for the growth of each list, and gives it back with the place")
+    func shares() {
+        let room = RevocationRoom(100)
+        var first: RevocationRoom.Share? = RevocationRoom.Share(of: room)
+        let second = RevocationRoom.Share(of: room)
+        #expect(first?.take(30) == true)
+        #expect(!second.take(41) && second.take(40))
+        #expect(first?.take(60) == true && first?.take(61) == false)
+        first = nil
+        #expect(second.take(100))
     }
 
     private func effort(_ store: RevocationStore) throws -> ValidationEffort {

@@ -119,10 +119,16 @@ struct RevocationStoreTests {
         let other = try RevocationStore(
             configuration: configuration, clock: fixture.clock, logger: fixture.log.logger)
         #expect(other.lists.map { $0.list == nil } == [true])
-        #expect(fixture.log.lines.contains { $0.contains("the store starts empty") })
         #expect(fixture.provider.requests.count == asked)
         other.reset()
+        let again = try fixture.store()
+        #expect(again.lists.first?.isUsable == true)
+        let key = try #require(again.state.withLock { $0.places.values.first?.documents?.format.storageKey })
+        var stored = try #require(fixture.storage.loadData(forKey: key))
+        stored[stored.count - 1] ^= 1
+        #expect(fixture.storage.save(data: stored, forKey: key))
         #expect(try fixture.store().lists.first?.list == nil)
+        #expect(fixture.log.lines.contains { $0.contains("the store starts empty") })
     }
 
     @Test("asks conditionally with the server's tag, or else its date, and keeps the list that has not changed")
