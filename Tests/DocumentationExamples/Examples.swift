@@ -139,7 +139,8 @@ func nioTesting() async throws -> (Int, Int) {
 }
 
 func repository(
-    offline: TUFSigningKey, online: TUFSigningKey, pinFile: PinFile, url: URL, now: Date
+    offline: TUFSigningKey, online: TUFSigningKey, pinFile: PinFile, url: URL, now: Date,
+    upload: (URL, TUFUploadPlan.Object) async throws -> Void
 ) async throws {
     var state = try TUFRepositoryState(
         roles: [
@@ -152,4 +153,7 @@ func repository(
     try folder.writeDrafts(state)
     let publication = try await TUFPublication.make(of: folder.state(), in: folder, onlineKeys: [online], at: now)
     try folder.write(publication)
+    for object in try await folder.uploadPlan(at: now).objects {
+        try await upload(folder.published.appending(path: object.path), object)
+    }
 }

@@ -105,15 +105,13 @@ public struct TUFPublication: Sendable {
         var objects: [Object] = []
         if live == nil { objects.append(.metadata("1.root.json", root)) }
         if newTargets != nil {
-            let name = "targets/\(TUFContents.digest(pins)).\(TUFContents.target)"
-            if live?.pins != pins { objects.append(Object(path: name, data: pins, isImmutable: true)) }
+            if live?.pins != pins { objects.append(.pins(pins)) }
             objects.append(.metadata("\(targets.version).targets.json", targets))
         }
         if snapshot.data != live?.snapshot.data {
             objects.append(.metadata("\(snapshot.version).snapshot.json", snapshot))
         }
-        objects.append(
-            Object(path: "metadata/timestamp.json", data: timestamp.data, isImmutable: false))
+        objects.append(.timestamp(timestamp))
         if live != nil, let newRoot { objects.append(.metadata("\(newRoot.version).root.json", newRoot)) }
         self.objects = objects
         var next = state
@@ -171,7 +169,7 @@ public struct TUFPublication: Sendable {
             guard let pins = state.live?.pins, proved == (try PinFile(json: pins)) else {
                 throw Self.refusal("other pins in the bundle")
             }
-            objects.append(Object(path: "bundle.json", data: bundle, isImmutable: false))
+            objects.append(Object(path: TUFRepositoryFolder.bundleName, data: bundle, isImmutable: false))
         } catch let error as TUFError {
             throw Self.refusal(error.description)
         } catch let error as StoreError {
@@ -238,7 +236,16 @@ public struct TUFPublication: Sendable {
 }
 
 extension TUFPublication.Object {
-    fileprivate static func metadata(_ name: String, _ file: TUFMetadataFile) -> TUFPublication.Object {
+    static func metadata(_ name: String, _ file: TUFMetadataFile) -> TUFPublication.Object {
         TUFPublication.Object(path: "metadata/\(name)", data: file.data, isImmutable: true)
+    }
+
+    static func timestamp(_ file: TUFMetadataFile) -> TUFPublication.Object {
+        TUFPublication.Object(path: "metadata/timestamp.json", data: file.data, isImmutable: false)
+    }
+
+    static func pins(_ data: Data) -> TUFPublication.Object {
+        let name = "targets/\(TUFContents.digest(data)).\(TUFContents.target)"
+        return TUFPublication.Object(path: name, data: data, isImmutable: true)
     }
 }

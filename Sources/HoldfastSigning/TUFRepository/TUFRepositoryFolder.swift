@@ -6,7 +6,8 @@ import HoldfastTUF
 /// around.
 ///
 /// `public` has `bundle.json`, and the folders `metadata` and `targets` as every client of The Update Framework knows
-/// them. Whoever changes the folder makes sure that nobody else does so meanwhile.
+/// them. `replaced.json` says what was served before, which ``uploadPlan(at:)`` needs. Whoever changes the folder makes
+/// sure that nobody else does so meanwhile.
 public struct TUFRepositoryFolder: Sendable {
     /// The folder.
     public let folder: URL
@@ -18,9 +19,11 @@ public struct TUFRepositoryFolder: Sendable {
     public var published: URL { folder.appending(path: "public") }
     private var draft: URL { folder.appending(path: "draft") }
 
+    /// Where clients find everything in one file.
+    static let bundleName = "bundle.json"
     private static let (rootDraft, targetsDraft, pinsDraft) = ("root.json", "targets.json", "pins.json")
     private static let maximumPinFile = TUFSettings().targetBytes
-    private static let maximumBundle = 64 << 20
+    static let maximumBundle = 64 << 20
 
     /// Whether a repository is published or prepared in the folder.
     public var isThere: Bool {
@@ -100,7 +103,7 @@ public struct TUFRepositoryFolder: Sendable {
         do {
             let source = TUFFolderSource(folder: published)
             _ = try await TUFRehearsalClient(root: root).pins(from: source, at: time)
-            guard let bundle = try read(published.appending(path: "bundle.json"), atMost: Self.maximumBundle) else {
+            guard let bundle = try read(published.appending(path: Self.bundleName), atMost: Self.maximumBundle) else {
                 throw TUFRepositoryError(.refusedByClients, expected: "bundle.json", found: "no bundle.json")
             }
             _ = try PinBundle.proved(bundle, root: root, clock: TUFFixedClock(now: time))
@@ -138,7 +141,7 @@ public struct TUFRepositoryFolder: Sendable {
         }
     }
 
-    private func read(_ url: URL, atMost limit: Int) throws(TUFRepositoryError) -> Data? {
+    func read(_ url: URL, atMost limit: Int) throws(TUFRepositoryError) -> Data? {
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
         do {
             return try AtomicFile.read(url, maximumBytes: limit, isOwn: true)
@@ -176,6 +179,7 @@ public struct TUFRepositoryFolder: Sendable {
     /// that verifies. A process that is killed on the way publishes again: it goes on from what clients get then.
     /// - Throws: ``TUFRepositoryError`` `storage`.
     public func write(_ publication: TUFPublication) throws(TUFRepositoryError) {
+        try writeReplaced(by: publication)
         for object in publication.objects { try write(object) }
         try writeDrafts(publication.state)
     }
@@ -185,7 +189,7 @@ public struct TUFRepositoryFolder: Sendable {
     }
 
     /// Readable by everybody: there is no secret in it, and a web server is another user.
-    private func write(_ data: Data, to file: URL) throws(TUFRepositoryError) {
+    func write(_ data: Data, to file: URL) throws(TUFRepositoryError) {
         do {
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -196,7 +200,7 @@ public struct TUFRepositoryFolder: Sendable {
         }
     }
 
-    private static func failure(_ error: any Error, _ file: URL) -> TUFRepositoryError {
+    static func failure(_ error: any Error, _ file: URL) -> TUFRepositoryError {
         TUFRepositoryError(
             .storage, of: file.lastPathComponent, expected: "a file that can be replaced",
             found: AtomicFile.reason(error, at: file.path))

@@ -21,6 +21,11 @@ struct RepositoryPlace: ParsableArguments {
         }
     }
 
+    /// What is said where nothing is published that a verb needs.
+    var unpublished: CommandFailure {
+        CommandFailure(.notSigned, "nothing is published in \(path): publish first")
+    }
+
     func write(_ state: TUFRepositoryState) throws(CommandFailure) {
         try CommandFailure.translating { () throws(TUFRepositoryError) in try folder.writeDrafts(state) }
     }

@@ -8,7 +8,10 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
         abstract: "Check what is prepared, and publish it.",
-        usage: "holdfastctl repository publish <folder> --key <online key> [<options>]",
+        usage: """
+            holdfastctl repository publish <folder> --key <online key> [<options>]
+            holdfastctl repository publish <folder> --plan [--json]
+            """,
         discussion: """
             Asks every host of the new pin file at every address, as check --pins does. Then it makes snapshot and \
             timestamp with the online key, has clients go through what it is about to write, those that know nothing \
@@ -27,12 +30,18 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
             While online keys are being replaced, give the new one and the old one: what both have signed verifies at \
             every moment.
 
+            With --plan it checks all of that and writes nothing: it prints the files in their order, each with what an \
+            object store or a CDN is told: headers, and what has to hold there. Without --key it prints the same of what \
+            is published already, for its upload; docs/formats.md has the fields of --json.
+
             EXAMPLES
+              holdfastctl repository publish site --key online.pem --plan
               holdfastctl repository publish site --key online.pem
               holdfastctl repository publish site --key new-online.pem --key online.pem
               holdfastctl repository publish site --key online.pem --force offline
+              holdfastctl repository publish site --plan --json | scripts/publish-s3 BUCKET
 
-            Exit codes: 0 published, 1 not published, since a check or a signature is missing, 2 wrong usage, 3 a host \
+            Exit codes: 0 published or planned, 1 not published, since a check or a signature is missing, 2 wrong usage, 3 a host \
             could not be asked, or a file not be read or written.
             """)
 
@@ -56,6 +65,7 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(lock) {} }
         let state = try await place.state()
         let now = SystemWallClock().now
+        if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
         var warnings: [String] = []
         var overridden: [String] = []
         if let pins = state.draftPins {
@@ -69,9 +79,9 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
                 overridden += try Self.overriding(result.findings, force)
             }
         }
-        let report = try await publishing.publish(
-            state, place, signers, includingDrafts: true, allowing: Set(force.compactMap(\.exception)), at: now)
-        try report.finish(warnings, overridden, json: publishing.json)
+        try await publishing.publish(
+            state, place, signers, includingDrafts: true, allowing: Set(force.compactMap(\.exception)),
+            warnings: warnings, overridden: overridden, at: now)
     }
 
     /// - Returns: what was overridden.

@@ -11,53 +11,87 @@ struct RepositoryPublishing: ParsableArguments {
     @Option(help: ArgumentHelp("How long the timestamp lasts, at least 7d.", valueName: "time"))
     var lifetime = TimeSpan(seconds: 14 * 86_400)
 
+    @Flag(
+        help: ArgumentHelp(
+            "Write nothing: print what would be written, with headers and conditions for an upload; without --key, what "
+                + "is published already."))
+    var plan = false
+
     @Flag(help: "Print JSON instead of text.")
     var json = false
 
     func validateKeys() throws {
-        guard !keys.key.isEmpty else { throw ValidationError("Give the online key with --key.") }
+        guard plan || !keys.key.isEmpty else { throw ValidationError("Give the online key with --key.") }
     }
 
-    /// Days before the end of what is signed offline from which on somebody is told.
-    private static let warningDays = 30
+    /// Prints how what is published is uploaded, if that is what is asked for: a plan without a key.
+    /// - Returns: whether it was.
+    func printUpload(
+        of state: TUFRepositoryState, in place: RepositoryPlace, _ signers: [TUFSigningKey], at now: Date
+    ) async throws -> Bool {
+        guard plan, signers.isEmpty else { return false }
+        guard let live = state.live else { throw place.unpublished }
+        let uploads: TUFUploadPlan
+        do throws(TUFRepositoryError) {
+            uploads = try await place.folder.uploadPlan(at: now)
+        } catch {
+            throw CommandFailure(error)
+        }
+        try RepositoryPlan(uploads, of: live, in: place, isWritten: true).print(asJSON: json)
+        return true
+    }
 
+    /// Publishes, or says what would be written.
     func publish(
         _ state: TUFRepositoryState, _ place: RepositoryPlace, _ signers: [TUFSigningKey], includingDrafts: Bool,
-        allowing exceptions: Set<TUFPublication.Exception> = [], at now: Date
-    ) async throws(CommandFailure) -> RepositoryReport {
+        allowing exceptions: Set<TUFPublication.Exception> = [], warnings: [String] = [], overridden: [String] = [],
+        at now: Date
+    ) async throws {
         let publication: TUFPublication
+        var uploads: TUFUploadPlan?
         do throws(TUFRepositoryError) {
             publication = try await TUFPublication.make(
                 of: state, in: place.folder, onlineKeys: signers,
                 lifetimes: .init(timestamp: .seconds(lifetime.seconds)), includingDrafts: includingDrafts,
                 allowing: exceptions, at: now)
-            try place.folder.write(publication)
+            if plan {
+                uploads = try place.folder.uploadPlan(of: publication)
+            } else {
+                try place.folder.write(publication)
+            }
         } catch {
             throw CommandFailure(error)
         }
         let next = publication.state
-        let versions = [next.live?.root, next.live?.targets, next.live?.timestamp].compactMap(\.self)
-            .map { "\($0.role.rawValue) \($0.version)" }.joined(separator: ", ")
+        var overridden = overridden
+        if publication.hasGap { overridden.append("gap: clients of single files were refused between two writes") }
+        if exceptions.contains(.lifetime), lifetime.seconds < 7 * 86_400 {
+            overridden.append("lifetime: the timestamp lasts less than 7 days")
+        }
+        let warnings = warnings + RepositoryWatch(days: Self.warningDays).endings(of: next, at: now)
+        if let uploads, let live = next.live {
+            for line in overridden { Output.standard.complain("overridden: \(SafeText.escapedLine(line))") }
+            for line in warnings { Output.standard.complain("warning: \(SafeText.escapedLine(line))") }
+            return try RepositoryPlan(uploads, of: live, in: place, isWritten: false).print(asJSON: json)
+        }
+        let versions = next.live?.versions ?? ""
         var report = RepositoryReport("\(includingDrafts ? "Published" : "Renewed"): \(versions)")
         try report.take(next, at: now)
         report.written = publication.objects.map { "\(place.path)/public/\($0.path)" }
-        if publication.hasGap {
-            report.overridden.append("gap: clients of single files were refused between two writes")
-        }
-        if exceptions.contains(.lifetime), lifetime.seconds < 7 * 86_400 {
-            report.overridden.append("lifetime: the timestamp lasts less than 7 days")
-        }
-        report.warnings = RepositoryWatch(days: Self.warningDays).endings(of: next, at: now)
-        return report
+        report.overridden = overridden
+        report.warnings = warnings
+        try report.print(asJSON: json)
     }
+
+    /// Days before the end of what is signed offline from which on somebody is told.
+    private static let warningDays = 30
 }
 
-extension RepositoryReport {
-    func finish(_ warnings: [String], _ overridden: [String], json: Bool) throws {
-        var report = self
-        report.warnings = warnings + report.warnings
-        report.overridden = overridden + report.overridden
-        try report.print(asJSON: json)
+extension TUFRepositoryState.Live {
+    /// For the first line of a report.
+    var versions: String {
+        [root, targets, timestamp].compactMap(\.self).map { "\($0.role.rawValue) \($0.version)" }
+            .joined(separator: ", ")
     }
 }
 

@@ -13,6 +13,8 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
             asks no host, and publishes nothing of what is prepared. If it does not run for as long as the timestamp \
             lasts, clients go on with the pins that they have, and say that they are stale.
 
+            With --plan it writes nothing, as publish --plan does.
+
             EXAMPLES
               holdfastctl repository renew site --key online.pem
 
@@ -33,11 +35,9 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         let state = try await place.state()
-        guard state.live != nil else {
-            throw CommandFailure(.notSigned, "nothing is published in \(place.path): publish first")
-        }
-        let report = try await publishing.publish(
-            state, place, signers, includingDrafts: false, at: SystemWallClock().now)
-        try report.print(asJSON: publishing.json)
+        guard state.live != nil else { throw place.unpublished }
+        let now = SystemWallClock().now
+        if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
+        try await publishing.publish(state, place, signers, includingDrafts: false, at: now)
     }
 }

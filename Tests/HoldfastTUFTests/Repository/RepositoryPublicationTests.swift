@@ -112,6 +112,77 @@ struct RepositoryPublicationTests {
     }
 
     @Test(
+        "Uploaded to a store that has the publication before, clients old and new verify after each object of the plan",
+        arguments: Change.allCases)
+    func uploaded(_ change: Change) async throws {
+        try await withTemporaryFolder { folder in
+            let scene = try RepositoryScene(folder)
+            try scene.begin(root: [offline], targets: [offline], online: online)
+            try await scene.prepare(signedBy: [offline])
+            if change != .firstPins { try await scene.publish(online) }
+            scene.clock.advance(by: RepositoryScene.day)
+            let old = change == .firstPins ? [] : try scene.newDevices()
+            #expect(await scene.refusing(old).isEmpty)
+            let before = try scene.files()
+            let publication = try await prepared(change, scene).publication
+            let ahead = try scene.repository.uploadPlan(of: publication)
+            #expect(ahead.objects.map(\.path) == publication.objects.map(\.path))
+            try scene.repository.write(publication)
+            let (after, plan) = (try scene.files(), try await scene.repository.uploadPlan(at: scene.clock.now))
+            // What clients may ask for, whatever they have.
+            #expect(Set(plan.objects.map(\.path)).isSuperset(of: publication.objects.map(\.path)))
+            #expect(
+                plan.objects.filter { before[$0.path] != after[$0.path] }.map(\.path)
+                    == publication.objects.map(\.path))
+            for object in plan.objects where object.precondition == .unchanged {
+                #expect(object.replaces == before[object.path].map { [TestRepository.digest($0)] } ?? [])
+            }
+            try FileManager.default.removeItem(at: scene.repository.published)
+            for (path, data) in before { try scene.serve(data, as: path) }
+            for object in plan.objects {
+                let data = try #require(after[object.path])
+                #expect(object.byteCount == data.count && object.sha256 == TestRepository.digest(data))
+                if object.precondition == .absent { #expect([nil, data].contains(before[object.path])) }
+                try scene.serve(data, as: object.path)
+                guard change != .firstPins || object == plan.objects.last else { continue }
+                let all = old + (try scene.newDevices())
+                let refusals = await scene.refusing(all)
+                #expect(refusals.isEmpty, "after \(object.path): \(refusals)")
+                #expect(try scene.lockedOut(all) == 0)
+            }
+        }
+    }
+
+    @Test("A plan of an upload knows what the folder served before, and refuses a folder that clients refuse")
+    func replaced() async throws {
+        try await small { scene in
+            var earlier: [String] = []
+            for _ in 0..<3 {
+                earlier.insert(TestRepository.digest(try scene.served("metadata/timestamp.json")), at: 0)
+                scene.clock.advance(by: RepositoryScene.day)
+                try await scene.publish(online, renewing: true)
+            }
+            let timestamp = try await scene.repository.uploadPlan(at: scene.clock.now).objects.first {
+                $0.path == "metadata/timestamp.json"
+            }
+            #expect(timestamp?.replaces == earlier && timestamp?.cacheControl == "no-cache")
+            scene.clock.advance(by: 20 * RepositoryScene.day)
+            await #expect(throws: TUFRepositoryError.self) {
+                try await scene.repository.uploadPlan(at: scene.clock.now)
+            }
+            scene.clock.advance(by: -20 * RepositoryScene.day)
+            let file = scene.repository.folder.appending(path: "replaced.json")
+            for text in ["{}", "{\"version\":2,\"replaced\":{}}", "{\"version\":1,\"replaced\":{\"a\":[\"00\"]}}"] {
+                try Data(text.utf8).write(to: file)
+                let refusal = await #expect(throws: TUFRepositoryError.self) {
+                    try await scene.repository.uploadPlan(at: scene.clock.now)
+                }
+                #expect(refusal?.code == .damaged && refusal?.subject == "replaced.json")
+            }
+        }
+    }
+
+    @Test(
         "python-tuf takes what is published, from the first version through every rotation",
         .enabled(if: ForeignPeer.runsPythonTUF, "no Python with python-tuf"), arguments: Change.allCases)
     func foreignClient(_ change: Change) async throws {

@@ -88,6 +88,19 @@ final class RepositoryScene {
         try Data(contentsOf: repository.published.appending(path: path))
     }
 
+    /// Everything that is served, by its path.
+    func files() throws -> [String: Data] {
+        let paths = try? FileManager.default.subpathsOfDirectory(atPath: repository.published.path)
+        let files = (paths ?? []).filter { $0.hasSuffix(".json") }
+        return try Dictionary(uniqueKeysWithValues: files.map { ($0, try served($0)) })
+    }
+
+    func serve(_ data: Data, as path: String) throws {
+        let file = repository.published.appending(path: path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: file)
+    }
+
     /// A device with nothing but the app, and the root that it came with.
     func device(_ way: PinScene.Way, root: Int = 1) throws -> PinRepository {
         func url(_ path: String) throws -> URL { try #require(URL(string: RepositoryProvider.base + path)) }

@@ -1,0 +1,65 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+/// An operator who publishes a repository in the folder `site`, with the keys offline.pem and online.pem.
+extension SigningSite {
+    var published: URL { folder.appending(path: "site/public") }
+
+    @discardableResult
+    func repository(
+        _ verb: String, _ arguments: String..., more: [String] = [], at line: SourceLocation = #_sourceLocation
+    ) async throws -> CommandRun {
+        let run = try await run(["repository", verb] + arguments + more)
+        #expect(run.status == 0, "\(verb) \(arguments): \(run.output)\(run.errors)", sourceLocation: line)
+        return run
+    }
+
+    /// Begins it, with pins that are prepared.
+    func beginRepository(active: TestCertificate, backup: TestCertificate) async throws {
+        for name in ["offline.pem", "online.pem"] { try write(name, SigningKey().pem, mode: 0o600) }
+        try await repository(
+            "init", "site", "--small", "--offline-key", "offline.pem", "--online-key", "online.pem")
+        try await preparePins(active: active, backup: backup)
+    }
+
+    func preparePins(active: TestCertificate, backup: TestCertificate) async throws {
+        let host = try PinFile.Host(
+            try HostPattern(Self.name),
+            pins: [
+                try PinFile.KeyPin(Pin.publicKey(of: active.der)),
+                try PinFile.KeyPin(Pin.publicKey(of: backup.der), state: .backup),
+            ])
+        try write("bank.pins.json", String(decoding: try PinFile(hosts: [host]).json, as: UTF8.self))
+        try await repository("pins", "site", "bank.pins.json", "--key", "offline.pem")
+    }
+
+    /// Publishes without asking a host, of which there is none.
+    func publishRepository(by keys: String...) async throws {
+        try await repository("publish", "site", "--force", "offline", more: keys.flatMap { ["--key", $0] })
+    }
+
+    /// Begins and publishes it.
+    func beginPublishedRepository(active: TestCertificate, backup: TestCertificate) async throws {
+        try await beginRepository(active: active, backup: backup)
+        try await publishRepository(by: "online.pem")
+    }
+
+    /// Prepares another online key, whose file is `online-NUMBER.pem`.
+    func prepareOnlineKey(_ number: Int, after old: String = "online.pem") async throws {
+        try write("online-\(number).pem", SigningKey().pem, mode: 0o600)
+        try await repository(
+            "rotate", "site", "--role", "online", "--add", "online-\(number).pem", "--remove", old, "--key",
+            "offline.pem")
+    }
+
+    /// What is served under each name.
+    func servedFiles() throws -> [String: Data] {
+        let paths = try? FileManager.default.subpathsOfDirectory(atPath: published.path)
+        let files = (paths ?? []).filter { $0.hasSuffix(".json") }
+        return try Dictionary(
+            uniqueKeysWithValues: files.map { ($0, try Data(contentsOf: published.appending(path: $0))) })
+    }
+}
