@@ -4,29 +4,72 @@ import HoldfastTUF
 import HoldfastTesting
 import Testing
 
-/// An app with the first root of a repository, which fetches its bundle.
+/// An app with the first root of a repository, which fetches its bundle, or its files one by one.
 struct RepositoryApp {
-    private let repository: PinRepository
+    let repository: PinRepository
     private let name: String
 
     /// - Parameter folder: what is served.
-    init(_ folder: URL, name: String) throws {
+    init(_ folder: URL, name: String, fetchingFiles: Bool = false) throws {
+        try self.init(
+            root: Data(contentsOf: folder.appending(path: "metadata/1.root.json")), name: name,
+            url: "https://pins.example.com/", fetchingFiles: fetchingFiles,
+            PublishedFolder(folder: folder, url: "https://pins.example.com/"))
+    }
+
+    /// - Parameter store: where the repository was uploaded to.
+    init(_ store: S3Store, root: Data, name: String, fetchingFiles: Bool) throws {
+        try self.init(root: root, name: name, url: store.url, fetchingFiles: fetchingFiles, FetchedFile())
+    }
+
+    private init(
+        root: Data, name: String, url: String, fetchingFiles: Bool, _ provider: any RemoteDataProvider
+    ) throws {
+        func place(_ path: String) throws -> URL { try #require(URL(string: url + path)) }
         self.name = name
-        let url = try #require(URL(string: "https://pins.example.com/bundle.json"))
         var configuration = PinRepositoryConfiguration(
-            source: .bundle(url), root: try Data(contentsOf: folder.appending(path: "metadata/1.root.json")),
-            floor: PinFloor(covering: [try HostPattern(name)]))
-        configuration.remoteDataProvider = PublishedFile(url: folder.appending(path: "bundle.json"))
+            source: fetchingFiles
+                ? .files(metadata: try place("metadata"), targets: try place("targets"))
+                : .bundle(try place("bundle.json")),
+            root: root, floor: PinFloor(covering: [try HostPattern(name)]))
+        configuration.allowsPlainHTTP = true
+        configuration.remoteDataProvider = provider
         configuration.secureDataStore = InMemoryDataStore()
         repository = try PinRepository(checking: configuration, logger: RecordingLog().logger)
     }
 
-    /// Fetches the bundle that is served now, which has to be taken, and goes to a server.
+    /// Fetches what is served now, which has to be taken.
+    func update() async throws { try await repository.update(mode: .forced) }
+
+    /// Fetches what is served now, which has to be taken, and goes to a server.
     func isLetIn(by certificate: TestCertificate, trusting root: TestAuthority) async throws -> Bool {
-        try await repository.update(mode: .forced)
+        try await update()
         let trust = ServerTrust(
             certificates: certificate.chain, host: try DialledHost(name),
             anchors: try TrustAnchors(der: [root.certificate.der]))
         return try repository.policy(for: name).evaluate(trust, at: SystemWallClock().now).isTrusted
+    }
+}
+
+/// What a web server would hand out of a folder.
+private struct PublishedFolder: RemoteDataProvider {
+    let folder: URL
+    let url: String
+
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        let path = String(request.url.absoluteString.dropFirst(url.count))
+        guard let data = try? Data(contentsOf: folder.appending(path: path)) else { throw RemoteDataError(status: 404) }
+        return RemoteDataResponse(.body(data))
+    }
+}
+
+/// What a server on loopback does hand out.
+private struct FetchedFile: RemoteDataProvider {
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        let run = try await CommandRun.run(
+            try #require(ForeignPeers.curl), ["-sS", "-w", "\n%{http_code}", request.url.absoluteString])
+        let status = run.output.split(separator: "\n").last.flatMap { Int($0) } ?? 0
+        guard status == 200 else { throw RemoteDataError(status: status) }
+        return RemoteDataResponse(.body(Data(run.output.utf8.dropLast("\n200".utf8.count))))
     }
 }
