@@ -27,11 +27,7 @@ struct RepositoryPinCheck {
     init(new data: Data, live: Data?, path: String) throws(CommandFailure) {
         name = "\(path)/draft/pins.json"
         self.data = data
-        do throws(PinFileError) {
-            new = try PinFile(json: data)
-        } catch {
-            throw CommandFailure(.invalidList, "\(name): \(error)")
-        }
+        new = try PinFileReading.pinFile(data, named: name)
         self.live = live.flatMap { try? PinFile(json: $0) }
     }
 

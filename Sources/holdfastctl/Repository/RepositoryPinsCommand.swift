@@ -61,9 +61,11 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
 
     /// What a signed file needs, where it does not say so itself.
     private func complete(_ data: Data, at now: Date) throws(CommandFailure) -> Data {
+        let file = try PinFileReading.pinFile(
+            data, named: self.file,
+            remedies: [.signedList: "make a pin file of the servers with holdfastctl pin HOST --format json"])
+        guard file.issuedAt == nil || file.notAfter == nil || file.refresh == nil else { return data }
         do throws(PinFileError) {
-            let file = try PinFile(json: data)
-            guard file.issuedAt == nil || file.notAfter == nil || file.refresh == nil else { return data }
             let issued = file.issuedAt ?? now
             let usual = try PinFile.Refresh(
                 after: 21_600, jitter: PinFile.Fraction(millionths: 300_000) ?? .zero, grace: 14 * 86_400)

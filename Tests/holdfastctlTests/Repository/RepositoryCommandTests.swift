@@ -260,4 +260,23 @@ struct RepositoryCommandTests {
                 try await Self.refusal(site, ["publish", "site", "--key", "online.pem"]).contains("Prepare the pins"))
         }
     }
+
+    @Test("A file that is no pin file is named for what it is, before anything is prepared")
+    func foreignFiles() async throws {
+        try await SigningSite.with { site in
+            let (leaf, backup) = (try site.leaf("leaf.pem"), try site.leaf("b.pem"))
+            try await site.beginPublishedRepository(active: leaf, backup: backup)
+            try site.list([(SigningSite.name, "a", 30)])
+            for (file, text) in [
+                ("pins.json", "it looks like signed list: make a pin file of the servers with holdfastctl pin"),
+                ("site/public/bundle.json", "it looks like bundle of a repository of pins"),
+                ("site/public/metadata/1.targets.json", "it looks like metadata of The Update Framework"),
+                ("leaf.pem", "it looks like PEM"),
+            ] {
+                let run = try await site.run(["repository", "pins", "site", file])
+                #expect(run.status == 1 && run.errors.contains(text), "\(file): \(run.errors)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: site.folder.appending(path: "site/draft/pins.json").path))
+        }
+    }
 }
