@@ -57,13 +57,21 @@ let package = Package(
             name: "PinFileOnBothEnds",
             dependencies: [holdfast("Holdfast"), holdfast("HoldfastNIO"), nioCore, nioPosix, nioSSL],
             swiftSettings: settings),
+        .executableTarget(
+            name: "PinsFromRepository",
+            dependencies: [
+                holdfast("Holdfast"), holdfast("HoldfastAsyncHTTPClient"), holdfast("HoldfastTUF"), asyncHTTPClient,
+                logging, nioCore,
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                "PinnedFetch", "PinnedLine", "DeviceServer", "PinKeeper", "PinFileOnBothEnds", holdfast("Holdfast"),
-                holdfast("HoldfastNIO"), holdfast("HoldfastAsyncHTTPClient"), holdfast("HoldfastMetrics"),
-                holdfast("HoldfastSigning"), holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), nioCore,
-                nioPosix, nioSSL, logging, serviceLifecycle,
+                "PinnedFetch", "PinnedLine", "DeviceServer", "PinKeeper", "PinFileOnBothEnds", "PinsFromRepository",
+                holdfast("Holdfast"), holdfast("HoldfastNIO"), holdfast("HoldfastAsyncHTTPClient"),
+                holdfast("HoldfastMetrics"), holdfast("HoldfastSigning"), holdfast("HoldfastTUF"),
+                holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), nioCore, nioPosix, nioSSL, logging,
+                serviceLifecycle,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: settings),
