@@ -6,6 +6,7 @@ import HoldfastMetrics
 import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastSigning
+import HoldfastTUF
 import HoldfastTesting
 import NIOCore
 import NIOPosix
@@ -156,4 +157,15 @@ func repository(
     for object in try await folder.uploadPlan(at: now).objects {
         try await upload(folder.published.appending(path: object.path), object)
     }
+}
+
+func shippedBundle(
+    _ manager: TrustManager, bundleURL: URL, root: Data, bundleOfThisBuild: Data, buildDate: Date
+) async throws {
+    let floor = PinFloor(covering: [try HostPattern("api.example.com")])
+    var configuration = PinRepositoryConfiguration(source: .bundle(bundleURL), root: root, floor: floor)
+    configuration.buildDate = buildDate
+    configuration.shipped = .init(bundle: bundleOfThisBuild, grace: .seconds(2 * 365 * 86_400))
+    let repository = try await PinRepository.load(configuration: configuration)
+    manager.add(policy: try repository.policy(for: "api.example.com"))
 }
