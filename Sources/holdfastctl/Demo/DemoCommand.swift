@@ -11,8 +11,9 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             Makes a throwaway authority and a dozen servers that cannot be reached from outside, connects to each, and \
             compares every verdict with the expected one. Then pins change in the field: a client takes them from a \
-            signed list over HTTPS, or from the keys that a trust server signed, and refuses what nobody should trust. \
-            Needs no network and changes nothing on this machine. Takes a few seconds.
+            signed list over HTTPS, from the keys that a trust server signed, or from a repository that cannot be \
+            rolled back, and refuses what nobody should trust. Needs no network and changes nothing on this machine. \
+            Takes a few seconds.
 
             EXAMPLES
               holdfastctl demo
@@ -71,6 +72,9 @@ struct DemoCommand: AsyncParsableCommand {
             output.line()
             output.heading("Online pinning: a trust server validates hosts and signs their keys (CMS).")
             try await DemoTrustServer.tell(on: stage, note)
+            output.line()
+            output.heading("Pins that cannot be rolled back: a repository (TUF) in one file, from any file server.")
+            try await DemoRepository.tell(on: stage, note)
         } catch {
             throw CommandFailure(.connectFailed, "the pins of the demo could not be served: \(error)")
         }

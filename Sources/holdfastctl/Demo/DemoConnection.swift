@@ -1,6 +1,7 @@
 import Holdfast
 import HoldfastNIO
 import HoldfastNIOTesting
+import HoldfastTUF
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -39,10 +40,13 @@ struct DemoConnection {
     /// For steps that are judged by one.
     var store: CertStore?
     var trustServer: TrustServerStore?
+    var repository: PinRepository?
 
     func run() async throws -> DemoResult {
         let client = try PinnedTLSClient(
-            trust: .policy(try stage.policy(step.policy, store: store, trustServer: trustServer)), host: stage.host,
+            trust: .policy(
+                try stage.policy(step.policy, store: store, trustServer: trustServer, repository: repository)),
+            host: stage.host,
             validator: PathValidator(
                 anchors: stage.anchors, revocation: step.policy == .revocation ? stage.lists : .none,
                 transparency: step.policy == .transparency ? .required(stage.logs) : .none),

@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastTUF
 import HoldfastTesting
 import NIOSSL
 
@@ -13,6 +14,8 @@ enum DemoPolicy {
     case store
     /// The keys in a trust server's document.
     case online
+    /// The pins of a repository.
+    case repository
 
     var name: String {
         switch self {
@@ -23,6 +26,7 @@ enum DemoPolicy {
         case .certificatePin: "cert pin"
         case .store: "store"
         case .online: "online key"
+        case .repository: "repository"
         }
     }
 }
@@ -135,7 +139,8 @@ struct DemoStage {
 
     /// The pins are those of the trusted server's own certificate, or what the store has at the time.
     func policy(
-        _ kind: DemoPolicy, store: CertStore? = nil, trustServer: TrustServerStore? = nil
+        _ kind: DemoPolicy, store: CertStore? = nil, trustServer: TrustServerStore? = nil,
+        repository: PinRepository? = nil
     ) throws -> any TrustPolicy {
         let pattern = HostPattern(host)
         switch kind {
@@ -150,6 +155,9 @@ struct DemoStage {
         case .online:
             guard let trustServer else { throw CommandFailure(.connectFailed, "there is no trust server") }
             return trustServer.trustPolicy(for: pattern)
+        case .repository:
+            guard let repository else { throw CommandFailure(.connectFailed, "there is no repository") }
+            return repository.policy(for: pattern)
         }
     }
 }

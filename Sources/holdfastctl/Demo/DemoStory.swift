@@ -100,9 +100,10 @@ struct DemoStory {
         tell(
             .update(
                 DemoUpdate(
-                    what: what, expected: expected, error: failure,
-                    hasRightPins: result(certificate, in: store) == .trusted && result(other, in: store) == .untrusted,
-                    usesChallenge: store.configuration.useChallenge)))
+                    what: what, kind: store.configuration.useChallenge ? .answer : .document,
+                    expected: expected.map { .document($0) }, error: failure,
+                    hasRightPins: result(certificate, in: store) == .trusted && result(other, in: store) == .untrusted
+                )))
     }
 
     private func result(_ certificate: TestCertificate, in store: CertStore) -> CertStore.ValidationResult {

@@ -18,7 +18,7 @@ enum DemoTable {
 
     static func print(_ update: DemoUpdate, to output: Output) {
         let pieces = row(
-            update.isAsExpected ? "ok" : "WRONG", update.what, "signer", "",
+            update.isAsExpected ? "ok" : "WRONG", update.what, update.kind.judge, "",
             update.error == nil ? "accepted" : "refused", update.reason)
         print(pieces, isAsExpected: update.isAsExpected, to: output)
     }
@@ -49,6 +49,7 @@ enum DemoTable {
             case .certificatePin: "the pinned certificate is in a valid path"
             case .store: "the list has its certificate"
             case .online: "the trust server's document has its key"
+            case .repository: "the pin file has its key"
             }
         }
         let facts: String
@@ -59,6 +60,7 @@ enum DemoTable {
         case .hostNameMismatch: facts = "it is for \(failure.found)"
         case .pinMismatch where result.step.policy == .store: facts = "the list has another certificate"
         case .pinMismatch where result.step.policy == .online: facts = "the document has another key"
+        case .pinMismatch where result.step.policy == .repository: facts = "the pin file has other keys"
         case .pinMismatch: facts = "a valid path without the pin"
         case .noUsablePins: facts = "the store says empty"
         case .revoked: facts = "a list of its authority names it"

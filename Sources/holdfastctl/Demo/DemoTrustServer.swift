@@ -1,7 +1,6 @@
 import Foundation
 import Holdfast
 import HoldfastAsyncHTTPClient
-import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
 import NIOSSL
@@ -13,39 +12,15 @@ struct DemoTrustServer {
     private let stage: DemoStage
     private let key: TrustServerKey
     private let store: TrustServerStore
-    private let published: Document
+    private let published: DemoFile
     private let impostor: TestCertificate
     private let tell: (DemoStory.Event) -> Void
-
-    /// What is published at the moment.
-    private final class Document: Sendable {
-        private let data: Lock<Data>
-
-        init(_ data: Data) { self.data = Lock(data) }
-
-        func replace(with data: Data) { self.data.withLock { $0 = data } }
-
-        var response: [UInt8] {
-            let data = data.withLock { $0 }
-            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(data.count)\r\nConnection: close\r\n\r\n"
-            return Array(head.utf8) + [UInt8](data)
-        }
-    }
 
     /// Runs it; each event is told as it happens.
     static func tell(on stage: DemoStage, _ tell: @escaping (DemoStory.Event) -> Void) async throws {
         let key = try TrustServerKey(customer: customer, kind: .p256, at: stage.clock.now)
-        let document = Document(try Self.document(of: stage, by: key))
-        let leaf = try stage.issuing.leaf(names: [.address([127, 0, 0, 1])])
-        let tls = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: try leaf.chain.map { .certificate(try NIOSSLCertificate(bytes: $0, format: .der)) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(leaf.key.privateKeyPEM.utf8), format: .pem))))
-        let script: ScriptedHTTPServer.HeadScript = { _, _ in [.sendOctets(document.response), .close] }
-        try await ScriptedHTTPServer.with(tls: tls, answering: script) { server in
-            guard let url = URL(string: "https://127.0.0.1:\(server.port)/\(customer).json.signed") else {
-                throw CommandFailure(.connectFailed, "there is no URL for the trust server")
-            }
+        let document = DemoFile(try Self.document(of: stage, by: key))
+        try await document.serving(on: stage, as: "\(customer).json.signed") { url in
             var settings = OnlinePinningSettings()
             settings.secureDataStore = InMemoryDataStore()
             settings.remoteDataProvider = AsyncHTTPClientDataProvider(
@@ -95,7 +70,8 @@ struct DemoTrustServer {
         tell(
             .update(
                 DemoUpdate(
-                    what: what, expected: expected, error: failure, hasRightPins: hasRightPins, usesChallenge: false)))
+                    what: what, kind: .document, expected: .document(expected), error: failure,
+                    hasRightPins: hasRightPins)))
     }
 
     private func isTrusted(_ certificate: TestCertificate) -> Bool {

@@ -1,36 +1,89 @@
 import Holdfast
+import HoldfastTUF
 
-/// What came of one update of the demo's store.
+/// What came of one update of the demo's pins.
 struct DemoUpdate {
+    /// What was published.
+    enum Kind: Equatable {
+        /// A document that somebody signed.
+        case document
+        /// An answer to a challenge.
+        case answer
+        /// A repository's files; how current the pins are afterwards.
+        case repository(PinRepository.State)
+
+        /// What judges it, for people.
+        var judge: String {
+            if case .repository = self { "root" } else { "signer" }
+        }
+    }
+
+    /// Why something is refused.
+    enum Refusal: Equatable {
+        case document(DocumentError.Code)
+        case metadata(TUFError.Code)
+
+        var text: String {
+            switch self {
+            case .document(let code): code.rawValue
+            case .metadata(let code): code.rawValue
+            }
+        }
+    }
+
     /// What was published, for people.
     let what: String
+    let kind: Kind
     /// Why it has to be refused; nil where it has to be taken.
-    let expected: DocumentError.Code?
+    let expected: Refusal?
     let error: StoreError?
     /// Whether the pins that count afterwards are those that should.
     let hasRightPins: Bool
-    /// Whether it is an answer to a challenge.
-    let usesChallenge: Bool
 
-    var code: DocumentError.Code? { (error?.underlying as? DocumentError)?.code }
+    private var refusal: Refusal? {
+        switch error?.underlying {
+        case let error as DocumentError: .document(error.code)
+        case let error as TUFError: .metadata(error.code)
+        default: nil
+        }
+    }
 
-    var isAsExpected: Bool { (error == nil) == (expected == nil) && code == expected && hasRightPins }
+    var isAsExpected: Bool { (error == nil) == (expected == nil) && refusal == expected && hasRightPins }
 
     var reason: String {
         guard isAsExpected else {
             let pins = hasRightPins ? "" : "the wrong pins count; "
-            return "\(pins)\(error.map { "\($0)" } ?? "taken") (expected: \(expected?.rawValue ?? "to be taken"))"
+            return "\(pins)\(error.map { "\($0)" } ?? "taken") (expected: \(expected?.text ?? "to be taken"))"
         }
-        guard let code else { return usesChallenge ? "signed for this challenge" : "signed with the key" }
-        let facts =
-            switch code {
-            case .invalidSignature where usesChallenge: "made for another challenge"
-            case .invalidSignature: "not what the signer signed"
-            case .untrustedSigner: "signed with another certificate"
-            case .wrongCustomer: "it is for \(error.map { ($0.underlying as? DocumentError)?.found ?? "" } ?? "")"
-            case .losesPins: "the host would be left without pins"
-            default: error?.found ?? ""
-            }
-        return "\(code.rawValue): \(facts)"
+        switch (refusal, kind) {
+        case (nil, .document): return "signed with the key"
+        case (nil, .answer): return "signed for this challenge"
+        case (nil, .repository(let state)): return "signed by enough keys; the pins are \(state.rawValue)"
+        case (.document(let code)?, _): return "\(code.rawValue): \(facts(of: code))"
+        case (.metadata(let code)?, .repository(let state)):
+            return "\(code.rawValue): \(facts(of: code)); the pins are \(state.rawValue)"
+        case (.metadata(let code)?, _): return "\(code.rawValue): \(facts(of: code))"
+        }
+    }
+
+    private func facts(of code: DocumentError.Code) -> String {
+        switch code {
+        case .invalidSignature where kind == .answer: "made for another challenge"
+        case .invalidSignature: "not what the signer signed"
+        case .untrustedSigner: "signed with another certificate"
+        case .wrongCustomer: "it is for \((error?.underlying as? DocumentError)?.found ?? "")"
+        case .losesPins: "the host would be left without pins"
+        default: error?.found ?? ""
+        }
+    }
+
+    private func facts(of code: TUFError.Code) -> String {
+        let role = (error?.underlying as? TUFError)?.subject ?? ""
+        return switch code {
+        case .rolledBack: "an older \(role)"
+        case .expired: "the \(role) has ended"
+        case .notSigned: "too few keys signed the \(role)"
+        default: error?.found ?? ""
+        }
     }
 }

@@ -13,10 +13,10 @@ struct DemoTests {
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         #expect(!run.actsOnTerminal)
-        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 34)
+        #expect(run.lines.filter { $0.hasPrefix("ok ") }.count == 50)
         #expect(!run.output.contains("WRONG"))
-        #expect(run.output.contains("13 refused: not one byte of a request reached a server."))
-        #expect(run.output.contains("All 34 verdicts as expected"))
+        #expect(run.output.contains("16 refused: not one byte of a request reached a server."))
+        #expect(run.output.contains("All 50 verdicts as expected"))
         for code in [
             "pinMismatch", "expired", "revoked", "notTransparent", "hostNameMismatch", "unknownIssuer", "noUsablePins",
         ] {
@@ -41,7 +41,7 @@ struct DemoTests {
             #expect(line.hasPrefix("ok ") && line.contains(what) && line.contains("  \(verdict)"), "\(line)")
             #expect(reason.isEmpty || line.contains(reason), "\(line)")
         }
-        #expect(run.output.contains("6 documents refused: the last good pins stayed."))
+        #expect(run.output.contains("12 documents refused: the last good pins stayed."))
     }
 
     @Test("A trust server's document is awaited, pins its keys, and is not replaced by what nobody should trust")
@@ -53,6 +53,32 @@ struct DemoTests {
             ("machine in the middle", "refused", "pinMismatch"),
             ("another trust server", "refused", "untrustedSigner"),
             ("another customer", "refused", "wrongCustomer"), ("after all that", "accepted", ""),
+        ]
+        #expect(scene.count == expected.count)
+        for (line, (what, verdict, reason)) in zip(scene, expected) {
+            #expect(line.hasPrefix("ok ") && line.contains(what) && line.contains("  \(verdict)"), "\(line)")
+            #expect(reason.isEmpty || line.contains(reason), "\(line)")
+        }
+    }
+
+    @Test("A repository's pins stay through a rollback, a freeze and stolen keys, and the next root ends each theft")
+    func repository() async throws {
+        let run = try await CommandRun.holdfastctl(["demo"])
+        let scene = run.lines.drop { !$0.hasPrefix("Pins that cannot be rolled back") }.dropFirst()
+            .prefix { !$0.isEmpty }
+        let expected: [(String, String, String)] = [
+            ("nothing stored", "accepted", "the pin file has its key"), ("old key withdrawn", "accepted", "fresh"),
+            ("the old key, stolen", "refused", "pinMismatch"),
+            ("rollback", "refused", "rolledBack: an older timestamp; the pins are fresh"),
+            ("after the rollback", "refused", "pinMismatch"),
+            ("freeze", "refused", "expired: the timestamp has ended; the pins are stale"),
+            ("meanwhile", "accepted", "the pin file has its key"), ("a new timestamp", "accepted", "fresh"),
+            ("the thief's pins", "refused", "notSigned: too few keys signed the targets; the pins are fresh"),
+            ("overtaken", "refused", "rolledBack: an older timestamp"), ("another online key", "accepted", "fresh"),
+            ("once more", "refused", "notSigned: too few keys signed the timestamp"),
+            ("the thief's root", "refused", "notSigned: too few keys signed the root"),
+            ("another key instead", "accepted", "fresh"), ("machine in the middle", "refused", "pinMismatch"),
+            ("after all that", "accepted", ""),
         ]
         #expect(scene.count == expected.count)
         for (line, (what, verdict, reason)) in zip(scene, expected) {
@@ -73,7 +99,8 @@ struct DemoTests {
             _ update: DemoUpdate, _ expected: DocumentError.Code?, hasRightPins: Bool = true
         ) -> Bool {
             DemoUpdate(
-                what: "", expected: expected, error: update.error, hasRightPins: hasRightPins, usesChallenge: false
+                what: "", kind: .document, expected: expected.map { .document($0) }, error: update.error,
+                hasRightPins: hasRightPins
             ).isAsExpected
         }
         #expect(isAsExpected(taken, nil))
@@ -89,7 +116,7 @@ struct DemoTests {
     func verbose() async throws {
         let run = try await CommandRun.holdfastctl(["demo", "--verbose"])
         #expect(run.status == 0)
-        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 13)
+        #expect(run.lines.filter { $0.contains("remedy: ") }.count == 16)
     }
 
     @Test("A step counts as expected only with the right reason and with the bytes where they belong")

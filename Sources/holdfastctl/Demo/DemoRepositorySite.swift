@@ -1,0 +1,86 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTUF
+import HoldfastTesting
+
+/// A repository of pins in a folder, and those who hold its keys: the operator's, or the one of a thief.
+struct DemoRepositorySite {
+    /// Who signs.
+    struct Keys {
+        let root: [TUFSigningKey]
+        /// How many of the root keys have to sign.
+        let threshold: Int
+        let targets: TUFSigningKey
+        /// Of snapshot and timestamp.
+        let online: TUFSigningKey
+    }
+
+    let host: HostPattern
+    let keys: Keys
+    let clock: ManualClock
+    private let folder: TUFRepositoryFolder
+
+    /// Publishes the first pins.
+    init(in folder: URL, host: HostPattern, keys: Keys, pins: [Pin], clock: ManualClock) async throws {
+        self.host = host
+        self.keys = keys
+        self.clock = clock
+        self.folder = TUFRepositoryFolder(folder)
+        let online = TUFRoleKeys([keys.online.publicKey])
+        let begun = try TUFRepositoryState(
+            roles: [
+                .root: TUFRoleKeys(keys.root.map(\.publicKey), threshold: keys.threshold),
+                .targets: TUFRoleKeys([keys.targets.publicKey]), .snapshot: online, .timestamp: online,
+            ], at: clock.now)
+        try self.folder.writeDrafts(begun)
+        try await publish(pins, signedBy: Array(keys.root.prefix(keys.threshold)) + [keys.targets])
+    }
+
+    /// Publishes a pin file: the key in use first, its backup behind it.
+    func publish(_ pins: [Pin], signedBy signers: [TUFSigningKey]) async throws {
+        let now = clock.now
+        let entry = try PinFile.Host(
+            host,
+            pins: try pins.enumerated().map { try PinFile.KeyPin($1, state: $0 == 0 ? .active : .backup) })
+        let file = try PinFile(
+            issuedAt: now, notAfter: now.addingTimeInterval(90 * Self.day),
+            refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400), hosts: [entry])
+        try await publish(signedBy: signers, online: [keys.online]) { try $0.prepare(pins: file.json, at: now) }
+    }
+
+    /// Publishes a change that keyholders sign; without one, what is there is renewed.
+    func publish(
+        signedBy signers: [TUFSigningKey] = [], online: [TUFSigningKey],
+        _ change: (inout TUFRepositoryState) throws -> Void = { _ in }
+    ) async throws {
+        var state = try await folder.state()
+        try change(&state)
+        for signer in signers { _ = try state.sign(by: signer) }
+        try folder.write(try await TUFPublication.make(of: state, in: folder, onlineKeys: online, at: clock.now))
+    }
+
+    /// A root of a version, as it is served.
+    func root(_ version: Int) throws -> Data {
+        try Data(contentsOf: folder.published.appending(path: "metadata/\(version).root.json"))
+    }
+
+    /// What a file server has to have: `bundle.json`.
+    var bundle: Data {
+        get throws { try Data(contentsOf: folder.published.appending(path: "bundle.json")) }
+    }
+
+    /// What a thief serves: the true roots, a forged one if there is one, and everything else from the thief's own
+    /// repository.
+    func bundle(withFilesOf thief: DemoRepositorySite, root: Data? = nil) throws -> Data {
+        var bundle = try RepositoryBundle([UInt8](try self.bundle), maximumBytes: Self.maximumBytes)
+        let other = try RepositoryBundle([UInt8](try thief.bundle), maximumBytes: Self.maximumBytes)
+        if let root { bundle.roots.append(root) }
+        (bundle.timestamp, bundle.snapshot) = (other.timestamp, other.snapshot)
+        (bundle.targets, bundle.pins) = (other.targets, other.pins)
+        return bundle.json
+    }
+
+    static let day: TimeInterval = 86_400
+    private static let maximumBytes = 1 << 20
+}
