@@ -38,6 +38,7 @@ extension CommandFailure {
             switch error.code {
             case .storage: .unwritableFile
             case .wrongPlace: .unreadableFile
+            case .signerFailed: .signerFailed
             case .damaged, .invalidPins: .invalidList
             default: .notSigned
             }
