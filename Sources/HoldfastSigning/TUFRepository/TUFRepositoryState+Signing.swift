@@ -49,6 +49,15 @@ extension TUFRepositoryState {
             .filter { ids.insert($0.id).inserted }
     }
 
+    /// Which of the keys of a role have signed its file, by the published root.
+    /// - Throws: ``TUFRepositoryError`` where there is no root.
+    public func signers(of file: TUFMetadataFile) throws(TUFRepositoryError) -> [String] {
+        guard let root = live?.root else {
+            throw TUFRepositoryError(.wrongPlace, expected: "a root", found: "none")
+        }
+        return try Self.delegator(file.role, root).signers(of: file.file).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// What the drafts still need, before they are published.
     /// - Throws: ``TUFRepositoryError`` where a draft does not follow on what is published, or a signature does not
     ///   verify.
