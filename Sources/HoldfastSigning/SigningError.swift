@@ -32,6 +32,10 @@ public struct SigningError: HoldfastError {
         case invalidRequest
         /// What a trust server remembers between two rounds is not as it was written.
         case damagedMemory
+        /// What signs with a key that is elsewhere, such as in a token, gave no signature.
+        case signerFailed
+        /// What signs with a key that is elsewhere gave a signature that does not verify with the public key.
+        case wrongSignature
         /// Cryptography failed although that should be impossible.
         case cryptographyFailed
     }
@@ -41,9 +45,9 @@ public struct SigningError: HoldfastError {
     /// What would have been right, what was found instead, and what to do.
     public let facts: ErrorFacts
 
-    init(_ code: Code, expected: String, found: String) {
+    init(_ code: Code, expected: String, found: String, remedy: String? = nil) {
         self.code = code
-        facts = ErrorFacts(expected: expected, found: found, remedy: Self.remedy(for: code))
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? Self.remedy(for: code))
     }
 
     private static func remedy(for code: Code) -> String {
@@ -67,6 +71,10 @@ public struct SigningError: HoldfastError {
         case .invalidRequest: "Name the hosts that the certificate is for, such as www.example.com or *.example.com."
         case .damagedMemory:
             "Put back a copy of the file, or remove it: then only what is seen from now on is published."
+        case .signerFailed: "Find out why it did not sign, and try again."
+        case .wrongSignature:
+            "Check that it signs with this key, that it hashes what it gets exactly once, and that it prints the signature "
+                + "alone."
         case .cryptographyFailed: "Try again, and report it."
         }
     }

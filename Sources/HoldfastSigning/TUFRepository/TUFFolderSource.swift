@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Holdfast
 import HoldfastTUF
 
@@ -20,8 +20,10 @@ struct TUFFolderSource: RepositorySource {
 }
 
 /// Shows one time.
-struct TUFFixedClock: WallClock {
-    let now: Date
+package struct TUFFixedClock: WallClock {
+    package let now: Date
+
+    package init(now: Date) { self.now = now }
 
     /// Before anything expires.
     static let beforeEverything = TUFFixedClock(now: .distantPast)

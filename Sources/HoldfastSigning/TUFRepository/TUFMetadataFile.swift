@@ -61,6 +61,10 @@ public struct TUFMetadataFile: Sendable {
         do {
             for key in keys { signatures[Array(key.publicKey.id.utf8)] = try key.signature(for: file.canonical) }
             return try TUFMetadataFile(signed, signatures: signatures)
+        } catch let error as SigningError where error.code == .signerFailed || error.code == .wrongSignature {
+            throw TUFRepositoryError(
+                error.code == .signerFailed ? .signerFailed : .wrongSignature, of: role.rawValue,
+                expected: error.expected, found: error.found, remedy: error.remedy)
         } catch {
             throw TUFRepositoryError(
                 .cannotBeWritten, of: role.rawValue, expected: "\(role.rawValue) metadata that can be signed",

@@ -1,37 +1,73 @@
 import Crypto
+import CryptoExtras
 public import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// The public key of a role (section 4.2.2): Ed25519 or P-256.
-public struct TUFPublicKey: Sendable, Hashable {
-    /// The kinds of key that a repository is made with. Clients know more.
+/// The public key of a role (section 4.2.2).
+///
+/// Two of them are equal if they have the same id and the same content.
+public struct TUFPublicKey: Sendable {
+    /// The kinds of key that a repository is made with.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Ed25519 (RFC 8032).
         case ed25519
         /// ECDSA on P-256 with SHA-256.
         case p256 = "p-256"
+        /// ECDSA on P-384 with SHA-384; for keys that are elsewhere, such as in a token.
+        case p384 = "p-384"
+        /// RSA of 2,048 bits or more with PSS and SHA-256 (RFC 8017); for keys that are elsewhere, such as in a token.
+        case rsaPSS = "rsa-pss"
     }
 
-    /// The key id: SHA-256 over the canonical JSON of the key, in 64 small hexadecimal digits.
+    /// The key id. That of a new key is SHA-256 over its canonical JSON, in 64 lower-case hexadecimal digits; that of a
+    /// key in a root is what the root calls it.
     public let id: String
     /// Its kind.
     public let kind: Kind
-    /// 32 octets in hexadecimal, or a SubjectPublicKeyInfo in PEM.
-    private let value: String
+    /// As root lists it.
+    let tree: JSONTree
 
     private init(_ kind: Kind, _ value: String) {
+        let (type, scheme) =
+            switch kind {
+            case .ed25519: ("ed25519", "ed25519")
+            case .p256: ("ecdsa", "ecdsa-sha2-nistp256")
+            case .p384: ("ecdsa", "ecdsa-sha2-nistp384")
+            case .rsaPSS: ("rsa", "rsassa-pss-sha256")
+            }
+        let tree = JSONTree(fields: [
+            "keytype": JSONTree(text: type), "scheme": JSONTree(text: scheme),
+            "keyval": JSONTree(fields: ["public": JSONTree(text: value)]),
+        ])
         self.kind = kind
-        self.value = value
-        id = HexText.text(of: SHA256.hash(data: Self.object(kind, value).canonical))
+        self.tree = tree
+        id = HexText.text(of: SHA256.hash(data: tree.canonical))
+    }
+
+    /// A key as a root lists it; nil for one that verifies nothing, or whose id nobody could type.
+    init?(id: [UInt8], _ tree: JSONTree) {
+        guard (1...128).contains(id.count), id.allSatisfy({ (0x21...0x7E).contains($0) }),
+            let read = try? MetadataKey(tree), read.identity != nil
+        else { return nil }
+        switch read.signatureScheme {
+        case .ed25519: kind = .ed25519
+        case .ecdsaP256: kind = .p256
+        case .ecdsaP384: kind = .p384
+        case .rsaPSS: kind = .rsaPSS
+        // Nobody makes such keys any more.
+        case .rsaPKCS1: return nil
+        }
+        self.id = String(decoding: id, as: UTF8.self)
+        self.tree = tree
     }
 
     init(_ key: Curve25519.Signing.PublicKey) { self.init(.ed25519, HexText.text(of: key.rawRepresentation)) }
 
     init(_ key: P256.Signing.PublicKey) { self.init(.p256, key.pemRepresentation) }
 
-    /// Reads a public key: PEM of a SubjectPublicKeyInfo, or the Base64 of a P-256 key's X9.63 form that
-    /// `holdfastctl keygen` prints.
+    /// Reads a public key: PEM of a SubjectPublicKeyInfo (RFC 7468), or what `holdfastctl keygen` prints: Base64 of the
+    /// X9.63 form of P-256, 65 octets, or of the 32 octets of Ed25519.
     /// - Parameter content: of a file.
     /// - Throws: ``SigningError`` `notAKeyFile` or `unsupportedKey`.
     public init(_ content: Data) throws(SigningError) {
@@ -43,26 +79,39 @@ public struct TUFPublicKey: Sendable, Hashable {
                 throw SigningError(
                     .notAKeyFile, expected: "a public key in PEM (BEGIN PUBLIC KEY)", found: "another block")
             }
-            if let key = try? P256.Signing.PublicKey(derRepresentation: der) {
-                self.init(key)
-            } else if der.count == 44, der.starts(with: Self.ed25519Prefix),
-                let key = try? Curve25519.Signing.PublicKey(rawRepresentation: der.dropFirst(Self.ed25519Prefix.count))
-            {
-                self.init(key)
-            } else {
-                throw SigningError(.unsupportedKey, expected: "a key of P-256 or Ed25519", found: "another")
-            }
+            try self.init(der: der)
             return
         }
         let text = content.filter { !" \t\r\n".utf8.contains($0) }
-        guard let octets = CanonicalBase64.decode(text),
-            let key = try? P256.Signing.PublicKey(x963Representation: octets)
-        else {
+        let octets = CanonicalBase64.decode(text) ?? []
+        if octets.count == 32, let key = try? Curve25519.Signing.PublicKey(rawRepresentation: octets) {
+            self.init(key)
+        } else if let key = try? P256.Signing.PublicKey(x963Representation: octets) {
+            self.init(key)
+        } else {
             throw SigningError(
-                .notAKeyFile, expected: "a public key in PEM, or the Base64 of a P-256 key's X9.63 form",
-                found: "another content")
+                .notAKeyFile, expected: "a public key in PEM, or what holdfastctl keygen prints",
+                found: "another content"
+            )
         }
-        self.init(key)
+    }
+
+    private init(der: [UInt8]) throws(SigningError) {
+        if let key = try? P256.Signing.PublicKey(derRepresentation: der) {
+            self.init(key)
+        } else if let key = try? P384.Signing.PublicKey(derRepresentation: der) {
+            self.init(.p384, key.pemRepresentation)
+        } else if der.count == 44, der.starts(with: Self.ed25519Prefix),
+            let key = try? Curve25519.Signing.PublicKey(rawRepresentation: der.dropFirst(Self.ed25519Prefix.count))
+        {
+            self.init(key)
+        } else if let key = try? _RSA.Signing.PublicKey(derRepresentation: der), key.keySizeInBits >= 2_048 {
+            self.init(.rsaPSS, key.pemRepresentation)
+        } else {
+            throw SigningError(
+                .unsupportedKey, expected: "a key of Ed25519, P-256, P-384 or RSA of 2048 bits or more",
+                found: "another")
+        }
     }
 
     private static let maximumBytes = 65_536
@@ -71,18 +120,38 @@ public struct TUFPublicKey: Sendable, Hashable {
         0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
     ]
 
-    /// As root lists it.
-    var tree: JSONTree { Self.object(kind, value) }
+    /// As clients read it; nil for a key with which none of them verifies.
+    private var metadataKey: MetadataKey? { try? MetadataKey(tree) }
 
-    private static func object(_ kind: Kind, _ value: String) -> JSONTree {
-        let (type, scheme) =
-            switch kind {
-            case .ed25519: ("ed25519", "ed25519")
-            case .p256: ("ecdsa", "ecdsa-sha2-nistp256")
-            }
-        return JSONTree(fields: [
-            "keytype": JSONTree(text: type), "scheme": JSONTree(text: scheme),
-            "keyval": JSONTree(fields: ["public": JSONTree(text: value)]),
-        ])
+    /// Whether both are the same key, whatever they are called.
+    public func isSameKey(as other: TUFPublicKey) -> Bool {
+        guard let identity = metadataKey?.identity else { return false }
+        return identity == other.metadataKey?.identity
     }
+
+    /// A signature in the form that metadata has it, if it verifies.
+    /// - Parameter signature: 64 octets of Ed25519, an RSA-PSS signature, or of ECDSA either its DER (RFC 3279 2.2.3) or
+    ///   r and s side by side, as PKCS #11 has it.
+    func accepted(_ signature: [UInt8], over message: [UInt8]) -> [UInt8]? {
+        guard let metadataKey else { return nil }
+        let sideBySide: Data? =
+            switch kind {
+            case .p256: (try? P256.Signing.ECDSASignature(rawRepresentation: signature))?.derRepresentation
+            case .p384: (try? P384.Signing.ECDSASignature(rawRepresentation: signature))?.derRepresentation
+            case .ed25519, .rsaPSS: nil
+            }
+        return ([signature] + (sideBySide.map { [Array($0)] } ?? [])).first {
+            metadataKey.verifies($0, over: message)
+        }
+    }
+}
+
+extension TUFPublicKey: Hashable {
+    /// Whether both have the same id and the same content.
+    public static func == (left: TUFPublicKey, right: TUFPublicKey) -> Bool {
+        left.id.utf8.elementsEqual(right.id.utf8) && left.tree.canonical == right.tree.canonical
+    }
+
+    /// Hashes the content.
+    public func hash(into hasher: inout Hasher) { hasher.combine(tree.canonical) }
 }

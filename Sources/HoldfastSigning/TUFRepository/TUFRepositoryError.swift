@@ -18,6 +18,10 @@ public struct TUFRepositoryError: HoldfastError {
         case notSigned
         /// A signature of a draft does not verify.
         case invalidSignature
+        /// What signs with a key that is elsewhere gave no signature.
+        case signerFailed
+        /// What signs with a key that is elsewhere gave a signature that does not verify.
+        case wrongSignature
         /// The key signs nothing of what it was given for.
         case otherKey
         /// A draft does not follow on what is published.
@@ -61,6 +65,8 @@ extension TUFRepositoryError.Code {
         case .nothingToSign: "Prepare something first: new pins, or other keys."
         case .notSigned: "Pass the repository's folder on to the other keyholders, who sign with their keys."
         case .invalidSignature: "Do not sign it: prepare the change again, from pins and keys that you know."
+        case .signerFailed: "Find out why it did not sign, and try again; nothing was changed."
+        case .wrongSignature: "Check which key it signs with; nothing was changed."
         case .otherKey: "Give the key of a role that signs it."
         case .wrongVersion: "Prepare the change again: something else was published since."
         case .tooShort: "Choose a longer lifetime."

@@ -1,6 +1,6 @@
 public import Foundation
 import Holdfast
-import HoldfastTUF
+package import HoldfastTUF
 
 /// The folder of a repository: `public`, which any web server serves as it is, and `draft`, which the keyholders pass
 /// around.
@@ -33,6 +33,15 @@ public struct TUFRepositoryFolder: Sendable {
     }
 
     // MARK: Reading
+
+    /// What is published, as clients of single files find it.
+    package var source: some RepositorySource { TUFFolderSource(folder: published) }
+
+    /// What is published, as clients of the bundle find it; nil where there is none.
+    /// - Throws: ``TUFRepositoryError`` `storage`.
+    package func publishedBundle() throws(TUFRepositoryError) -> Data? {
+        try read(published.appending(path: Self.bundleName), atMost: Self.maximumBundle)
+    }
 
     /// Reads the state, and verifies what is published as a client does that has the first root; that metadata has
     /// expired is no error.
@@ -103,7 +112,7 @@ public struct TUFRepositoryFolder: Sendable {
         do {
             let source = TUFFolderSource(folder: published)
             _ = try await TUFRehearsalClient(root: root).pins(from: source, at: time)
-            guard let bundle = try read(published.appending(path: Self.bundleName), atMost: Self.maximumBundle) else {
+            guard let bundle = try publishedBundle() else {
                 throw TUFRepositoryError(.refusedByClients, expected: "bundle.json", found: "no bundle.json")
             }
             _ = try PinBundle.proved(bundle, root: root, clock: TUFFixedClock(now: time))

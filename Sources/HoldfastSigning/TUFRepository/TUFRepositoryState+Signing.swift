@@ -41,6 +41,23 @@ extension TUFRepositoryState {
         return (delegator.keyIDs.map { String(decoding: $0, as: UTF8.self) }, delegator.threshold)
     }
 
+    /// The keys of roles, by the root that is published and by the one that is being prepared; each once. Keys with which
+    /// nobody signs any more, such as those of RSA with PKCS #1 v1.5, are left out.
+    public func publicKeys(of roles: [TUFRole]) -> [TUFPublicKey] {
+        var ids: Set<String> = []
+        return judges.map(TUFRootContents.init).flatMap { root in roles.flatMap { root.publicKeys(of: $0) } }
+            .filter { ids.insert($0.id).inserted }
+    }
+
+    /// Which of the keys of a role have signed its file, by the published root.
+    /// - Throws: ``TUFRepositoryError`` where there is no root.
+    public func signers(of file: TUFMetadataFile) throws(TUFRepositoryError) -> [String] {
+        guard let root = live?.root else {
+            throw TUFRepositoryError(.wrongPlace, expected: "a root", found: "none")
+        }
+        return try Self.delegator(file.role, root).signers(of: file.file).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// What the drafts still need, before they are published.
     /// - Throws: ``TUFRepositoryError`` where a draft does not follow on what is published, or a signature does not
     ///   verify.

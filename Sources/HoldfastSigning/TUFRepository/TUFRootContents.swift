@@ -39,6 +39,11 @@ struct TUFRootContents {
         }
     }
 
+    /// The keys of a role that can sign.
+    func publicKeys(of role: TUFRole) -> [TUFPublicKey] {
+        (roles[role]?.keyIDs ?? []).compactMap { id in keys[id].flatMap { TUFPublicKey(id: id, $0) } }
+    }
+
     /// Says who signs a role.
     mutating func set(_ role: TUFRole, _ entry: Role, adding new: [TUFPublicKey] = []) {
         for key in new { keys[Array(key.id.utf8)] = key.tree }

@@ -1,34 +1,53 @@
 import Crypto
 import Holdfast
+import SwiftASN1
 
-/// The private key of a role: Ed25519 or P-256, from a file.
+/// The private key of a role: Ed25519 or P-256 from a file, or one that is elsewhere, such as in a token, a hardware
+/// security module or a key service.
 ///
-/// It holds a secret: keep its file at mode 0600, and those of root and targets away from every network.
+/// Unless it is elsewhere it holds a secret: keep its file at mode 0600, and those of root and targets away from every
+/// network.
 public struct TUFSigningKey: Sendable {
+    /// The kinds of key that can be made here.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Ed25519 (RFC 8032).
+        case ed25519
+        /// ECDSA on P-256 with SHA-256.
+        case p256 = "p-256"
+    }
+
     private enum Secret: Sendable {
         case ed25519(Curve25519.Signing.PrivateKey)
         case p256(P256.Signing.PrivateKey)
+        case elsewhere(@Sendable ([UInt8]) throws -> [UInt8])
     }
 
     private let secret: Secret
     /// The public key, as root lists it.
     public let publicKey: TUFPublicKey
 
-    private init(_ secret: Secret) {
-        self.secret = secret
-        publicKey =
-            switch secret {
-            case .ed25519(let key): TUFPublicKey(key.publicKey)
-            case .p256(let key): TUFPublicKey(key.publicKey)
-            }
+    private init(_ key: Curve25519.Signing.PrivateKey) {
+        (secret, publicKey) = (.ed25519(key), TUFPublicKey(key.publicKey))
     }
 
+    private init(_ key: P256.Signing.PrivateKey) { (secret, publicKey) = (.p256(key), TUFPublicKey(key.publicKey)) }
+
     /// Makes a new key.
-    public init(_ kind: TUFPublicKey.Kind = .p256) {
+    public init(_ kind: Kind = .p256) {
         switch kind {
-        case .ed25519: self.init(.ed25519(Curve25519.Signing.PrivateKey()))
-        case .p256: self.init(.p256(P256.Signing.PrivateKey()))
+        case .ed25519: self.init(Curve25519.Signing.PrivateKey())
+        case .p256: self.init(P256.Signing.PrivateKey())
         }
+    }
+
+    /// Names a key that is elsewhere, and what signs with it.
+    /// - Parameters:
+    ///   - publicKey: its public key; every signature is verified with it before it is used.
+    ///   - sign: gets the octets to be signed, canonical JSON, and returns the signature: 64 octets of Ed25519, an
+    ///     RSA-PSS signature, or of ECDSA either its DER (RFC 3279 2.2.3) or r and s side by side, as PKCS #11 has it.
+    ///     It hashes the octets itself. It may block, for as long as somebody needs to touch a token.
+    public init(publicKey: TUFPublicKey, signing sign: @escaping @Sendable ([UInt8]) throws -> [UInt8]) {
+        (secret, self.publicKey) = (.elsewhere(sign), publicKey)
     }
 
     /// Reads a key file, as `holdfastctl keygen` and `openssl genpkey -algorithm ed25519` write them: PKCS #8 (RFC 5958,
@@ -50,11 +69,11 @@ public struct TUFSigningKey: Sendable {
         default: throw PrivateKeyPEM.otherLabel
         }
         if let key = try? P256.Signing.PrivateKey(derRepresentation: der) {
-            self.init(.p256(key))
+            self.init(key)
         } else if der.count == Self.ed25519Prefix.count + 32, der.starts(with: Self.ed25519Prefix),
             let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: der.dropFirst(Self.ed25519Prefix.count))
         {
-            self.init(.ed25519(key))
+            self.init(key)
         } else {
             // A wrong password that leaves well-formed padding by chance leaves no key.
             throw SigningError(
@@ -68,15 +87,77 @@ public struct TUFSigningKey: Sendable {
         0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
     ]
 
-    /// Signs octets: 64 octets of Ed25519, or DER of an ECDSA signature.
+    /// Signs octets: 64 octets of Ed25519, DER of an ECDSA signature, or an RSA-PSS signature.
     func signature(for message: [UInt8]) throws(SigningError) -> [UInt8] {
         do {
-            return switch secret {
-            case .ed25519(let key): Array(try key.signature(for: message))
-            case .p256(let key): Array(try key.signature(for: message).derRepresentation)
+            switch secret {
+            case .ed25519(let key): return Array(try key.signature(for: message))
+            case .p256(let key): return Array(try key.signature(for: message).derRepresentation)
+            case .elsewhere: break
             }
         } catch {
             throw SigningError(.cryptographyFailed, expected: "a signature", found: "none")
+        }
+        let octets = try octetsFromElsewhere(for: message)
+        guard let signature = publicKey.accepted(octets, over: message) else {
+            throw SigningError(
+                .wrongSignature, expected: "a signature by the key \(TUFText.short(Array(publicKey.id.utf8)))",
+                found: "\(TUFText.count(octets.count, "octet")) that do not verify with it")
+        }
+        return signature
+    }
+
+    private func octetsFromElsewhere(for message: [UInt8]) throws(SigningError) -> [UInt8] {
+        guard case .elsewhere(let sign) = secret else { return [] }
+        do {
+            return try sign(message)
+        } catch let error as any HoldfastError {
+            throw SigningError(.signerFailed, expected: error.expected, found: error.found, remedy: error.remedy)
+        } catch {
+            throw SigningError(.signerFailed, expected: "a signature", found: ForeignErrorText.found(error))
+        }
+    }
+}
+
+// MARK: Files
+
+extension TUFSigningKey {
+    /// The key in PKCS #8 (RFC 5958, RFC 8410), PEM, without encryption; nil for a key that is elsewhere.
+    public var pem: String? {
+        der.map { PEMDocument(type: "PRIVATE KEY", derBytes: $0).pemString + "\n" }
+    }
+
+    /// The key in encrypted PKCS #8, PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256.
+    /// - Parameters:
+    ///   - password: in UTF-8, not empty.
+    ///   - rounds: the rounds of PBKDF2; see ``SigningKey/pem(password:rounds:)``.
+    /// - Throws: ``SigningError``; `unsupportedKey` for a key that is elsewhere.
+    public func pem(password: [UInt8], rounds: Int = 600_000) throws(SigningError) -> String {
+        guard !password.isEmpty else {
+            throw SigningError(.passwordNeeded, expected: "a password", found: "an empty one")
+        }
+        guard let der else {
+            throw SigningError(.unsupportedKey, expected: "a key that is here", found: "one that is elsewhere")
+        }
+        let encrypted = try EncryptedPrivateKey.encrypting(der, with: password, rounds: rounds)
+        return PEMDocument(type: "ENCRYPTED PRIVATE KEY", derBytes: encrypted).pemString + "\n"
+    }
+
+    private var der: [UInt8]? {
+        switch secret {
+        case .ed25519(let key): Self.ed25519Prefix + key.rawRepresentation
+        case .p256(let key): Array(key.derRepresentation)
+        case .elsewhere: nil
+        }
+    }
+
+    /// The public key in one line of Base64, which the initializer of ``TUFPublicKey`` reads: the X9.63 form of P-256, or
+    /// the 32 octets of Ed25519; nil for a key that is elsewhere.
+    public var publicKeyText: String? {
+        switch secret {
+        case .ed25519(let key): CanonicalBase64.encode(Array(key.publicKey.rawRepresentation))
+        case .p256(let key): CanonicalBase64.encode(Array(key.publicKey.x963Representation))
+        case .elsewhere: nil
         }
     }
 }

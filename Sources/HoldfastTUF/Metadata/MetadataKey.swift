@@ -2,11 +2,12 @@ import Foundation
 import Holdfast
 
 /// A public key of a role (section 4.2.2). A key of a kind that is not known is no error: it verifies nothing.
-struct MetadataKey: Sendable {
+package struct MetadataKey: Sendable {
     private let key: VerificationKey?
     private let scheme: VerificationKey.Scheme
 
-    init(_ tree: JSONTree) throws(TUFError) {
+    /// Reads a key as a root lists it.
+    package init(_ tree: JSONTree) throws(TUFError) {
         let fields = try Fields(tree, "key")
         let type = try fields.text("keytype")
         let value = try fields.object("keyval")
@@ -41,10 +42,10 @@ struct MetadataKey: Sendable {
     }
 
     /// What makes two keys one, whatever their ids: the key itself. nil for a key that verifies nothing.
-    var identity: [UInt8]? { key?.identity }
+    package var identity: [UInt8]? { key?.identity }
 
     /// What its signatures are.
-    var signatureScheme: TUFSettings.SignatureScheme {
+    package var signatureScheme: TUFSettings.SignatureScheme {
         switch scheme {
         case .ed25519: .ed25519
         case .ecdsaP256: .ecdsaP256
@@ -54,7 +55,8 @@ struct MetadataKey: Sendable {
         }
     }
 
-    func verifies(_ signature: [UInt8], over message: [UInt8]) -> Bool {
+    /// Whether a signature over a message verifies.
+    package func verifies(_ signature: [UInt8], over message: [UInt8]) -> Bool {
         key?.verifies(signature, over: message, by: scheme) ?? false
     }
 }

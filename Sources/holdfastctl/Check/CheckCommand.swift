@@ -37,6 +37,9 @@ struct CheckCommand: AsyncParsableCommand {
             itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers the expiry of entries \
             and of a pin file.
 
+            With --repository the pins are those that an app gets which was built with the root of --app-root: a \
+            client goes from that root to the newest pins, by bundle.json, or file by file where there is none.
+
             With --chain a chain in a file is checked before any server has it, for --host, and for the time --at if \
             not for the current time.
 
@@ -56,6 +59,7 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check --pins bank.pins.json --quiet --watch 21
               holdfastctl check --pins https://www.example.com/bank.pins.json --brief
               holdfastctl check --pins pins.json --key signer.pub --brief
+              holdfastctl check --repository https://pins.example.com --app-root root.json
               holdfastctl check --chain fullchain.pem --host www.example.com
               holdfastctl check intranet.example --client-cert me.pem --client-key key.pem
               holdfastctl check mail.example.com:587 --starttls smtp
@@ -136,7 +140,9 @@ struct CheckCommand: AsyncParsableCommand {
             throw ValidationError("Give one of --json, --brief and --quiet.")
         }
         for host in hostArguments { try host.validate("HOST") }
-        guard pin.isEmpty || published.isEmpty else { throw ValidationError("Give --pin or --pins, not both.") }
+        guard pin.isEmpty || published.isEmpty else {
+            throw ValidationError("Give --pin, or --pins or --repository, not both.")
+        }
         guard file.isEmpty else {
             guard hostArguments.isEmpty, !connection.concernsConnections, !allAddresses else {
                 throw ValidationError("--chain is about a file: it goes without hosts and the options of connections.")

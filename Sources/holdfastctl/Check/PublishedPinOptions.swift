@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastTUF
 
 /// Which published pins a check is made against.
 struct PublishedPinOptions: ParsableArguments {
@@ -11,6 +12,18 @@ struct PublishedPinOptions: ParsableArguments {
             valueName: "file | url"),
         completion: .file())
     var pins: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Check against the pins that an app gets from a repository, with --app-root: the https URL of its folder "
+                + "public, through the same proxy.", valueName: "url"))
+    var repository: String?
+
+    @Option(
+        name: .customLong("app-root"),
+        help: ArgumentHelp("Of a repository: the root that the app came with.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var appRoot: String?
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),
@@ -29,10 +42,15 @@ struct PublishedPinOptions: ParsableArguments {
                 + "error.", valueName: "name"))
     var customer: String?
 
-    var isEmpty: Bool { pins == nil }
+    var isEmpty: Bool { pins == nil && repository == nil }
 
     func validate() throws {
         try key?.validate("--key")
+        guard (repository == nil) == (appRoot == nil) else {
+            throw ValidationError("--repository goes with --app-root.")
+        }
+        guard repository == nil || pins == nil else { throw ValidationError("Give --pins or --repository, not both.") }
+        if let repository { try RepositoryOrigin.validate(repository, "--repository") }
         guard let pins else {
             guard key == nil, signer == nil, customer == nil else {
                 throw ValidationError("--key, --signer and --customer go with --pins.")
@@ -50,6 +68,12 @@ struct PublishedPinOptions: ParsableArguments {
     func read(
         at time: Date, connection: ConnectionOptions, anchors: () async throws(CommandFailure) -> TrustAnchors
     ) async throws(CommandFailure) -> PublishedPins? {
+        if let repository, let appRoot {
+            let root = try InputFile.content(of: appRoot, maximumBytes: TUFSettings().rootBytes)
+            let origin = try await RepositoryOrigin(
+                repository, timeout: connection.timeout, through: connection.proxiesOfDownloads, anchors: anchors)
+            return try await PublishedPins(repository: origin, root: root, at: time)
+        }
         guard let pins else { return nil }
         let source = try InputDocument(pins)
         let data = try await source.content(

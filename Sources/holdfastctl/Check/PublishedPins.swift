@@ -53,6 +53,17 @@ struct PublishedPins: Sendable {
                     ])))
     }
 
+    /// The pins that an app gets from a repository that was built with a root: of the bundle, or where there is none
+    /// file by file.
+    init(repository origin: RepositoryOrigin, root: Data, at time: Date) async throws(CommandFailure) {
+        let bundle = try await origin.bundle()
+        let following = RepositoryFollowing(
+            try await origin.following(root: root, at: time), bundle: bundle, root: root, at: time)
+        guard let file = following.pins else { throw CommandFailure(.invalidList, following.verdict(at: origin.name)) }
+        name = "the repository \(origin.name)"
+        content = .pinFile(PinFilePins(file))
+    }
+
     /// A list that is signed with a key.
     init(list data: Data, named name: String, key: DocumentPublicKey) throws(CommandFailure) {
         self.name = name

@@ -11,7 +11,7 @@ struct CommandFailure: Error {
     enum Code: String {
         case notTrusted, wrongUsage, resolveFailed, connectFailed, timedOut, handshakeFailed, noAnchors, unreadableFile
         case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS
-        case notSigned, invalidList, unwritableFile, downloadFailed
+        case notSigned, invalidList, unwritableFile, downloadFailed, signerFailed
     }
 
     let code: Code
@@ -30,7 +30,8 @@ struct CommandFailure: Error {
         case .notTrusted, .notSigned, .invalidList: .negativeAnswer
         case .wrongUsage: .wrongUsage
         case .resolveFailed, .connectFailed, .timedOut, .handshakeFailed, .noAnchors, .unreadableFile,
-            .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS, .unwritableFile, .downloadFailed:
+            .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS, .unwritableFile, .downloadFailed,
+            .signerFailed:
             .couldNotFindOut
         }
     }

@@ -19,7 +19,8 @@ struct ExportCommand: AsyncParsableCommand {
             pin, is named as well.
 
             With --key: prints the public key of a private key that signs pins, Base64 of the X9.63 form, 65 octets: \
-            what CertStoreConfiguration(publicKey:) and verify take.
+            what CertStoreConfiguration(publicKey:) and verify take. Of an Ed25519 key of a repository it is Base64 of \
+            the 32 octets.
 
             EXAMPLES
               holdfastctl export bank.pins.json --format android \\
@@ -74,7 +75,8 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let path, let format { return try export(path, as: format) }
-        let text = try KeyFile(path: key ?? "").read(password).publicKey.base64
+        // Of every kind that keygen makes, repositories' Ed25519 included.
+        let text = try RepositoryKeyFile(path: key ?? "").signing(password).publicKeyText ?? ""
         if json { try Output.standard.json(["publicKey": text]) } else { Output.standard.line(text) }
     }
 

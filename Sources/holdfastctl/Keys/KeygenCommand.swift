@@ -1,7 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastSigning
+public import HoldfastSigning
 
 /// `holdfastctl keygen`
 struct KeygenCommand: AsyncParsableCommand {
@@ -20,6 +20,9 @@ struct KeygenCommand: AsyncParsableCommand {
 
             The public key, Base64 of its X9.63 form, goes into the app: CertStoreConfiguration(publicKey:).
 
+            With --kind ed25519 it is an Ed25519 key, for the roles of a repository (holdfastctl repository); the \
+            public key is Base64 of its 32 octets. Lists are signed with P-256 alone.
+
             With --tls it is the key of a server, for the day on which the key in use is lost: beside it stands the \
             request with which an authority makes a certificate for it (PKCS #10), and its pin is printed, which \
             clients need long before that day. Keep key and request where the server cannot lose them.
@@ -29,6 +32,7 @@ struct KeygenCommand: AsyncParsableCommand {
               holdfastctl keygen -o signer.pem --password-file secret.txt
               holdfastctl keygen -o signer.pem --password-fd 3 3< <(pass show signer)
               holdfastctl keygen -o test.pem --no-password
+              holdfastctl keygen --kind ed25519 -o offline.pem > offline.pub
               holdfastctl keygen --tls www.example.com -o backup.key
               holdfastctl keygen --tls '*.example.com' --tls example.com -o backup.key \\
                 --request backup.csr
@@ -56,6 +60,10 @@ struct KeygenCommand: AsyncParsableCommand {
         completion: .file(extensions: ["pem"]))
     var output: String
 
+    @Option(
+        help: ArgumentHelp("The kind of key: p-256, or ed25519 for a repository alone.", valueName: "kind"))
+    var kind = TUFSigningKey.Kind.p256
+
     @Flag(name: .customLong("no-password"), help: "Write the key without encryption.")
     var withoutPassword = false
 
@@ -79,6 +87,9 @@ struct KeygenCommand: AsyncParsableCommand {
         }
         guard !withoutPassword || password.isEmpty else {
             throw ValidationError("--no-password goes without the other options of passwords.")
+        }
+        guard kind == .p256 || tls.isEmpty else {
+            throw ValidationError("Keys of servers are of p-256.")
         }
         guard !tls.isEmpty else {
             guard request == nil else { throw ValidationError("--request goes with --tls.") }
@@ -108,6 +119,7 @@ struct KeygenCommand: AsyncParsableCommand {
         // Before anybody thinks of a password.
         try file.requireAbsence()
         if !tls.isEmpty { try KeyFile(path: requestFile).requireAbsence() }
+        guard kind == .p256 else { return try makeRepositoryKey(file) }
         let key = SigningKey()
         let pem: String
         if withoutPassword {
@@ -132,6 +144,17 @@ struct KeygenCommand: AsyncParsableCommand {
         try tell(Report(file: output, request: requestFile, pin: pin, encrypted: !withoutPassword), pin)
     }
 
+    /// Of a kind that signs repositories and nothing else.
+    private func makeRepositoryKey(_ file: KeyFile) throws {
+        let key = TUFSigningKey(kind)
+        let pem = withoutPassword ? key.pem : try key.pem(password: try password.password(for: output, repeating: true))
+        guard let pem, let publicKey = key.publicKeyText else {
+            throw CommandFailure(.notSigned, "no key could be made")
+        }
+        try file.create(pem)
+        try tell(Report(file: output, publicKey: publicKey, encrypted: !withoutPassword), publicKey)
+    }
+
     private func tell(_ report: Report, _ text: String) throws {
         if json {
             try Output.standard.json(report)
@@ -143,3 +166,5 @@ struct KeygenCommand: AsyncParsableCommand {
         }
     }
 }
+
+extension TUFSigningKey.Kind: ExpressibleByArgument {}

@@ -22,11 +22,14 @@ struct RepositoryInitCommand: AsyncParsableCommand {
             first root with repository sign. With a threshold of two of three, one key may be lost or stolen.
 
             Keys are files that keygen writes, or Ed25519 keys of openssl genpkey; public ones in PEM, or what keygen \
-            prints. Private ones sign at once.
+            prints. Private ones sign at once. For a key in a token or a key service give its public key here, and \
+            with --signer-command a program that signs with it, as for repository sign.
 
             EXAMPLES
               holdfastctl repository init site --small --offline-key offline.pem \\
                 --online-key online.pem
+              holdfastctl repository init site --small --offline-key token.pub \
+                --online-key online.pem --signer-command ./sign-with-token
               holdfastctl repository init site --root-key ann.pub --root-key bob.pub \\
                 --root-key eve.pub --root-threshold 2 --targets-key ann.pub \\
                 --targets-key bob.pub --online-key online.pub
@@ -43,7 +46,7 @@ struct RepositoryInitCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("offline-key"),
-        help: ArgumentHelp("With --small: the private key of root and targets.", valueName: "file"), completion: .file()
+        help: ArgumentHelp("With --small: the key of root and targets.", valueName: "file"), completion: .file()
     )
     var offlineKey: String?
 
@@ -72,6 +75,9 @@ struct RepositoryInitCommand: AsyncParsableCommand {
         help: ArgumentHelp("A key of snapshot and timestamp, of which one signs. Repeatable.", valueName: "file"),
         completion: .file())
     var onlineKey: [String] = []
+
+    @OptionGroup(title: "Keys that are not in files")
+    var signer: SignerOptions
 
     @OptionGroup(title: "Password")
     var password: PasswordOptions
@@ -110,7 +116,8 @@ struct RepositoryInitCommand: AsyncParsableCommand {
         let offline = offlineKey.map { [$0] }
         let root = TUFRoleKeys(try keys(offline ?? rootKey), threshold: rootThreshold)
         let targets = small ? root : TUFRoleKeys(try keys(targetsKey), threshold: targetsThreshold)
-        let rootSigners = signers.filter { root.keys.contains($0.publicKey) }
+        let rootSigners =
+            signers.filter { root.keys.contains($0.publicKey) } + (try signer.keys(among: root.keys))
         let online = TUFRoleKeys(try keys(onlineKey))
         let now = SystemWallClock().now
         let state = try CommandFailure.translating { () throws(TUFRepositoryError) -> TUFRepositoryState in
@@ -125,7 +132,10 @@ struct RepositoryInitCommand: AsyncParsableCommand {
         if !report.isSigned { report.next.append("holdfastctl repository sign \(place.path) --key KEY") }
         report.next.append("holdfastctl repository pins \(place.path) FILE.pins.json --key KEY")
         if small {
-            report.warnings.append("keep a copy of \(offlineKey ?? "") where this machine is not: nothing replaces it")
+            report.warnings.append(
+                signer.isEmpty
+                    ? "keep a copy of \(offlineKey ?? "") where this machine is not: nothing replaces it"
+                    : "nothing replaces the key of root: keep a copy of it in a second token, or add another key")
         }
         try report.print(asJSON: json)
     }

@@ -12,13 +12,26 @@ struct RepositoryKeyOptions: ParsableArguments {
         completion: .file(extensions: ["pem", "key"]))
     var key: [String] = []
 
+    @OptionGroup(title: "Keys that are not in files")
+    var signer: SignerOptions
+
     @OptionGroup(title: "Password")
     var password: PasswordOptions
 
+    var isEmpty: Bool { key.isEmpty && signer.isEmpty }
+
+    /// The keys in files.
     func read() throws(CommandFailure) -> [TUFSigningKey] {
         var keys: [TUFSigningKey] = []
         for path in key { keys.append(try RepositoryKeyFile(path: path).signing(password)) }
         return keys
+    }
+}
+
+extension RepositoryKeyOptions {
+    /// The keys of root and targets: those of files, and those that programs sign with.
+    func signers(_ files: [TUFSigningKey], of state: TUFRepositoryState) throws(CommandFailure) -> [TUFSigningKey] {
+        files + (try signer.keys(among: state.publicKeys(of: [.root, .targets])))
     }
 }
 

@@ -41,10 +41,11 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     func run() async throws {
         let now = SystemWallClock().now
         let data = try complete(try KeyFile.content(of: file, maximumBytes: 8 << 20), at: now)
-        let signers = try keys.read()
+        let files = try keys.read()
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         var state = try await place.state()
+        let signers = try keys.signers(files, of: state)
         try CommandFailure.translating { () throws(TUFRepositoryError) in
             try state.prepare(pins: data, at: now)
             for key in signers { _ = try state.sign(by: key) }

@@ -8,12 +8,16 @@ struct RepositoryPlace: ParsableArguments {
     @Argument(help: ArgumentHelp("The folder of the repository.", valueName: "folder"), completion: .directory)
     var path: String
 
-    var folder: TUFRepositoryFolder { TUFRepositoryFolder(URL(fileURLWithPath: path)) }
+    var folder: TUFRepositoryFolder { Self.folder(path) }
+
+    static func folder(_ path: String) -> TUFRepositoryFolder { TUFRepositoryFolder(URL(fileURLWithPath: path)) }
 
     /// Lets nobody else change the folder meanwhile.
     func lock() throws(CommandFailure) -> FileLock { try ChangeLock.on(folder.folder, for: path) }
 
-    func state() async throws(CommandFailure) -> TUFRepositoryState {
+    func state() async throws(CommandFailure) -> TUFRepositoryState { try await Self.state(in: folder) }
+
+    static func state(in folder: TUFRepositoryFolder) async throws(CommandFailure) -> TUFRepositoryState {
         do throws(TUFRepositoryError) {
             return try await folder.state()
         } catch {
@@ -38,6 +42,7 @@ extension CommandFailure {
             switch error.code {
             case .storage: .unwritableFile
             case .wrongPlace: .unreadableFile
+            case .signerFailed: .signerFailed
             case .damaged, .invalidPins: .invalidList
             default: .notSigned
             }

@@ -60,10 +60,11 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
     func validate() throws { try publishing.validateKeys() }
 
     func run() async throws {
-        let signers = try publishing.keys.read()
+        let files = try publishing.keys.read()
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         let state = try await place.state()
+        let signers = try publishing.signers(files, of: state)
         let now = SystemWallClock().now
         if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
         var warnings: [String] = []

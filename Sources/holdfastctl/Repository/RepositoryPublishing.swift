@@ -21,7 +21,14 @@ struct RepositoryPublishing: ParsableArguments {
     var json = false
 
     func validateKeys() throws {
-        guard plan || !keys.key.isEmpty else { throw ValidationError("Give the online key with --key.") }
+        guard plan || !keys.isEmpty else {
+            throw ValidationError("Give the online key with --key, or what signs with it with --signer-command.")
+        }
+    }
+
+    /// The online keys: those of files, and those that programs sign with.
+    func signers(_ files: [TUFSigningKey], of state: TUFRepositoryState) throws(CommandFailure) -> [TUFSigningKey] {
+        files + (try keys.signer.keys(among: state.publicKeys(of: [.snapshot, .timestamp])))
     }
 
     /// Prints how what is published is uploaded, if that is what is asked for: a plan without a key.

@@ -31,11 +31,12 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
     func validate() throws { try publishing.validateKeys() }
 
     func run() async throws {
-        let signers = try publishing.keys.read()
+        let files = try publishing.keys.read()
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         let state = try await place.state()
         guard state.live != nil else { throw place.unpublished }
+        let signers = try publishing.signers(files, of: state)
         let now = SystemWallClock().now
         if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
         try await publishing.publish(state, place, signers, includingDrafts: false, at: now)

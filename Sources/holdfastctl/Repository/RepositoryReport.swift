@@ -13,6 +13,29 @@ struct RepositoryReport: Encodable {
         let daysLeft: Int
         let threshold: Int
         let keys: [String]
+        /// Those of them that have signed it.
+        let signed: [String]
+        let end: Date
+
+        init(_ file: TUFMetadataFile, keys: [String], threshold: Int, signed: [String], at now: Date) {
+            role = file.role.rawValue
+            version = file.version
+            expires = file.expires.formatted(.iso8601)
+            daysLeft = CertificateReport.days(until: file.expires, from: now)
+            self.threshold = threshold
+            self.keys = keys
+            self.signed = signed
+            end = file.expires
+        }
+
+        /// As an app trusts it.
+        init(_ role: TUFFollowing.Role, at now: Date) {
+            self.init(role.file, keys: role.keys, threshold: role.threshold, signed: role.signed, at: now)
+        }
+
+        private enum CodingKeys: CodingKey {
+            case role, version, expires, daysLeft, threshold, keys, signed
+        }
     }
 
     struct Draft: Encodable {
@@ -31,6 +54,8 @@ struct RepositoryReport: Encodable {
     var drafts: [Draft]?
     /// What they change.
     var changes: [String]?
+    /// How far apps get that were built with some root.
+    var following: RepositoryFollowing?
     /// Until when clients use the pins that are published, grace included.
     var pinsEnd: String?
     /// The files that were written, in their order.
@@ -54,11 +79,10 @@ struct RepositoryReport: Encodable {
             let keys = try CommandFailure.translating { () throws(TUFRepositoryError) in
                 try state.keys(of: file.role, in: .published)
             }
-            roles.append(
-                Role(
-                    role: file.role.rawValue, version: file.version, expires: file.expires.formatted(.iso8601),
-                    daysLeft: CertificateReport.days(until: file.expires, from: now), threshold: keys.threshold,
-                    keys: keys.ids))
+            let signed = try CommandFailure.translating { () throws(TUFRepositoryError) in
+                try state.signers(of: file)
+            }
+            roles.append(Role(file, keys: keys.ids, threshold: keys.threshold, signed: signed, at: now))
         }
         self.roles = roles
         pinsEnd = (try? PinFile(json: live.pins))?.end.map { $0.formatted(.iso8601) }
@@ -81,14 +105,20 @@ struct RepositoryReport: Encodable {
     func print(asJSON: Bool) throws {
         let output = Output.standard
         guard !asJSON else { return try output.json(self) }
-        output.line(verdict, isGood ? .good : .bad)
-        for role in roles ?? [] {
+        output.line(SafeText.escapedLine(verdict), isGood ? .good : .bad)
+        if let following, following.verdict != verdict {
+            output.line("  \(SafeText.escapedLine(following.verdict))", following.isGood ? .good : .bad)
+        }
+        for role in roles ?? following?.roles ?? [] {
             output.line(
                 "  \(role.role.padded(to: 10))version \(role.version), \(CertificateReport.remaining(role.daysLeft)), "
                     + "\(role.threshold) of \(role.keys.count) \(role.keys.count == 1 ? "key" : "keys")")
-            for key in role.keys { output.line("            \(key)", .faint) }
+            for key in role.keys {
+                let sign = role.signed.contains { $0.utf8.elementsEqual(key.utf8) } ? ", has signed" : ""
+                output.line("            \(SafeText.escapedLine(key))\(sign)", .faint)
+            }
         }
-        if let pinsEnd { output.line("  pins      count until \(pinsEnd)") }
+        if let pinsEnd = pinsEnd ?? following?.pinsEnd { output.line("  pins      count until \(pinsEnd)") }
         if let changes {
             output.heading("What changes")
             for change in changes { output.line("  \(SafeText.escapedLine(change))") }
@@ -112,6 +142,6 @@ struct RepositoryReport: Encodable {
     }
 
     private enum CodingKeys: CodingKey {
-        case verdict, isGood, roles, drafts, changes, pinsEnd, written, warnings, overridden, next
+        case verdict, isGood, roles, drafts, changes, following, pinsEnd, written, warnings, overridden, next
     }
 }

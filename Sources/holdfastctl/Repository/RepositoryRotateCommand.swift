@@ -65,7 +65,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let signers = try keys.read()
+        let files = try keys.read()
         var new: [TUFPublicKey] = []
         for path in add { new.append(try RepositoryKeyFile(path: path).either(keys.password).0) }
         let lock = try place.lock()
@@ -81,6 +81,8 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
                 try state.change(role, adding: added, removing: removed, threshold: number, at: now)
             }
         }
+        // Those that are new sign as well.
+        let signers = try keys.signers(files, of: state)
         try CommandFailure.translating { () throws(TUFRepositoryError) in
             for key in signers { _ = try state.sign(by: key) }
         }

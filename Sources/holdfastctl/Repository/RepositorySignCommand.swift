@@ -16,12 +16,20 @@ struct RepositorySignCommand: AsyncParsableCommand {
             Keyholders pass the folder around, for example in a git repository. Each compares with what is published in \
             the folder, so let it come from where you trust it, not from whoever asks for the signature.
 
+            A key in a token, a hardware security module or a key service signs through a program: --signer-command \
+            starts it once for each draft, with the bytes to be signed on its standard input, and takes the signature \
+            from its standard output: 64 octets of Ed25519, of ECDSA DER or r and s side by side, or RSA-PSS with \
+            SHA-256. The program hashes the bytes itself, and may ask for a PIN on the terminal. Its signature is \
+            verified before anything is written. No shell reads the command; where one is needed, give sh -c '...'.
+
             EXAMPLES
               holdfastctl repository sign site
               holdfastctl repository sign site --key ann.pem
+              holdfastctl repository sign site --signer-key ann.pub \
+                --signer-command './sign-with-token ann'
 
             Exit codes: 0 signed or shown, 1 nothing is to be signed, or not by this key, or it must not be signed, 2 \
-            wrong usage, 3 a file could not be read or written.
+            wrong usage, 3 a file could not be read or written, or the program gave no signature.
             """)
 
     @OptionGroup
@@ -34,13 +42,14 @@ struct RepositorySignCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let signers = try keys.read()
+        let files = try keys.read()
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         var state = try await place.state()
         guard !state.hasNoDraft else {
             throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so that there is nothing to sign")
         }
+        let signers = try keys.signers(files, of: state)
         var roles: Set<TUFRole> = []
         try CommandFailure.translating { () throws(TUFRepositoryError) in
             for key in signers { roles.formUnion(try state.sign(by: key)) }

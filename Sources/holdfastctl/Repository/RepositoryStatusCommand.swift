@@ -8,21 +8,37 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Say whether clients take what is published, until when, and what is prepared.",
-        usage: "holdfastctl repository status <folder> [<options>]",
+        usage: """
+            holdfastctl repository status <folder> [<options>]
+            holdfastctl repository status [<folder>] --app-root <file> --url <url>
+            """,
         discussion: """
             Clients with the first root go through what is published, both as bundle.json and file by file. Then it \
-            prints each role with its version, end and keys, and which signatures the drafts lack.
+            prints each role with its version, end and keys, which of them have signed it, and which signatures the \
+            drafts lack.
+
+            With --app-root it proves that the oldest supported build of the app still follows. Give the root that this \
+            build came with: a client goes from there through every root to the newest pins, in both ways. With --url \
+            it looks from outside, at what a server or a CDN serves; a file that the server refuses with 403 counts as \
+            absent, as for clients, and is named. If the folder is given as well, it also says what the server does not \
+            serve yet.
 
             EXAMPLES
               holdfastctl repository status site
               holdfastctl repository status site --watch 10
+              holdfastctl repository status site --app-root app-2024/root.json
+              holdfastctl repository status --app-root app-2024/root.json \\
+                --url https://pins.example.com --watch 5
 
             Exit codes: 0 clients take it, 1 they do not, nothing is published, or with --watch something ends too \
-            soon, 2 wrong usage, 3 a file could not be read.
+            soon, 2 wrong usage, 3 a file could not be read, or the server could not be asked.
             """)
 
+    @Argument(help: ArgumentHelp("The folder of the repository.", valueName: "folder"), completion: .directory)
+    var path: String?
+
     @OptionGroup
-    var place: RepositoryPlace
+    var app: RepositoryAppOptions
 
     @Option(help: ArgumentHelp("Fail if anything ends in less than so many days.", valueName: "days"))
     var watch: Int?
@@ -34,25 +50,41 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         if let watch, !(1...36_500).contains(watch) {
             throw ValidationError("The days to watch must be between 1 and 36500, not \(watch).")
         }
+        guard path != nil || app.url != nil else {
+            throw ValidationError("Name the folder of the repository, or give --app-root and --url.")
+        }
     }
 
     func run() async throws {
         let now = SystemWallClock().now
-        let state = try await place.state()
-        var report = try await verdict(on: state, at: now)
-        try report.take(state, at: now)
-        try report.takeDrafts(state, withChanges: false)
-        if !state.hasNoDraft {
-            report.next.append("holdfastctl repository sign \(place.path), which shows what is prepared")
+        let root = try app.root()
+        let folder = path.map(RepositoryPlace.folder)
+        var report = RepositoryReport("")
+        if let path, let folder {
+            let state = try await RepositoryPlace.state(in: folder)
+            report = try await verdict(on: state, in: folder, at: now)
+            try report.take(state, at: now)
+            try report.takeDrafts(state, withChanges: false)
+            if !state.hasNoDraft {
+                report.next.append("holdfastctl repository sign \(path), which shows what is prepared")
+            }
+        }
+        // Without pins nobody could follow, which is said already.
+        if let root, app.url != nil || report.roles != nil,
+            let following = try await app.report(root: root, folder: folder, at: now)
+        {
+            report.take(following, watch: watch.map(RepositoryWatch.init), at: now)
         }
         try report.print(asJSON: json)
         guard report.isGood else { throw NegativeAnswer() }
     }
 
-    private func verdict(on state: TUFRepositoryState, at now: Date) async throws(CommandFailure) -> RepositoryReport {
+    private func verdict(
+        on state: TUFRepositoryState, in folder: TUFRepositoryFolder, at now: Date
+    ) async throws(CommandFailure) -> RepositoryReport {
         guard let live = state.live else { return RepositoryReport("Nothing is published", isGood: false) }
         do throws(TUFRepositoryError) {
-            try await place.folder.verify(at: now)
+            try await folder.verify(at: now)
         } catch {
             guard error.code == .refusedByClients else { throw CommandFailure(error) }
             return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
@@ -68,5 +100,32 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         var report = RepositoryReport("Ends too soon: \(first)", isGood: false)
         report.warnings = Array(all.dropFirst())
         return report
+    }
+}
+
+extension RepositoryReport {
+    /// Adds how far apps get; what they cannot do, or what ends too soon for them, makes it bad.
+    fileprivate mutating func take(_ following: RepositoryFollowing, watch: RepositoryWatch?, at now: Date) {
+        self.following = following
+        warnings += following.warnings
+        if let url = following.url, following.problem == nil {
+            for role in roles ?? [] {
+                guard let served = following.roles.first(where: { $0.role == role.role }),
+                    served.version != role.version
+                else { continue }
+                warnings.append(
+                    "\(role.role): \(url) serves version \(served.version), and version \(role.version) is published "
+                        + "in the folder")
+            }
+        }
+        guard isGood else { return }
+        if verdict.isEmpty || !following.isGood { verdict = following.verdict }
+        isGood = following.isGood
+        guard isGood, let watch else { return }
+        var endings = following.roles.compactMap { watch.line("\($0.role) \($0.version)", $0.end, now) }
+        if let end = following.pins?.notAfter, let line = watch.line("the pin file", end, now) { endings.append(line) }
+        guard let first = endings.first else { return }
+        (verdict, isGood) = ("Ends too soon: \(first)", false)
+        warnings += endings.dropFirst()
     }
 }

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastAsyncHTTPClient
 import HoldfastTUF
-import Logging
 
 /// `holdfastctl tuf`
 struct TUFCommand: AsyncParsableCommand {
@@ -128,14 +126,8 @@ struct TUFCommand: AsyncParsableCommand {
         // Plain HTTP needs no anchors, and a machine may have none.
         let needsAnchors = [metadata, targets].contains { $0?.scheme?.lowercased() == "https" }
         let anchors = needsAnchors ? try await TrustAnchors.system() : TrustAnchors([])
-        let proxies = try ProxySettings.ofEnvironment()
-        // Nothing rests on the transport: that plain HTTP is not validated is no news.
-        let quiet = PolicyLog(Logger(label: "holdfast.policies") { _ in SwiftLogNoOpLogHandler() })
-        let provider = PolicyLog.$shared.withValue(quiet) {
-            AsyncHTTPClientDataProvider(
-                validator: PathValidator(anchors: anchors), wholeLimit: Self.wholeLimit,
-                allowsPlainHTTPToLoopback: true, proxy: proxies.ofDownloads)
-        }
+        let provider = RepositoryOrigin.provider(
+            anchors: anchors, limit: Self.wholeLimit, through: try ProxySettings.ofEnvironment())
         return TUFClient(
             store: store, source: HTTPRepositorySource(metadata: metadata, targets: targets, provider: provider),
             settings: .pythonTUF)

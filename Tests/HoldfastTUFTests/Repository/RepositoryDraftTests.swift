@@ -183,6 +183,18 @@ struct RepositoryDraftTests {
             #expect(try TUFPublicKey(Data(foreign.publicKeyPEM.utf8)) == key.publicKey)
             #expect(key.publicKey.kind == (choice == .p256 ? .p256 : .ed25519))
         }
+        for kind in TUFSigningKey.Kind.allCases {
+            let key = TUFSigningKey(kind)
+            let plain = try TUFSigningKey(pem: try #require(key.pem))
+            let locked = try TUFSigningKey(pem: try key.pem(password: password, rounds: 1_000), password: password)
+            let text = try TUFPublicKey(Data(try #require(key.publicKeyText).utf8))
+            #expect([plain.publicKey, locked.publicKey, text].allSatisfy { $0 == key.publicKey })
+        }
+        for (choice, kind) in [
+            (.p384, .p384), (.sharedRSA(bits: 2_048, index: 0), .rsaPSS),
+        ] as [(TestKey.Choice, TUFPublicKey.Kind)] {
+            #expect(try TUFPublicKey(Data(try TestKey(choice).publicKeyPEM.utf8)).kind == kind)
+        }
         func code(_ body: () throws(SigningError) -> Void) -> SigningError.Code? {
             do throws(SigningError) {
                 try body()
@@ -191,7 +203,7 @@ struct RepositoryDraftTests {
                 return error.code
             }
         }
-        let other = try TestKey(.p384)
+        let other = try TestKey(.p521)
         #expect(code { () throws(SigningError) in _ = try TUFSigningKey(pem: other.privateKeyPEM) } == .unsupportedKey)
         #expect(
             code { () throws(SigningError) in _ = try TUFPublicKey(Data(other.publicKeyPEM.utf8)) } == .unsupportedKey)

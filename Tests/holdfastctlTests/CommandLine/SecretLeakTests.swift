@@ -29,6 +29,41 @@ struct SecretLeakTests {
         publish + ["--key", "acme.key", "--certificate", "acme.crt", "--domains"],
         publish + ["--key", "acme.key", "--certificate", "acme.crt", "--domains", "domains", "--backup"],
     ]
+
+    /// Of a repository; those that ask for a password get one.
+    private static let repositoryVerbs: [[String]] = [
+        begin + ["--small", "--online-key", "online.pem", "--offline-key"],
+        begin + ["--small", "--offline-key", "offline.pem", "--json", "--online-key"],
+        begin + ["--targets-key", "offline.pem", "--online-key", "online.pem", "--root-key"],
+        begin + ["--root-key", "offline.pem", "--online-key", "online.pem", "--targets-key"],
+        ["repository", "init", "new", "--small", "--offline-key", "locked.pem", "--online-key", "online.pem"]
+            + ["--password-file"],
+        begin + ["--small", "--offline-key", "offline.pub", "--online-key", "online.pem"] + signer,
+        ["repository", "pins", "site"], ["repository", "pins", "site", "--json"],
+        ["repository", "pins", "site", "bank.pins.json", "--password-file", "pw", "--key"],
+        ["repository", "pins", "site", "bank.pins.json"] + signer,
+        ["repository", "sign", "site", "--password-file", "pw", "--key"], ["repository", "sign", "site"] + signer,
+        ["repository", "sign", "site", "--key", "locked.pem", "--password-file"],
+        ["repository", "publish", "site", "--force", "offline", "--password-file", "pw", "--key"],
+        ["repository", "publish", "site", "--force", "offline"] + signer,
+        ["repository", "publish", "site", "--key", "online.pem", "--connect-to", "127.0.0.1:1", "--ca"],
+        ["repository", "publish", "site", "--key", "online.pem", "--connect-to", "127.0.0.1:1", "--client-cert"],
+        ["repository", "publish", "site", "--key", "online.pem", "--connect-to", "127.0.0.1:1", "--client-cert"]
+            + ["leaf.pem", "--client-key"],
+        ["repository", "renew", "site", "--password-file", "pw", "--key"], ["repository", "renew", "site"] + signer,
+        rotate + ["--add"], rotate + ["--json", "--remove"], rotate + ["--key"],
+        ["repository", "rotate", "site", "--role", "root"] + signer,
+        // Programs that print the secret as if it were a signature.
+        ["repository", "sign", "site", "--signer-key", "offline.pub", "--signer-command"],
+        ["repository", "renew", "site", "--json", "--signer-command"],
+        ["repository", "status", "site", "--app-root"], ["repository", "status", "site", "--json", "--app-root"],
+        ["repository", "status", "--url", "https://127.0.0.1:1", "--app-root", "app.json", "--ca"],
+        ["check", "--repository", "http://127.0.0.1:1", "--app-root"],
+        ["check", "--repository", "https://127.0.0.1:1", "--app-root", "app.json", "--ca"],
+    ]
+    private static let begin = ["repository", "init", "new", "--password-file", "pw"]
+    private static let rotate = ["repository", "rotate", "site", "--role", "root", "--password-file", "pw"]
+    private static let signer = ["--signer-command", "cat", "--signer-key"]
     private static let publish = ["trust-server", "publish", "--customer", "acme", "--output", "out", "--timeout", "1"]
 
     /// What a run inside this process prints, on either of the two, and its exit code.
@@ -58,17 +93,33 @@ struct SecretLeakTests {
             let files = try SecretFile.all()
             let scanner = SecretScanner(files.flatMap(\.secrets))
             for file in files { #expect(scanner.finds(in: Self.samples(of: file.secrets[0]))) }
+            var repository = try await PublishedRepository(in: site)
+            try await repository.rotate()
+            try site.write("offline.pem", try #require(repository.offline.pem), mode: 0o600)
+            try site.write("offline.pub", try #require(repository.offline.publicKeyText))
+            try site.write("online.pem", try #require(repository.online.pem), mode: 0o600)
+            let app = repository.folder.published.appending(path: "metadata/1.root.json")
+            try FileManager.default.copyItem(at: app, to: site.folder.appending(path: "app.json"))
+            try site.write("bank.pins.json", String(decoding: repository.pins, as: UTF8.self))
             let names = try FileManager.default.contentsOfDirectory(atPath: site.folder.path)
             var runs = 0
             for (number, copy) in files.flatMap({ file in file.copies.map { (file, $0) } }).enumerated() {
                 let path = site.folder.appending(path: "given-\(copy.0.name)")
                 try Data(copy.1).write(to: path)
                 // Each kind of file meets each verb many times.
-                for (place, verb) in Self.verbs.enumerated() where Self.runsAllPairs || (number + place) % 16 == 0 {
-                    let arguments = (verb + [path.path]).map {
-                        names.contains($0) ? site.folder.appending(path: $0).path : $0
+                for (place, verb) in (Self.verbs + Self.repositoryVerbs).enumerated()
+                where Self.runsAllPairs || (number + place) % 16 == 0 {
+                    let arguments: [String] = (verb + [path.path]).map { argument -> String in
+                        switch argument {
+                        case "out": return site.folder.appending(path: argument).path
+                        // A folder that no run before has begun a repository in.
+                        case "new": return site.folder.appending(path: "new-\(runs)").path
+                        case path.path where verb.last == "--signer-command": return "cat '\(argument)'"
+                        default:
+                            guard names.contains(argument) else { return argument }
+                            return site.folder.appending(path: argument).path
+                        }
                     }
-                    .map { $0 == "out" ? site.folder.appending(path: $0).path : $0 }
                     let run = await Self.run(arguments)
                     runs += 1
                     // That is what it is for, where the copy is a key still.

@@ -116,7 +116,7 @@ struct UsageTests {
             (["list"], "show, prune or remove"),
             (["list", "prune", "pins.json"], "--key"),
             (["repository"], "init, pins, sign"),
-            (["repository", "status"], "Missing expected argument"),
+            (["repository", "status"], "Name the folder"),
             (["repository", "init", "site", "--small", "--online-key", "a.pem"], "--offline-key"),
             (["repository", "init", "site", "--root-key", "a.pem", "--online-key", "b.pem"], "--targets-key"),
             (["repository", "publish", "site"], "--key"),

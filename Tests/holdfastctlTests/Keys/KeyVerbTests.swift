@@ -216,6 +216,35 @@ struct KeyForeignTests {
         }
     }
 
+    @Test("Keys of Ed25519 for repositories: openssl reads those of keygen, and the command those of openssl")
+    func ed25519() async throws {
+        try await SigningSite.with { site in
+            try site.write("pw", "correct horse\n", mode: 0o600)
+            let script = #"""
+                set -euo pipefail
+                "$HOLDFASTCTL" keygen --kind ed25519 -o ours.pem --password-file pw > ours.pub
+                "$HOLDFASTCTL" keygen --kind ed25519 -o plain.pem --no-password > plain.pub
+                for name in ours plain; do
+                    openssl pkey -in $name.pem -passin file:pw -pubout -outform der | tail -c 32 | base64 > $name.theirs
+                    cmp $name.pub $name.theirs
+                    "$HOLDFASTCTL" export --key $name.pem --password-file pw | cmp - $name.pub
+                done
+                openssl genpkey -algorithm ed25519 -aes-256-cbc -pass file:pw -out theirs.pem && chmod 600 theirs.pem
+                openssl pkey -in theirs.pem -passin file:pw -pubout -out theirs.pub
+                openssl pkey -pubin -in theirs.pub -outform der | tail -c 32 | base64 > theirs.text
+                "$HOLDFASTCTL" export --key theirs.pem --password-file pw | cmp - theirs.text
+                "$HOLDFASTCTL" repository init site --password-file pw --root-key ours.pem --root-key theirs.pem \
+                    --root-threshold 2 --targets-key theirs.text --online-key plain.pub
+                """#
+            let run = try await CommandRun.shell(script, in: site.folder)
+            #expect(run.status == 0, "\(run.output)\(run.errors)")
+            #expect(run.output.contains("root, by the keys of root 1: 2 of 2 needed"), "\(run.output)")
+            for wrong in [["--tls", SigningSite.name], ["--kind", "rsa"]] {
+                #expect(try await site.run(["keygen", "--kind", "ed25519", "-o", "x.pem"] + wrong).status == 2)
+            }
+        }
+    }
+
     @Test(
         "The command opens what openssl wrote, as the reference tool's library writes it too",
         arguments: [

@@ -112,6 +112,28 @@ struct OperatingTests {
         }
     }
 
+    @Test(
+        "A repository whose offline key is in a token is begun and published",
+        .enabled(if: ForeignPeers.runsSoftHSM, "needs opensc and softhsm2"))
+    func token() async throws {
+        try await OperatingSite.with { site in
+            let (present, other) = (try site.leaf(), try site.leaf())
+            try await site.run("first-pins", serving: present)
+            let module = try #require(ForeignPeers.softHSM)
+            try site.write("softhsm2.conf", "directories.tokendir = \(site.folder.path)/tokens\n")
+            try await site.run("repository-token", serving: present) {
+                """
+                mkdir tokens
+                export MODULE='\(module.path)' PIN=1234 SO_PIN=5678 SOFTHSM2_CONF="$SITE/softhsm2.conf"
+                \($0)
+                """
+            }
+            let app = try RepositoryApp(site.folder.appending(path: "site/public"), name: OperatingSite.name)
+            #expect(try await app.isLetIn(by: present, trusting: site.root))
+            #expect(try await app.isLetIn(by: other, trusting: site.root) == false)
+        }
+    }
+
     @Test("A trust server's document follows a rollover without a client that is locked out")
     func trustServer() async throws {
         try await OperatingSite.with { site in

@@ -15,6 +15,20 @@ enum ForeignPeers {
     /// Judges XML by a schema.
     static let xmllint = program("xmllint")
 
+    /// OpenSC's tool for PKCS #11.
+    private static let pkcs11Tool = program("pkcs11-tool")
+    /// A token in software, as a module of PKCS #11.
+    static let softHSM: URL? = {
+        // Debian and its like, Fedora, Homebrew on either kind of Mac.
+        let places = [
+            "/usr/lib/softhsm", "/usr/lib64/softhsm", "/usr/lib64/pkcs11", "/usr/local/lib/softhsm",
+            "/opt/homebrew/lib/softhsm",
+        ]
+        guard pkcs11Tool != nil, program("softhsm2-util") != nil else { return nil }
+        return places.map { URL(filePath: $0).appending(path: "libsofthsm2.so") }
+            .first { FileManager.default.fileExists(atPath: $0.path) }
+    }()
+
     private static func program(_ name: String) -> URL? {
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
             .map { URL(filePath: String($0)).appending(path: name) }
@@ -32,6 +46,7 @@ enum ForeignPeers {
     static let runsOpenSSL = OpenSSLProgram.isAvailable || areRequired
     static let runsCurl = curl != nil || areRequired
     static let runsPython = python != nil || areRequired
+    static let runsSoftHSM = softHSM != nil || areRequired
     static let runsXMLLint = xmllint != nil || areRequired
     static let runsSwiftCompiler = swiftCompiler != nil || areRequired
 }

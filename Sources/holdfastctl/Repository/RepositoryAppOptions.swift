@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTUF
+
+/// The oldest build that has to follow, and where it looks.
+struct RepositoryAppOptions: ParsableArguments {
+    @Option(
+        name: .customLong("app-root"),
+        help: ArgumentHelp(
+            "The root that the oldest supported build of the app came with: prove that it still follows.",
+            valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var appRoot: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Look from outside, at this URL of the folder public, with --app-root.", valueName: "url"))
+    var url: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --url: trust the certificates in this file (PEM or DER) instead of the system's.", valueName: "file"),
+        completion: .file(extensions: ["pem", "crt", "cer", "der"]))
+    var ca: String?
+
+    @Option(help: ArgumentHelp("With --url: give up a file after this many seconds.", valueName: "seconds"))
+    var timeout = 10
+
+    func validate() throws {
+        guard (1...3_600).contains(timeout) else {
+            throw ValidationError("The timeout must be between 1 and 3600 seconds, not \(timeout).")
+        }
+        guard let url else {
+            guard ca == nil, timeout == 10 else { throw ValidationError("--ca and --timeout go with --url.") }
+            return
+        }
+        guard appRoot != nil else { throw ValidationError("--url goes with --app-root.") }
+        try RepositoryOrigin.validate(url, "--url")
+    }
+
+    /// The root.
+    func root() throws(CommandFailure) -> Data? {
+        guard let appRoot else { return nil }
+        return try InputFile.content(of: appRoot, maximumBytes: TUFSettings().rootBytes)
+    }
+
+    /// Goes through the repository as apps with the root do, in both ways in which they can.
+    /// - Parameter folder: where it is looked at, unless there is a URL.
+    func report(
+        root: Data, folder: TUFRepositoryFolder?, at time: Date
+    ) async throws(CommandFailure) -> RepositoryFollowing? {
+        if let url {
+            let origin = try await RepositoryOrigin(url, timeout: timeout) { () throws(CommandFailure) in
+                try ProxySettings.ofEnvironment()
+            } anchors: { () async throws(CommandFailure) in
+                try await ConnectionOptions.anchors(ca: ca)
+            }
+            let following = try await origin.following(root: root, at: time)
+            let bundle = try await origin.bundle()
+            var report = RepositoryFollowing(following, bundle: bundle, root: root, at: time)
+            report.url = origin.name
+            report.forbidden = origin.forbidden
+            return report
+        }
+        guard let folder else { return nil }
+        let following: TUFFollowing
+        let bundle: Data?
+        do {
+            following = try await TUFFollowing(folder.source, root: root, at: time)
+            bundle = try folder.publishedBundle()
+        } catch let error as TUFError {
+            throw RepositoryOrigin.noRoot(error)
+        } catch let error as TUFRepositoryError {
+            throw CommandFailure(error)
+        } catch {
+            throw CommandFailure(.unreadableFile, ForeignErrorText.whole(error))
+        }
+        return RepositoryFollowing(following, bundle: bundle, root: root, at: time)
+    }
+}

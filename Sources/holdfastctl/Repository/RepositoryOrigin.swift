@@ -1,0 +1,142 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastAsyncHTTPClient
+import HoldfastSigning
+import HoldfastTUF
+import Logging
+
+/// A repository as apps find it: the URL under which its folder `public` is served. Nothing rests on the transport, since
+/// all is verified from the app's root on.
+struct RepositoryOrigin: Sendable {
+    /// As messages call it.
+    let name: String
+    private let base: URL
+    private let provider: NotingProvider
+
+    /// Of what the command reads; apps take less by default.
+    private static let maximumBundle = 64 << 20
+
+    /// - Parameters:
+    ///   - text: the URL.
+    ///   - timeout: seconds for each file.
+    init(
+        _ text: String, timeout: Int, through proxies: () throws(CommandFailure) -> ProxySettings,
+        anchors: () async throws(CommandFailure) -> TrustAnchors
+    ) async throws(CommandFailure) {
+        guard let url = Self.url(text) else { throw CommandFailure(.wrongUsage, Self.expectation) }
+        name = text
+        base = url
+        // Plain HTTP needs no anchors, and a machine may have none.
+        let needsAnchors = url.scheme?.lowercased() == "https"
+        let trusted = needsAnchors ? try await anchors() : TrustAnchors([])
+        provider = NotingProvider(
+            provider: Self.provider(anchors: trusted, limit: .seconds(timeout), through: try proxies()))
+    }
+
+    private static let expectation = "expected the https URL of a folder, without user name, password and query"
+
+    static func validate(_ text: String, _ argument: String) throws(ValidationError) {
+        guard url(text) != nil else { throw ValidationError("\(argument): \(expectation)") }
+    }
+
+    /// http is for the loopback addresses; the provider refuses others.
+    private static func url(_ text: String) -> URL? {
+        guard let url = URL(string: text.hasSuffix("/") ? text : text + "/"),
+            let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            ["https", "http"].contains(parts.scheme?.lowercased()), !(parts.host ?? "").isEmpty,
+            parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
+        else { return nil }
+        return url
+    }
+
+    /// Downloads what verifies by itself: that a loopback server's plain HTTP is not validated is no news.
+    static func provider(
+        anchors: TrustAnchors, limit: Duration, through proxies: ProxySettings
+    ) -> AsyncHTTPClientDataProvider {
+        let quiet = PolicyLog(Logger(label: "holdfast.policies") { _ in SwiftLogNoOpLogHandler() })
+        return PolicyLog.$shared.withValue(quiet) {
+            AsyncHTTPClientDataProvider(
+                validator: PathValidator(anchors: anchors), wholeLimit: limit, allowsPlainHTTPToLoopback: true,
+                proxy: proxies.ofDownloads)
+        }
+    }
+
+    /// Where clients of single files find them.
+    var source: HTTPRepositorySource {
+        HTTPRepositorySource(
+            metadata: base.appending(path: "metadata/"), targets: base.appending(path: "targets/"),
+            provider: provider)
+    }
+
+    /// Has a client with a root go through the files.
+    /// - Throws: where a file could not be asked for.
+    func following(root: Data, at time: Date) async throws(CommandFailure) -> TUFFollowing {
+        let following: TUFFollowing
+        do throws(TUFError) {
+            following = try await TUFFollowing(source, root: root, at: time)
+        } catch {
+            throw RepositoryOrigin.noRoot(error)
+        }
+        guard following.problem?.code == .unavailable, let failure = provider.failure else { return following }
+        throw CommandFailure(.downloadFailed, "\(name) cannot be asked: \(failure)")
+    }
+
+    static func noRoot(_ error: TUFError) -> CommandFailure {
+        CommandFailure(.unreadableFile, "--app-root is no root that a client begins with: \(error)")
+    }
+
+    /// The bundle; nil where none is served.
+    func bundle() async throws(CommandFailure) -> Data? {
+        do {
+            let request = RemoteDataRequest(
+                url: base.appending(path: "bundle.json"), headers: ["Accept": "application/json"],
+                maximumBytes: Self.maximumBundle)
+            guard case .body(let data) = try await provider.data(for: request).content else { return nil }
+            return data
+        } catch let error as RemoteDataError where error.status == 404 || error.status == 403 {
+            return nil
+        } catch let error as RemoteDataError {
+            throw CommandFailure(.downloadFailed, "\(name) cannot be asked for bundle.json: \(error)")
+        } catch {
+            throw CommandFailure(.downloadFailed, "\(name) cannot be asked for bundle.json")
+        }
+    }
+
+    /// What the server refused with the status 403, which counts as absent: so object stores answer for what is not there,
+    /// and so do servers whose permissions are wrong.
+    var forbidden: [String] { provider.forbidden }
+}
+
+/// Downloads, and remembers what clients are not told apart.
+private struct NotingProvider: RemoteDataProvider {
+    private struct Notes {
+        var forbidden: [String] = []
+        var failure: RemoteDataError?
+    }
+
+    let provider: AsyncHTTPClientDataProvider
+    private let notes = Lock(Notes())
+
+    init(provider: AsyncHTTPClientDataProvider) { self.provider = provider }
+
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        do {
+            return try await provider.data(for: request)
+        } catch let error as RemoteDataError {
+            notes.withLock { notes in
+                switch error.status {
+                case 403: notes.forbidden.append(request.url.lastPathComponent)
+                case 404: break
+                default: notes.failure = error
+                }
+            }
+            throw error
+        }
+    }
+
+    var forbidden: [String] { notes.withLock { $0.forbidden } }
+
+    /// The last reason for which it is not known what the server has.
+    var failure: RemoteDataError? { notes.withLock { $0.failure } }
+}

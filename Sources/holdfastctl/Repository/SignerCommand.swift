@@ -1,0 +1,94 @@
+import Foundation
+import Holdfast
+
+/// A program of the operator's that signs with a key which is elsewhere: in a token, a hardware security module or a key
+/// service. It gets the octets on standard input and prints the signature on standard output.
+///
+/// Standard error and the terminal stay its own: it may ask for a PIN, or to be touched.
+struct SignerCommand: Sendable {
+    /// Why there is no signature. It never says with which arguments the program was started: a PIN may be among them.
+    struct Failure: HoldfastError {
+        enum Code: String, Hashable, Sendable {
+            case notStarted, failed, timedOut, silent, talkative
+        }
+
+        let code: Code
+        let facts: ErrorFacts
+
+        var description: String { "\(code.rawValue): expected \(expected), found \(found). \(remedy)" }
+    }
+
+    /// The program and its arguments; at least the first.
+    let words: [String]
+    /// How long it may take for one signature.
+    let limit: Duration
+
+    /// The longest signatures are those of RSA with 4,096 bits. What is longer is text.
+    static let maximumOctets = 1_024
+
+    private var name: String { (words.first ?? "").quoted }
+
+    /// Splits what an option says. Blanks separate words, and quotes of either kind keep them together. Nothing else has
+    /// a meaning, since no shell reads it.
+    /// - Returns: nil where a quote is not closed, or there is no word.
+    static func words(_ text: String) -> [String]? {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        for character in text {
+            if let open = quote {
+                if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+            } else if character == "'" || character == "\"" {
+                quote = character
+                word = word ?? ""
+            } else if character == " " || character == "\t" || character.isNewline {
+                if let done = word { words.append(done) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        if let word { words.append(word) }
+        return quote == nil && !(words.first ?? "").isEmpty ? words : nil
+    }
+
+    /// Runs the program to its end.
+    /// - Returns: what it printed.
+    func signature(for message: [UInt8]) throws(Failure) -> [UInt8] {
+        let process: SignerProcess
+        do {
+            process = try SignerProcess(words, input: message)
+        } catch {
+            throw Failure(
+                .notStarted, expected: "the program \(name)", found: "that it cannot be started: \(error.reason)",
+                remedy: "Give the path of a program that can be run, with its arguments behind it.")
+        }
+        let seconds = Int(limit.inSeconds)
+        switch process.finish(within: limit, atMost: Self.maximumOctets) {
+        case .printed(let octets) where octets.isEmpty:
+            throw Failure(
+                .silent, expected: "a signature on the standard output of \(name)", found: "nothing",
+                remedy: "Let it print the signature there, not into a file.")
+        case .printed(let octets): return octets
+        case .printedTooMuch:
+            throw Failure(
+                .talkative, expected: "a signature, at most \(Self.maximumOctets) octets", found: "more from \(name)",
+                remedy: "Let it print the octets of the signature and nothing else.")
+        case .ended(let how):
+            throw Failure(
+                .failed, expected: "that \(name) ends with exit code 0", found: how,
+                remedy: "Read what it said, and run it by hand; nothing was changed here.")
+        case .timedOut:
+            throw Failure(
+                .timedOut, expected: "a signature by \(name) within \(seconds) s", found: "none",
+                remedy: "Unlock or touch the token in time, or give more with --signer-timeout.")
+        }
+    }
+}
+
+extension SignerCommand.Failure {
+    fileprivate init(_ code: Code, expected: String, found: String, remedy: String) {
+        self.code = code
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
+    }
+}

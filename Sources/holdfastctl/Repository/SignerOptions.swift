@@ -1,0 +1,88 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// Keys that are not in files, for every verb that signs.
+struct SignerOptions: ParsableArguments {
+    @Option(
+        name: .customLong("signer-command"),
+        help: ArgumentHelp(
+            "A program that signs, with its arguments: it reads the bytes on standard input and prints the signature. No "
+                + "shell reads this; quotes keep blanks together. Repeatable.", valueName: "command"))
+    var signerCommand: [String] = []
+
+    @Option(
+        name: .customLong("signer-key"),
+        help: ArgumentHelp(
+            "The public key of that program: a file, or the beginning of its id; not needed where there is only one "
+                + "key that could sign. Once for each command, in their order.", valueName: "key"),
+        completion: .file())
+    var signerKey: [String] = []
+
+    @Option(
+        name: .customLong("signer-timeout"),
+        help: ArgumentHelp("How long the program may take for one signature.", valueName: "time"))
+    var signerTimeout = TimeSpan(seconds: 120)
+
+    var isEmpty: Bool { signerCommand.isEmpty }
+
+    func validate() throws {
+        guard signerCommand.allSatisfy({ SignerCommand.words($0) != nil }) else {
+            throw ValidationError("--signer-command names a program and its arguments, and closes each quote.")
+        }
+        guard signerKey.isEmpty || signerKey.count == signerCommand.count else {
+            throw ValidationError("Give --signer-key once for each --signer-command.")
+        }
+        guard (1...86_400).contains(signerTimeout.seconds) else {
+            throw ValidationError("--signer-timeout must be between 1s and 24h.")
+        }
+    }
+
+    /// The keys that the programs sign with.
+    /// - Parameter known: those that could sign.
+    func keys(among known: [TUFPublicKey]) throws(CommandFailure) -> [TUFSigningKey] {
+        var keys: [TUFSigningKey] = []
+        for (index, text) in signerCommand.enumerated() {
+            let command = SignerCommand(
+                words: SignerCommand.words(text) ?? [], limit: .seconds(signerTimeout.seconds))
+            let key = try signerKey.isEmpty ? Self.only(of: known) : Self.key(signerKey[index], among: known)
+            keys.append(TUFSigningKey(publicKey: key) { try command.signature(for: $0) })
+        }
+        return keys
+    }
+
+    private static func only(of known: [TUFPublicKey]) throws(CommandFailure) -> TUFPublicKey {
+        guard let key = known.first, known.count == 1 else {
+            let ids = known.map { String($0.id.prefix(12)) }.joined(separator: ", ")
+            throw CommandFailure(
+                .wrongUsage,
+                "say with --signer-key which key the program signs with"
+                    + (known.isEmpty ? ": there is none here" : ", one of \(SafeText.escapedLine(ids))"))
+        }
+        return key
+    }
+
+    private static func key(_ text: String, among known: [TUFPublicKey]) throws(CommandFailure) -> TUFPublicKey {
+        let found: [TUFPublicKey]
+        if text == InputFile.standard || FileManager.default.fileExists(atPath: text) {
+            let content = try KeyFile.content(of: text)
+            let given: TUFPublicKey
+            do throws(SigningError) {
+                given = try TUFPublicKey(content)
+            } catch {
+                throw CommandFailure(.unreadableFile, "\(text): \(error)")
+            }
+            found = known.filter { $0.isSameKey(as: given) }
+        } else {
+            found = text.utf8.count >= 8 ? known.filter { $0.id.utf8.starts(with: text.utf8) } : []
+        }
+        guard let key = found.first, found.count == 1 else {
+            throw CommandFailure(
+                .wrongUsage,
+                "--signer-key \(text.quoted) names \(found.isEmpty ? "no key" : "several keys") that could sign: give a "
+                    + "file with a public key of the role, or eight digits or more of the id that the status shows")
+        }
+        return key
+    }
+}

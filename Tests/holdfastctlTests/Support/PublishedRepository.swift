@@ -1,0 +1,96 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+
+/// A repository in the folder `site` of a site, published, and a server on loopback that serves it.
+struct PublishedRepository {
+    let folder: TUFRepositoryFolder
+    let offline = TUFSigningKey()
+    private(set) var online = TUFSigningKey(.ed25519)
+    /// What the server of the pinned host has, and what it has in reserve.
+    let leaf: TestCertificate
+    let backup: TestCertificate
+    /// The octets of the pin file.
+    let pins: Data
+
+    init(in site: SigningSite) async throws {
+        folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
+        (leaf, backup) = (try site.leaf("leaf.pem"), try site.leaf("b.pem"))
+        let (root, fresh) = (TUFRoleKeys([offline.publicKey]), TUFRoleKeys([online.publicKey]))
+        let now = SystemWallClock().now
+        var state = try TUFRepositoryState(
+            roles: [.root: root, .targets: root, .snapshot: fresh, .timestamp: fresh], at: now)
+        let host = try PinFile.Host(
+            try HostPattern(SigningSite.name),
+            pins: [
+                try PinFile.KeyPin(Pin.publicKey(of: leaf.der)),
+                try PinFile.KeyPin(Pin.publicKey(of: backup.der), state: .backup),
+            ])
+        pins = try PinFile(
+            issuedAt: now, notAfter: now.addingTimeInterval(90 * 86_400),
+            refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400), hosts: [host]
+        ).json
+        try state.prepare(pins: pins, at: now)
+        try await publish(state, by: online)
+    }
+
+    /// Publishes a next root with another online key, without which nobody takes what comes after it.
+    mutating func rotate() async throws {
+        let next = TUFSigningKey(.ed25519)
+        var state = try await folder.state()
+        for role in [TUFRole.snapshot, .timestamp] {
+            try state.change(
+                role, adding: [next.publicKey], removing: [online.publicKey.id], at: SystemWallClock().now)
+        }
+        try await publish(state, by: next, online)
+        online = next
+        // What both keys have signed old clients take as well.
+        let renewal = try await TUFPublication.make(
+            of: folder.state(), in: folder, onlineKeys: [next], includingDrafts: false, at: SystemWallClock().now)
+        try folder.write(renewal)
+    }
+
+    private func publish(_ draft: TUFRepositoryState, by keys: TUFSigningKey...) async throws {
+        var state = draft
+        _ = try state.sign(by: offline)
+        try folder.writeDrafts(state)
+        let publication = try await TUFPublication.make(
+            of: state, in: folder, onlineKeys: keys, at: SystemWallClock().now)
+        try folder.write(publication)
+    }
+
+    /// Serves the files as they are now, over plain HTTP on loopback.
+    /// - Parameters:
+    ///   - forbidden: is answered with 403, as by an object store whose listing is not public; the end of a path.
+    ///   - broken: is answered with 500.
+    ///   - body: gets the URL.
+    func served<Value>(
+        forbidding forbidden: String? = nil, breaking broken: String? = nil, _ body: (String) async throws -> Value
+    ) async throws -> Value {
+        let files = try Self.files(in: folder.published)
+        return try await ScriptedHTTPServer.with({ path in
+            func answer(_ status: String, _ body: Data = Data()) -> [ScriptedHTTPServer.Step] {
+                let head = "HTTP/1.1 \(status)\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n"
+                return [.send(head), .sendOctets([UInt8](body)), .close]
+            }
+            if let forbidden, path.hasSuffix(forbidden) { return answer("403 Forbidden") }
+            if let broken, path.hasSuffix(broken) { return answer("500 Internal Server Error") }
+            return files[path].map { answer("200 OK", $0) } ?? answer("404 Not Found")
+        }) { server in
+            try await body("http://127.0.0.1:\(server.port)")
+        }
+    }
+
+    /// By their paths in URLs.
+    private static func files(in folder: URL) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+            let file = folder.appending(path: path)
+            guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { continue }
+            files["/\(path)"] = try Data(contentsOf: file)
+        }
+        return files
+    }
+}
