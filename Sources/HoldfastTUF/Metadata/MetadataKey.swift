@@ -2,11 +2,12 @@ import Foundation
 import Holdfast
 
 /// A public key of a role (section 4.2.2). A key of a kind that is not known is no error: it verifies nothing.
-struct MetadataKey: Sendable {
+package struct MetadataKey: Sendable {
     private let key: VerificationKey?
     private let scheme: VerificationKey.Scheme
 
-    init(_ tree: JSONTree) throws(TUFError) {
+    /// - Throws: ``TUFError`` for what is no key at all.
+    package init(_ tree: JSONTree) throws(TUFError) {
         let fields = try Fields(tree, "key")
         let type = try fields.text("keytype")
         let value = try fields.object("keyval")
@@ -41,7 +42,7 @@ struct MetadataKey: Sendable {
     }
 
     /// What makes two keys one, whatever their ids: the key itself. nil for a key that verifies nothing.
-    var identity: [UInt8]? { key?.identity }
+    package var identity: [UInt8]? { key?.identity }
 
     /// What its signatures are.
     var signatureScheme: TUFSettings.SignatureScheme {

@@ -27,6 +27,8 @@ struct RepositoryReport: Encodable {
     var verdict: String
     var isGood = true
     var roles: [Role]?
+    /// The SHA-256 of the first root, with which everything was compared, in hexadecimal.
+    var firstRoot: String?
     /// What drafts still need.
     var drafts: [Draft]?
     /// What they change.
@@ -49,6 +51,7 @@ struct RepositoryReport: Encodable {
     /// Adds what is published.
     mutating func take(_ state: TUFRepositoryState, at now: Date) throws(CommandFailure) {
         guard let live = state.live, let root = live.root else { return }
+        firstRoot = live.roots.first?.fingerprint
         var roles: [Role] = []
         for file in [root, live.targets, live.snapshot, live.timestamp] {
             let keys = try CommandFailure.translating { () throws(TUFRepositoryError) in
@@ -66,6 +69,7 @@ struct RepositoryReport: Encodable {
 
     /// Adds what is prepared.
     mutating func takeDrafts(_ state: TUFRepositoryState, withChanges: Bool) throws(CommandFailure) {
+        firstRoot = state.live?.roots.first?.fingerprint
         guard !state.hasNoDraft else { return }
         drafts = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.progress() }.map {
             Draft(
@@ -89,6 +93,7 @@ struct RepositoryReport: Encodable {
             for key in role.keys { output.line("            \(key)", .faint) }
         }
         if let pinsEnd { output.line("  pins      count until \(pinsEnd)") }
+        if let firstRoot { output.line("  first root, SHA-256 \(firstRoot)", .faint) }
         if let changes {
             output.heading("What changes")
             for change in changes { output.line("  \(SafeText.escapedLine(change))") }
@@ -112,6 +117,6 @@ struct RepositoryReport: Encodable {
     }
 
     private enum CodingKeys: CodingKey {
-        case verdict, isGood, roles, drafts, changes, pinsEnd, written, warnings, overridden, next
+        case verdict, isGood, roles, firstRoot, drafts, changes, pinsEnd, written, warnings, overridden, next
     }
 }

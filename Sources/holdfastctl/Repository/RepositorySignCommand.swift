@@ -14,11 +14,13 @@ struct RepositorySignCommand: AsyncParsableCommand {
             not signed.
 
             Keyholders pass the folder around, for example in a git repository. Each compares with what is published in \
-            the folder, so let it come from where you trust it, not from whoever asks for the signature.
+            the folder, so let it come from where you trust it, not from whoever asks for the signature. With --app-root \
+            a folder is refused in which the root that apps came with is another; the SHA-256 of the first root is \
+            printed in any case.
 
             EXAMPLES
               holdfastctl repository sign site
-              holdfastctl repository sign site --key ann.pem
+              holdfastctl repository sign site --key ann.pem --app-root app/root.json
 
             Exit codes: 0 signed or shown, 1 nothing is to be signed, or not by this key, or it must not be signed, 2 \
             wrong usage, 3 a file could not be read or written.
@@ -26,6 +28,9 @@ struct RepositorySignCommand: AsyncParsableCommand {
 
     @OptionGroup
     var place: RepositoryPlace
+
+    @OptionGroup
+    var root: RepositoryRootOption
 
     @OptionGroup
     var keys: RepositoryKeyOptions
@@ -38,6 +43,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         var state = try await place.state()
+        try root.check(state, in: place.path)
         guard !state.hasNoDraft else {
             throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so that there is nothing to sign")
         }
