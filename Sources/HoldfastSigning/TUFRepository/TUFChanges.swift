@@ -23,7 +23,28 @@ enum TUFChanges {
             )
         }
         if live != nil, lines.count == 1 { lines.append("root: the keys stay as they are") }
+        lines += otherRoles(draft, live)
         return lines + others(draft, live, except: ["_type", "version", "expires", "keys", "roles", "spec_version"])
+    }
+
+    /// Roles that no client of pins knows, and what the known ones say beyond keys and threshold.
+    private static func otherRoles(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> [String] {
+        func rest(_ file: TUFMetadataFile?) -> [[UInt8]: [UInt8]] {
+            var rest: [[UInt8]: [UInt8]] = [:]
+            for (name, role) in file?.signed["roles"]?.members ?? [] {
+                let isKnown = TUFRole.allCases.contains { name.elementsEqual($0.rawValue.utf8) }
+                let others = role.members.filter { member in
+                    !isKnown || !["keyids", "threshold"].contains { member.key.elementsEqual($0.utf8) }
+                }
+                if !isKnown || !others.isEmpty {
+                    rest[name] = isKnown ? JSONTree(members: others).canonical : role.canonical
+                }
+            }
+            return rest
+        }
+        return differing(rest(draft), rest(live)).map {
+            "root: the role \(text($0)) differs in what this command knows nothing of"
+        }
     }
 
     static func ofTargets(
@@ -47,17 +68,20 @@ enum TUFChanges {
         _ draft: TUFMetadataFile, _ live: TUFMetadataFile?, except known: Set<String>
     ) -> [String] {
         let names = Set(known.map { Array($0.utf8) })
-        func rest(_ file: TUFMetadataFile?) -> [[UInt8]: JSONTree] {
-            var rest: [[UInt8]: JSONTree] = [:]
-            for (key, value) in file?.signed.members ?? [] where !names.contains(key) { rest[key] = value }
+        func rest(_ file: TUFMetadataFile?) -> [[UInt8]: [UInt8]] {
+            var rest: [[UInt8]: [UInt8]] = [:]
+            for (key, value) in file?.signed.members ?? [] where !names.contains(key) { rest[key] = value.canonical }
             // What a first one has of itself.
             if live == nil { rest[Array("consistent_snapshot".utf8)] = nil }
             return rest
         }
-        let (new, old) = (rest(draft), rest(live))
-        let all = Set(new.keys).union(old.keys).sorted { $0.lexicographicallyPrecedes($1) }
-        return all.filter { new[$0]?.canonical != old[$0]?.canonical }
+        return differing(rest(draft), rest(live))
             .map { "\(draft.role.rawValue): the field \(text($0)) differs, which this command knows nothing of" }
+    }
+
+    /// The names of the values that differ, in their order.
+    private static func differing(_ new: [[UInt8]: [UInt8]], _ old: [[UInt8]: [UInt8]]) -> [[UInt8]] {
+        Set(new.keys).union(old.keys).filter { new[$0] != old[$0] }.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     private static func names(_ file: TUFMetadataFile) -> [[UInt8]] { file.signed["targets"]?.members.map(\.key) ?? [] }

@@ -70,7 +70,8 @@ enum TUFContents {
         } catch {
             throw TUFRepositoryError(
                 .cannotBeWritten, of: role.rawValue, expected: "metadata that clients can read",
-                found: "\(error.code.rawValue): \(error.found)")
+                found: "\(error.code.rawValue): \(error.found)",
+                remedy: error.code == .tooLarge ? "Publish fewer hosts in one repository." : nil)
         }
     }
 }

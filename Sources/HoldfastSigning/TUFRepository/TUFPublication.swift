@@ -21,6 +21,8 @@ public struct TUFPublication: Sendable {
     public enum Exception: String, Sendable, Hashable, CaseIterable {
         /// The timestamp lasts for less than seven days.
         case lifetime
+        /// The new pins run out before the timestamp does, or have run out already.
+        case expiry
         /// Between two of the writes clients that fetch file by file are refused. That cannot be avoided where an old
         /// key is lost: only what both the old and the new keys have signed verifies at every moment. The bundle is
         /// replaced in one step, so its clients see nothing of it.
@@ -37,6 +39,8 @@ public struct TUFPublication: Sendable {
     /// Whether clients that fetch file by file are refused between two of the writes.
     public private(set) var hasGap = false
 
+    /// Whether versions begin again, which clients take as soon as they have the next root.
+    private let beginsAgain: Bool
     /// The oldest root, which the oldest app has.
     private let firstRoot: TUFMetadataFile
 
@@ -48,12 +52,14 @@ public struct TUFPublication: Sendable {
     ///   - lifetimes: how long the metadata lasts.
     ///   - includesDrafts: whether what is prepared is published; otherwise what is published is renewed.
     ///   - exceptions: what is allowed all the same.
+    ///   - version: the greatest version of timestamp and snapshot that clients may know, where that is later than in
+    ///     the folder, for example because the folder was put back from a copy; at most 2^52.
     ///   - time: the current time.
     /// - Throws: ``TUFRepositoryError``; then nothing may be written.
     public static func make(
         of state: TUFRepositoryState, in folder: TUFRepositoryFolder, onlineKeys: [TUFSigningKey],
         lifetimes: TUFRepositoryState.Lifetimes = .init(), includingDrafts includesDrafts: Bool = true,
-        allowing exceptions: Set<Exception> = [], at time: Date
+        allowing exceptions: Set<Exception> = [], above version: Int64 = 0, at time: Date
     ) async throws(TUFRepositoryError) -> TUFPublication {
         guard lifetimes.timestamp >= TUFRepositoryState.Lifetimes.shortestTimestamp || exceptions.contains(.lifetime)
         else {
@@ -61,16 +67,20 @@ public struct TUFPublication: Sendable {
                 .tooShort, of: "timestamp", expected: "at least 7 days",
                 found: "\(Int(lifetimes.timestamp.inSeconds)) s")
         }
+        if includesDrafts, let pins = state.draftPins, !exceptions.contains(.expiry) {
+            try requireEnd(of: pins, after: time.addingTimeInterval(lifetimes.timestamp.inSeconds))
+        }
         var publication = try TUFPublication(
-            state, onlineKeys: onlineKeys, lifetimes: lifetimes, includesDrafts: includesDrafts, at: time)
+            state, in: folder, onlineKeys: onlineKeys, lifetimes: lifetimes, includesDrafts: includesDrafts,
+            above: version, at: time)
         try await publication.addBundle(folder, at: time)
         try await publication.rehearse(folder, from: state.live, allowing: exceptions, at: time)
         return publication
     }
 
     private init(
-        _ state: TUFRepositoryState, onlineKeys: [TUFSigningKey], lifetimes: TUFRepositoryState.Lifetimes,
-        includesDrafts: Bool, at time: Date
+        _ state: TUFRepositoryState, in folder: TUFRepositoryFolder, onlineKeys: [TUFSigningKey],
+        lifetimes: TUFRepositoryState.Lifetimes, includesDrafts: Bool, above version: Int64, at time: Date
     ) throws(TUFRepositoryError) {
         let live = state.live
         let newRoot = includesDrafts ? state.draftRoot : nil
@@ -87,19 +97,21 @@ public struct TUFPublication: Sendable {
         let judges = [live?.root, newRoot].compactMap(\.self)
         // One that still says what is so, that every judge takes, and that the timestamp does not outlast, stays.
         let end = time.addingTimeInterval(lifetimes.timestamp.inSeconds)
+        let versions = try TUFNextVersions(after: live, with: newRoot, above: version, in: folder)
+        beginsAgain = versions.beginAgain
         var snapshot = live?.snapshot
         let isSigned = try Self.isSigned(snapshot, by: judges)
-        if newTargets != nil || !isSigned || snapshot.map({ $0.expires < end }) ?? true {
+        if newTargets != nil || !isSigned || versions.needSnapshot || snapshot.map({ $0.expires < end }) ?? true {
             let expires = max(end, time.addingTimeInterval(lifetimes.snapshot.inSeconds))
             snapshot = try TUFContents.snapshot(
-                version: (live?.snapshot.version ?? 0) + 1, expires: expires, targets: targets
+                version: try versions.snapshot(), expires: expires, targets: targets
             ).signed(by: try Self.keys(onlineKeys, of: .snapshot, judges))
         }
         guard let snapshot else {
             throw TUFRepositoryError(.damaged, of: "snapshot", expected: "a snapshot", found: "none")
         }
         let timestamp = try TUFContents.timestamp(
-            version: (live?.timestamp.version ?? 0) + 1, expires: end, snapshot: snapshot
+            version: try versions.timestamp(), expires: end, snapshot: snapshot
         ).signed(by: try Self.keys(onlineKeys, of: .timestamp, judges))
 
         var objects: [Object] = []
@@ -120,6 +132,19 @@ public struct TUFPublication: Sendable {
             targets: targets, pins: pins)
         if includesDrafts { (next.draftRoot, next.draftTargets, next.draftPins) = (nil, nil, nil) }
         self.state = next
+    }
+
+    /// The machine where pins are prepared has a clock of its own, and signatures may take weeks. Clients that get the
+    /// pins may find nothing newer for as long as the timestamp lasts.
+    private static func requireEnd(of pins: Data, after least: Date) throws(TUFRepositoryError) {
+        let end = try TUFRepositoryState.pinFile(pins).end
+        guard let end, end > least else {
+            throw TUFRepositoryError(
+                .tooShort, of: "pins",
+                expected: "pins that count for longer than the timestamp, until after \(least.formatted(.iso8601))",
+                found: "pins that count until \(end?.formatted(.iso8601) ?? "an unknown time")",
+                remedy: "Prepare pins with a later notAfter, or override expiry.")
+        }
     }
 
     private static func requireSignatures(_ state: TUFRepositoryState) throws(TUFRepositoryError) {
@@ -206,7 +231,8 @@ public struct TUFPublication: Sendable {
             let problem: TUFError
             do throws(TUFError) {
                 _ = try await TUFRehearsalClient(root: firstRoot.data).pins(from: source, at: time)
-                _ = try await seasoned.pins(from: source, at: time)
+                // What it knows are the versions of a thief, which it forgets with the next root.
+                if isFinal || !beginsAgain { _ = try await seasoned.pins(from: source, at: time) }
                 continue
             } catch {
                 problem = error

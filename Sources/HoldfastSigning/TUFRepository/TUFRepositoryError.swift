@@ -10,6 +10,9 @@ public struct TUFRepositoryError: HoldfastError {
         case wrongPlace
         /// A threshold that no keys reach, a role without keys, or an online key that signs root or targets.
         case invalidRoles
+        /// A root in which a key id stands for another key than in the root before, or for one that it is not the hash
+        /// of, or in which one key has two ids.
+        case invalidKeys
         /// The pin file is none that clients take from a repository.
         case invalidPins
         /// There is no draft to sign.
@@ -30,6 +33,8 @@ public struct TUFRepositoryError: HoldfastError {
         case tooShort
         /// Clients would refuse what is to be published, in the end or on the way there.
         case refusedByClients
+        /// `bundle.json` and the files are of different versions: a publication was interrupted, or one of them put back.
+        case outOfStep
         /// A file cannot be read or written.
         case storage
         /// Metadata cannot be written: it is larger than clients take, or a key failed.
@@ -61,6 +66,9 @@ extension TUFRepositoryError.Code {
         case .damaged: "Put the folder back from a copy; what clients have stays as it is."
         case .wrongPlace: "Name the folder of the repository."
         case .invalidRoles: "Give each role keys of its own, and a threshold that they reach."
+        case .invalidKeys:
+            "Do not sign it: somebody changed it. Delete draft/root.json, and prepare the change again from keys that you "
+                + "know."
         case .invalidPins: "Correct the pin file."
         case .nothingToSign: "Prepare something first: new pins, or other keys."
         case .notSigned: "Pass the repository's folder on to the other keyholders, who sign with their keys."
@@ -71,8 +79,9 @@ extension TUFRepositoryError.Code {
         case .wrongVersion: "Prepare the change again: something else was published since."
         case .tooShort: "Choose a longer lifetime."
         case .refusedByClients: "Nothing was published; correct what is said here."
+        case .outOfStep: "Publish again, or renew: that writes both."
         case .storage: "Check the folder's permissions and the space that is left."
-        case .cannotBeWritten: "Publish fewer hosts in one repository."
+        case .cannotBeWritten: "Check the keys, and what is published, for what is said here."
         }
     }
 }

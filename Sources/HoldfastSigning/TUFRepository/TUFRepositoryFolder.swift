@@ -102,7 +102,7 @@ public struct TUFRepositoryFolder: Sendable {
 
     /// Has a client that came with the first root go through what is published, as `bundle.json` and file by file.
     /// - Parameter time: the current time.
-    /// - Throws: ``TUFRepositoryError`` `refusedByClients`, `damaged` where there is no root, `storage`.
+    /// - Throws: ``TUFRepositoryError`` `refusedByClients`, `outOfStep`, `damaged` where there is no root, `storage`.
     public func verify(at time: Date) async throws(TUFRepositoryError) {
         guard let root = try read(published.appending(path: "metadata/1.root.json"), atMost: TUFSettings().rootBytes)
         else {
@@ -116,6 +116,7 @@ public struct TUFRepositoryFolder: Sendable {
                 throw TUFRepositoryError(.refusedByClients, expected: "bundle.json", found: "no bundle.json")
             }
             _ = try PinBundle.proved(bundle, root: root, clock: TUFFixedClock(now: time))
+            if let live = try await live() { try Self.requireSame(bundle, live) }
             return
         } catch let error as TUFRepositoryError {
             throw error
@@ -125,6 +126,28 @@ public struct TUFRepositoryFolder: Sendable {
             problem = (error as? StoreError).map { "bundle.json: \($0.found)" } ?? ForeignErrorText.found(error)
         }
         throw TUFRepositoryError(.refusedByClients, expected: "a repository that clients take", found: problem)
+    }
+
+    /// The bundle and the files are written one after the other, and proved one by one: an old bundle verifies as well.
+    private static func requireSame(_ data: Data, _ live: TUFRepositoryState.Live) throws {
+        let bundle = try RepositoryBundle([UInt8](data), maximumBytes: maximumBundle)
+        func require(_ role: TUFRole, _ bundled: Int64?, _ file: Int64, isSame: Bool) throws(TUFRepositoryError) {
+            guard !isSame else { return }
+            let version = bundled.map { "\($0)\($0 == file ? " of another content" : "")" } ?? "that cannot be read"
+            throw TUFRepositoryError(
+                .outOfStep, of: "bundle.json", expected: "\(role.rawValue) \(file)",
+                found: "\(role.rawValue) \(version)")
+        }
+        if let root = live.root {
+            let newest = bundle.firstRoot - 1 + Int64(bundle.roots.count)
+            try require(.root, newest, root.version, isSame: newest == root.version)
+        }
+        for (bundled, file) in [
+            (bundle.targets, live.targets), (bundle.snapshot, live.snapshot), (bundle.timestamp, live.timestamp),
+        ] {
+            let version = bundled.flatMap { try? TUFMetadataFile($0).version }
+            try require(file.role, version, file.version, isSame: bundled == file.data)
+        }
     }
 
     /// A pin file that was published at some time, by the version of the targets role; nil where it is not there any
@@ -200,8 +223,15 @@ public struct TUFRepositoryFolder: Sendable {
     /// Readable by everybody: there is no secret in it, and a web server is another user.
     func write(_ data: Data, to file: URL) throws(TUFRepositoryError) {
         do {
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            let parent = file.deletingLastPathComponent()
+            let isServed = parent.path.utf8.starts(with: published.path.utf8)
+            for folder in isServed ? [published, parent] : [parent] {
+                guard !FileManager.default.fileExists(atPath: folder.path) else { continue }
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                // Whatever the umask: a file is read by those who may enter its folder.
+                guard isServed else { continue }
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+            }
             try AtomicFile.replace(
                 file, with: data, temporaryName: ".\(file.lastPathComponent).new", permissions: 0o644)
         } catch {

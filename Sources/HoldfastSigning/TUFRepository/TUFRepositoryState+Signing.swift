@@ -102,7 +102,7 @@ extension TUFRepositoryState {
     func checkDrafts() throws(TUFRepositoryError) {
         if let draftRoot {
             try check(draftRoot, of: .root, after: live?.root)
-            try TUFRootContents(draftRoot).check()
+            try TUFRootContents(draftRoot).check(after: live?.root)
         }
         guard let draftTargets else { return }
         try check(draftTargets, of: .targets, after: live?.targets)

@@ -94,7 +94,7 @@ extension TUFRepositoryState {
                 .init(keyIDs: entry.keys.map { Array($0.id.utf8) }, threshold: Int64(entry.threshold)),
                 adding: entry.keys)
         }
-        try contents.check()
+        try contents.check(after: nil)
         draftRoot = try contents.file()
     }
 
@@ -154,7 +154,7 @@ extension TUFRepositoryState {
         for key in new where !entry.keyIDs.contains(Array(key.id.utf8)) { entry.keyIDs.append(Array(key.id.utf8)) }
         if let threshold { entry.threshold = Int64(threshold) }
         contents.set(role, entry, adding: new)
-        try contents.check()
+        try contents.check(after: live?.root)
         draftRoot = try contents.file()
         guard role == .targets, entry != before, draftTargets == nil, let live else { return }
         draftTargets = try TUFContents.targets(

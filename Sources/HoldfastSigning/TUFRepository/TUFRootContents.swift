@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Holdfast
 import HoldfastTUF
@@ -51,7 +52,9 @@ struct TUFRootContents {
     }
 
     /// What a repository that keeps to its own rules has; clients take less.
-    func check() throws(TUFRepositoryError) {
+    /// - Parameter live: the root before it; nil for the first.
+    func check(after live: TUFMetadataFile?) throws(TUFRepositoryError) {
+        try checkKeys(after: live.map(TUFRootContents.init)?.keys ?? [:])
         for role in TUFRole.allCases {
             guard let entry = roles[role], !entry.keyIDs.isEmpty else {
                 throw TUFRepositoryError(
@@ -75,6 +78,39 @@ struct TUFRootContents {
                 .invalidRoles, of: role.rawValue, expected: "keys that sign nothing online",
                 found: "the online key \(TUFText.short(shared))")
         }
+    }
+
+    /// People compare key ids, and clients take an id for a name that may stand for any key (TAP 12). So an id stands for
+    /// one key for ever, and a new one is the hash of its key.
+    private func checkKeys(after live: [[UInt8]: JSONTree]) throws(TUFRepositoryError) {
+        for id in Set(keys.keys).union(roles.values.flatMap(\.keyIDs)).sorted(by: { $0.lexicographicallyPrecedes($1) })
+        {
+            let key = keys[id]
+            if let before = live[id] {
+                // As canonical JSON: where a member stood does not matter.
+                guard let key, key.canonical == before.canonical else {
+                    throw Self.invalidKeys(
+                        "the key \(TUFText.short(id)) as it is published", key == nil ? "none" : "another under its id")
+                }
+            } else {
+                guard let key, id == Array(HexText.text(of: SHA256.hash(data: key.canonical)).utf8) else {
+                    throw Self.invalidKeys(
+                        "key ids that are the SHA-256 of their keys",
+                        "\(TUFText.short(id)) for \(key == nil ? "no key" : "another")")
+                }
+            }
+        }
+        var identities: Set<[UInt8]> = []
+        for (id, key) in keys {
+            guard let identity = try? MetadataKey(key).identity else { continue }
+            guard identities.insert(identity).inserted else {
+                throw Self.invalidKeys("each key under one id", "one that is listed under \(TUFText.short(id)) as well")
+            }
+        }
+    }
+
+    private static func invalidKeys(_ expected: String, _ found: String) -> TUFRepositoryError {
+        TUFRepositoryError(.invalidKeys, of: "root", expected: expected, found: found)
     }
 
     /// The root file, signed by nobody.

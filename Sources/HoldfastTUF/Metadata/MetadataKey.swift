@@ -7,6 +7,7 @@ package struct MetadataKey: Sendable {
     private let scheme: VerificationKey.Scheme
 
     /// Reads a key as a root lists it.
+    /// - Throws: ``TUFError`` for what is no key at all.
     package init(_ tree: JSONTree) throws(TUFError) {
         let fields = try Fields(tree, "key")
         let type = try fields.text("keytype")

@@ -3,9 +3,11 @@ import Holdfast
 
 /// Lets one command at a time change a file; others wait, for a while.
 enum ChangeLock {
-    /// The file beside a file that is locked for it: of its owner alone, since whoever can open a file can lock it.
-    static func file(for file: URL) -> URL {
-        file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).lock")
+    /// The file beside a file that is locked for it: of its owner alone, since whoever can open a file can lock it. A link
+    /// has the lock of what it leads to.
+    static func file(for link: URL) -> URL {
+        let file = link.resolvingSymlinksInPath()
+        return file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).lock")
     }
 
     /// Waits for the lock, and says so where that takes longer than a moment.

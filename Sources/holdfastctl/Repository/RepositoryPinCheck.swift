@@ -55,6 +55,12 @@ struct RepositoryPinCheck {
         }
     }
 
+    /// Hosts that clients connect to with the pins that are published, and could not with the new ones. This is between
+    /// two files: no connection says it, since what is in no file is not dialled.
+    var lostHosts: [Finding] {
+        live.map { RepositoryLostHosts(from: $0, to: new).lines.map { Finding(check: .dropped, text: $0) } } ?? []
+    }
+
     // MARK: The present
 
     /// Asks every host that can be dialled, at each of its addresses.

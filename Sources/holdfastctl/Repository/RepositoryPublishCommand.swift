@@ -21,9 +21,13 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
             It refuses to publish, unless --force names the reason:
               hosts     clients would be locked out of a host, or it could not be asked
               backup    no backup pin of a host is outside of the chains that it serves
-              dropped   a pin of a chain that is served would no longer count
-              offline   no host is asked; the three checks above are left out
+              dropped   a pin of a chain that is served would no longer count, or a host
+                        that clients connect to now has no entry any more, is retired,
+                        or has other ports
+              offline   no host is asked; hosts and backup are not checked, and dropped
+                        only as far as it compares the new pins with the published ones
               lifetime  the timestamp lasts less than 7 days
+              expiry    the pins run out, grace included, before the timestamp does
               gap       clients of single files are refused between two writes, since an
                         old key is lost; bundle.json has no such gap
 
@@ -49,6 +53,9 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
     var place: RepositoryPlace
 
     @OptionGroup
+    var root: RepositoryRootOption
+
+    @OptionGroup
     var publishing: RepositoryPublishing
 
     @Option(help: ArgumentHelp("Publish in spite of this check. Repeatable.", valueName: "name"))
@@ -64,6 +71,7 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         let state = try await place.state()
+        try root.check(state, in: place.path)
         let signers = try publishing.signers(files, of: state)
         let now = SystemWallClock().now
         if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
@@ -72,13 +80,15 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
         if let pins = state.draftPins {
             let check = try RepositoryPinCheck(new: pins, live: state.live?.pins, path: place.path)
             warnings += check.youngPins(in: place.folder, after: state.live?.targets.version, at: now)
+            var findings = check.lostHosts
             if force.contains(.offline) {
                 overridden.append("offline: no host was asked whether it has these pins")
             } else {
                 let result = try await check.ask(connection, at: now)
                 warnings += result.remarks
-                overridden += try Self.overriding(result.findings, force)
+                findings += result.findings
             }
+            overridden += try Self.overriding(findings, force)
         }
         try await publishing.publish(
             state, place, signers, includingDrafts: true, allowing: Set(force.compactMap(\.exception)),
@@ -104,11 +114,12 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
 
 /// A check that `--force` overrides.
 enum RepositoryOverride: String, ExpressibleByArgument, CaseIterable {
-    case hosts, backup, dropped, offline, lifetime, gap
+    case hosts, backup, dropped, offline, lifetime, expiry, gap
 
     var exception: TUFPublication.Exception? {
         switch self {
         case .lifetime: .lifetime
+        case .expiry: .expiry
         case .gap: .gap
         case .hosts, .backup, .dropped, .offline: nil
         }

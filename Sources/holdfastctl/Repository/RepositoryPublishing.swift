@@ -17,8 +17,20 @@ struct RepositoryPublishing: ParsableArguments {
                 + "is published already."))
     var plan = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Make timestamp and snapshot later than this version, which clients know: for a folder that was put back "
+                + "from a copy.", valueName: "version"))
+    var above: Int64 = 0
+
     @Flag(help: "Print JSON instead of text.")
     var json = false
+
+    func validate() throws {
+        guard (0...1 << 52).contains(above) else {
+            throw ValidationError("The version of --above must be between 0 and 2^52, not \(above).")
+        }
+    }
 
     func validateKeys() throws {
         guard plan || !keys.isEmpty else {
@@ -60,7 +72,7 @@ struct RepositoryPublishing: ParsableArguments {
             publication = try await TUFPublication.make(
                 of: state, in: place.folder, onlineKeys: signers,
                 lifetimes: .init(timestamp: .seconds(lifetime.seconds)), includingDrafts: includingDrafts,
-                allowing: exceptions, at: now)
+                allowing: exceptions, above: above, at: now)
             if plan {
                 uploads = try place.folder.uploadPlan(of: publication)
             } else {
@@ -74,6 +86,11 @@ struct RepositoryPublishing: ParsableArguments {
         if publication.hasGap { overridden.append("gap: clients of single files were refused between two writes") }
         if exceptions.contains(.lifetime), lifetime.seconds < 7 * 86_400 {
             overridden.append("lifetime: the timestamp lasts less than 7 days")
+        }
+        if exceptions.contains(.expiry), let live = next.live, let end = (try? PinFile(json: live.pins))?.end,
+            end <= live.timestamp.expires
+        {
+            overridden.append("expiry: the pins run out before the timestamp does")
         }
         let warnings = warnings + RepositoryWatch(days: Self.warningDays).endings(of: next, at: now)
         if let uploads, let live = next.live {

@@ -50,6 +50,8 @@ struct RepositoryReport: Encodable {
     var verdict: String
     var isGood = true
     var roles: [Role]?
+    /// The SHA-256 of the first root, with which everything was compared, in hexadecimal.
+    var firstRoot: String?
     /// What drafts still need.
     var drafts: [Draft]?
     /// What they change.
@@ -74,6 +76,7 @@ struct RepositoryReport: Encodable {
     /// Adds what is published.
     mutating func take(_ state: TUFRepositoryState, at now: Date) throws(CommandFailure) {
         guard let live = state.live, let root = live.root else { return }
+        firstRoot = live.roots.first?.fingerprint
         var roles: [Role] = []
         for file in [root, live.targets, live.snapshot, live.timestamp] {
             let keys = try CommandFailure.translating { () throws(TUFRepositoryError) in
@@ -90,6 +93,7 @@ struct RepositoryReport: Encodable {
 
     /// Adds what is prepared.
     mutating func takeDrafts(_ state: TUFRepositoryState, withChanges: Bool) throws(CommandFailure) {
+        firstRoot = state.live?.roots.first?.fingerprint
         guard !state.hasNoDraft else { return }
         drafts = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.progress() }.map {
             Draft(
@@ -119,6 +123,7 @@ struct RepositoryReport: Encodable {
             }
         }
         if let pinsEnd = pinsEnd ?? following?.pinsEnd { output.line("  pins      count until \(pinsEnd)") }
+        if let firstRoot { output.line("  first root, SHA-256 \(firstRoot)", .faint) }
         if let changes {
             output.heading("What changes")
             for change in changes { output.line("  \(SafeText.escapedLine(change))") }
@@ -142,6 +147,6 @@ struct RepositoryReport: Encodable {
     }
 
     private enum CodingKeys: CodingKey {
-        case verdict, isGood, roles, drafts, changes, following, pinsEnd, written, warnings, overridden, next
+        case verdict, isGood, roles, firstRoot, drafts, changes, following, pinsEnd, written, warnings, overridden, next
     }
 }

@@ -42,6 +42,9 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
     @OptionGroup
     var place: RepositoryPlace
 
+    @OptionGroup
+    var root: RepositoryRootOption
+
     @Option(help: ArgumentHelp("Whose keys change: root, targets, snapshot, timestamp or online.", valueName: "role"))
     var role: Role
 
@@ -71,6 +74,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         var state = try await place.state()
+        try root.check(state, in: place.path)
         let now = SystemWallClock().now
         for role in self.role.roles {
             let known = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.keys(of: role).ids }

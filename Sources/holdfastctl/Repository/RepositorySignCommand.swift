@@ -14,7 +14,9 @@ struct RepositorySignCommand: AsyncParsableCommand {
             not signed.
 
             Keyholders pass the folder around, for example in a git repository. Each compares with what is published in \
-            the folder, so let it come from where you trust it, not from whoever asks for the signature.
+            the folder, so let it come from where you trust it, not from whoever asks for the signature. With --app-root \
+            a folder is refused in which the root that apps came with is another; the SHA-256 of the first root is \
+            printed in any case.
 
             A key in a token, a hardware security module or a key service signs through a program: --signer-command \
             starts it once for each draft, with the bytes to be signed on its standard input, and takes the signature \
@@ -24,7 +26,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl repository sign site
-              holdfastctl repository sign site --key ann.pem
+              holdfastctl repository sign site --key ann.pem --app-root app/root.json
               holdfastctl repository sign site --signer-key ann.pub \
                 --signer-command './sign-with-token ann'
 
@@ -34,6 +36,9 @@ struct RepositorySignCommand: AsyncParsableCommand {
 
     @OptionGroup
     var place: RepositoryPlace
+
+    @OptionGroup
+    var root: RepositoryRootOption
 
     @OptionGroup
     var keys: RepositoryKeyOptions
@@ -46,6 +51,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         var state = try await place.state()
+        try root.check(state, in: place.path)
         guard !state.hasNoDraft else {
             throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so that there is nothing to sign")
         }

@@ -86,6 +86,11 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         do throws(TUFRepositoryError) {
             try await folder.verify(at: now)
         } catch {
+            if error.code == .outOfStep {
+                return RepositoryReport(
+                    "bundle.json is of \(error.found), the files are of \(error.expected): publish again", isGood: false
+                )
+            }
             guard error.code == .refusedByClients else { throw CommandFailure(error) }
             return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
         }

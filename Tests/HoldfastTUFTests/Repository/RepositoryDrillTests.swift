@@ -122,6 +122,80 @@ struct RepositoryDrillTests {
         }
     }
 
+    @Test("The online key is stolen and drives versions up to the last one: they begin again with the next key")
+    func lastVersion() async throws {
+        try await scene { scene in
+            let victims = try scene.newDevices()
+            // The thief has the machine that publishes.
+            scene.clock.advance(by: 1)
+            try scene.repository.write(
+                try await TUFPublication.make(
+                    of: try await scene.repository.state(), in: scene.repository, onlineKeys: [online],
+                    includingDrafts: false, above: 1 << 53 - 2, at: scene.clock.now))
+            #expect(await scene.refusing(victims).isEmpty)
+            #expect(try await scene.repository.state().live?.timestamp.version == 1 << 53 - 1)
+            let stuck = await #expect(throws: TUFRepositoryError.self) {
+                _ = try await scene.publication(online, renewing: true)
+            }
+            #expect(stuck?.code == .wrongVersion && stuck?.remedy.contains("rotate --role online") == true)
+
+            let replacement = TUFSigningKey()
+            try await scene.prepare(signedBy: [first, third]) { state in
+                for role in [TUFRole.timestamp, .snapshot] {
+                    try state.change(
+                        role, adding: [replacement.publicKey], removing: [online.publicKey.id], at: scene.clock.now)
+                }
+            }
+            scene.clock.advance(by: 1)
+            let publication = try await scene.publication(replacement, online)
+            #expect(!publication.hasGap)
+            // Nothing is served under a name of before.
+            #expect(
+                publication.objects.map(\.path) == [
+                    "metadata/2.snapshot.json", "metadata/timestamp.json", "metadata/2.root.json", "bundle.json",
+                ])
+            try scene.repository.write(publication)
+            let all = victims + (try scene.newDevices())
+            #expect(await scene.refusing(all).isEmpty)
+            #expect(try scene.lockedOut(all) == 0)
+            scene.clock.advance(by: 1)
+            try await scene.publish(replacement, renewing: true)
+            #expect(await scene.refusing(all).isEmpty)
+            let live = try #require(try await scene.repository.state().live)
+            #expect(live.timestamp.version == 2 && live.snapshot.version == 2)
+        }
+    }
+
+    @Test("A folder is put back from a copy: clients know later versions, and take those above them")
+    func restored() async throws {
+        try await scene { scene in
+            let devices = try scene.newDevices()
+            try await withTemporaryFolder { folder in
+                let copy = folder.appending(path: "copy")
+                try FileManager.default.copyItem(at: scene.repository.published, to: copy)
+                for _ in 0..<3 {
+                    scene.clock.advance(by: RepositoryScene.day)
+                    try await scene.publish(online, renewing: true)
+                }
+                #expect(await scene.refusing(devices).isEmpty)
+                try FileManager.default.removeItem(at: scene.repository.published)
+                try FileManager.default.copyItem(at: copy, to: scene.repository.published)
+            }
+            scene.clock.advance(by: RepositoryScene.day)
+            try await scene.publish(online, renewing: true)
+            #expect(await scene.refusing(devices).allSatisfy { $0.metadataCode == .rolledBack })
+            #expect(await scene.refusing(devices).count == devices.count)
+            let publication = try await TUFPublication.make(
+                of: try await scene.repository.state(), in: scene.repository, onlineKeys: [online],
+                includingDrafts: false, above: 4, at: scene.clock.now)
+            try scene.repository.write(publication)
+            #expect(await scene.refusing(devices).isEmpty)
+            #expect(try scene.lockedOut(devices) == 0)
+            let live = try #require(try await scene.repository.state().live)
+            #expect(live.timestamp.version == 5 && live.snapshot.version == 5)
+        }
+    }
+
     @Test("The signer is down for 30 days: clients go stale, enforce their pins, and take the next timestamp")
     func signerDown() async throws {
         try await scene { scene in

@@ -269,6 +269,28 @@ struct RepositoryPublicationTests {
         }
     }
 
+    @Test("Pins that run out before the timestamp does are published only where that is allowed, and still renewed")
+    func endOfPins() async throws {
+        try await small { scene in
+            // Five days and a grace of fourteen.
+            let pins = try scene.pinFile(days: 5).json
+            try await scene.prepare(signedBy: [offline]) { _ = try $0.prepare(pins: pins, at: scene.clock.now) }
+            #expect(try await scene.publication(online).objects.isEmpty == false)
+            for days in [6.0, 20] {
+                scene.clock.advance(by: days * RepositoryScene.day)
+                let refusal = await #expect(throws: TUFRepositoryError.self) {
+                    _ = try await scene.publication(online)
+                }
+                #expect(refusal?.code == .tooShort && refusal?.subject == "pins", "after \(days) days more")
+            }
+            try scene.repository.write(try await scene.publication(online, allowing: [.expiry]))
+            #expect(try await scene.repository.state().live?.pins == pins)
+            scene.clock.advance(by: RepositoryScene.day)
+            try await scene.publish(online, renewing: true)
+            #expect(try await scene.repository.state().live?.timestamp.version == 3)
+        }
+    }
+
     @Test("A folder in which somebody changed what is published is damaged, and nothing is published from it")
     func damaged() async throws {
         try await small { scene in

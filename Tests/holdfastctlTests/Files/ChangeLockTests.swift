@@ -51,6 +51,18 @@ struct ChangeLockTests {
         }
     }
 
+    @Test("A folder and a link to it have one lock")
+    func links() async throws {
+        try await SigningSite.with { site in
+            let (place, link) = (site.folder.appending(path: "site"), site.folder.appending(path: "link"))
+            // Also where the last folder is not there yet.
+            #expect(ChangeLock.file(for: place).lastPathComponent == ".site.lock")
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: place)
+            #expect(ChangeLock.file(for: link) == ChangeLock.file(for: place))
+        }
+    }
+
     @Test("A lock file that is a link, a folder or somebody else's is refused at once")
     func foreign() async throws {
         try await SigningSite.with { site in
