@@ -40,7 +40,7 @@ struct RepositoryMistakeTests {
     }
 
     private static func prepare(_ site: SigningSite, _ file: PinFile) async throws {
-        try site.write("bank.pins.json", String(decoding: try file.json, as: UTF8.self))
+        try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
         try await run(site, "pins", "site", "bank.pins.json", "--key", "offline.pem")
     }
 
