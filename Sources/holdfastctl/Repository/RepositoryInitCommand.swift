@@ -28,7 +28,7 @@ struct RepositoryInitCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl repository init site --small --offline-key offline.pem \\
                 --online-key online.pem
-              holdfastctl repository init site --small --offline-key token.pub \
+              holdfastctl repository init site --small --offline-key token.pub \\
                 --online-key online.pem --signer-command ./sign-with-token
               holdfastctl repository init site --root-key ann.pub --root-key bob.pub \\
                 --root-key eve.pub --root-threshold 2 --targets-key ann.pub \\

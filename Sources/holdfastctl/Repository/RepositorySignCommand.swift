@@ -27,7 +27,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl repository sign site
               holdfastctl repository sign site --key ann.pem --app-root app/root.json
-              holdfastctl repository sign site --signer-key ann.pub \
+              holdfastctl repository sign site --signer-key ann.pub \\
                 --signer-command './sign-with-token ann'
 
             Exit codes: 0 signed or shown, 1 nothing is to be signed, or not by this key, or it must not be signed, 2 \
