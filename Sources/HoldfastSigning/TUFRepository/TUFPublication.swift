@@ -4,8 +4,8 @@ import HoldfastTUF
 
 /// What is to be written so that clients get a next state of a repository, and the state after that.
 ///
-/// ``make(of:in:onlineKeys:lifetimes:includingDrafts:allowing:at:)`` makes one only if clients take it: those that know
-/// nothing yet, and those that know what is published now, after each single write.
+/// ``make(of:in:onlineKeys:lifetimes:includingDrafts:allowing:above:at:)`` makes one only if clients take it: those that
+/// know nothing yet, and those that know what is published now, after each single write.
 public struct TUFPublication: Sendable {
     /// A file to be served.
     public struct Object: Sendable {
