@@ -49,7 +49,9 @@ struct RevocationListFormat: DocumentFormat {
         record.entityTag = Self.validator(of: response)
         do throws(DocumentError) {
             let time = current.time()
-            return FetchedDocument(record: record, content: try content(of: record, issuedUpTo: time, at: time))
+            let list = try content(of: record, issuedUpTo: time, at: time)
+            room?.grow(list.der.count)
+            return FetchedDocument(record: record, content: list)
         } catch {
             throw StoreError(error)
         }

@@ -66,18 +66,24 @@ final class RevocationRoom: Sendable {
 
         deinit { room.leave(Swift.ObjectIdentifier(self)) }
 
-        /// Reserves room for a list and for its growth, so that no other place can keep it from being renewed.
+        /// Reserves room for a list that is there, or has come.
         /// - Returns: false where there is none.
-        func take(_ bytes: Int) -> Bool { room.take(bytes, for: Swift.ObjectIdentifier(self)) }
+        func take(_ bytes: Int) -> Bool { room.reserve(bytes, orLess: false, for: Swift.ObjectIdentifier(self)) }
+
+        /// Reserves room for the growth of a list, as far as there is any, so that no other place can keep it from being
+        /// renewed.
+        func grow(_ bytes: Int) {
+            let most = min(2 * bytes, CertificateRevocationList.maximumBytes)
+            _ = room.reserve(most, orLess: true, for: Swift.ObjectIdentifier(self))
+        }
     }
 
-    private func take(_ bytes: Int, for share: Swift.ObjectIdentifier) -> Bool {
+    private func reserve(_ bytes: Int, orLess: Bool, for share: Swift.ObjectIdentifier) -> Bool {
         reserved.withLock { reserved in
             let own = reserved[share] ?? 0
-            if bytes <= own { return true }
             let free = maximum - (reserved.values.reduce(0, +) - own)
-            guard bytes <= free else { return false }
-            reserved[share] = min(2 * bytes, CertificateRevocationList.maximumBytes, free)
+            guard orLess || bytes <= free else { return false }
+            reserved[share] = max(own, min(bytes, free))
             return true
         }
     }

@@ -113,7 +113,10 @@ public final class RevocationStore: RevocationSource {
             }
         }
         storage.sync { _ = restorePlaces() }
-        for key in keys { _ = open(key) }
+        // Room for all that is kept comes before room for growth: otherwise a restart could lose a list that has grown.
+        for documents in keys.compactMap(open) {
+            if let list = documents.snapshot.content { documents.format.room?.grow(list.der.count) }
+        }
         publish()
     }
 

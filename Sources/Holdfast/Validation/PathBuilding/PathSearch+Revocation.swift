@@ -234,27 +234,32 @@ extension PathSearch {
         guard request.isTrusted == nil, let issuer = issuers.first, lists.contains(where: { $0.provenance != nil })
         else { return lists }
         let certificate = nodes[subject].certificate
-        guard meter.spend(octets: certificate.distributionPointLength) else { return nil }
-        let places = Set(CertificateDistributionPoints.addresses(of: certificate).map(OctetString.init))
         let key = nodes[issuer].certificate.keyIdentity
-        var signers: [Int]?
+        // What is rarely needed is read once, by the first list that needs it.
+        var places: Set<OctetString>?
+        var signers: Set<OctetString>?
         var own: [CertificateRevocationList] = []
         for list in lists {
-            guard let provenance = list.provenance, ![provenance.signer, provenance.authority].contains(key),
-                !places.contains(provenance.address)
-            else {
+            guard let provenance = list.provenance, provenance.signer != key, provenance.authority != key else {
                 own.append(list)
                 continue
             }
+            if places == nil {
+                guard meter.spend(octets: certificate.distributionPointLength) else { return nil }
+                places = Set(CertificateDistributionPoints.addresses(of: certificate).map(OctetString.init))
+            }
             if signers == nil {
-                signers = issuers.dropFirst().filter { mayBeNamed($0, as: list) }
+                var nodesOfSigners = issuers.dropFirst().filter { mayBeNamed($0, as: list) }
                 if !isOfSigner, request.asksOtherListSigners {
                     guard let others = otherSigners(of: list, besides: [subject] + issuers) else { return nil }
-                    signers?.append(contentsOf: others)
+                    nodesOfSigners += others
                 }
+                guard meter.spend(2 * nodesOfSigners.count) else { return nil }
+                signers = Set(nodesOfSigners.map { nodes[$0].certificate.keyIdentity })
             }
-            let isKnown = signers?.contains { nodes[$0].certificate.keyIdentity == provenance.signer } ?? false
-            if isKnown { own.append(list) }
+            if places?.contains(provenance.address) == true || signers?.contains(provenance.signer) == true {
+                own.append(list)
+            }
         }
         return own
     }

@@ -225,10 +225,49 @@ struct DistributionPointStoreTests {
         var first: RevocationRoom.Share? = RevocationRoom.Share(of: room)
         let second = RevocationRoom.Share(of: room)
         #expect(first?.take(30) == true)
+        first?.grow(30)
         #expect(!second.take(41) && second.take(40))
+        second.grow(40)
         #expect(first?.take(60) == true && first?.take(61) == false)
+        #expect(!second.take(41))
         first = nil
         #expect(second.take(100))
+    }
+
+    @Test("keeps after a restart all that it kept before, lists that have grown into their room included")
+    func grown() async throws {
+        let list = try fixture.list(by: fixture.root)
+        let other = try fixture.list()
+        // Room for both as they will be, and not for the growth of either.
+        func store() throws -> RevocationStore {
+            try fixture.store(configured: []) { $0.maximumTotalBytes = 2 * list.count + 2 * other.count }
+        }
+        func grown(by authority: TestAuthority, to size: Int) throws -> [UInt8] {
+            var revoked: [TestCertificate] = []
+            var last = try fixture.list(by: authority)
+            while true {
+                revoked.append(try fixture.root.leaf(names: ["www.example.com"]))
+                let serials = try revoked.map { try RevocationScene.serial($0) }
+                let next = try authority.revocationList {
+                    $0.serialNumbers = serials
+                    $0.thisUpdate = .hours(0)
+                }
+                guard next.count <= size else { return last }
+                last = next
+            }
+        }
+        let running = try store()
+        fixture.publish([Fixture.rootURL: list, Fixture.issuingURL: other])
+        #expect(try fixture.code(running) == nil)
+        _ = await running.updateError()
+        fixture.clock.advance(by: 60)
+        fixture.publish([
+            Fixture.rootURL: try grown(by: fixture.root, to: 2 * list.count),
+            Fixture.issuingURL: try grown(by: fixture.issuing, to: 2 * other.count),
+        ])
+        #expect(await running.updateError() == nil)
+        running.keepPlaces()
+        #expect(try store().lists.count(where: \.isUsable) == 2)
     }
 
     private func effort(_ store: RevocationStore) throws -> ValidationEffort {
