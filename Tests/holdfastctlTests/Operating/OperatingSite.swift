@@ -28,8 +28,7 @@ struct OperatingSite {
             let tools = folder.appending(path: "tools")
             try FileManager.default.createDirectory(at: tools, withIntermediateDirectories: false)
             let command = tools.appending(path: "holdfastctl")
-            try Data(Self.command.utf8).write(to: command)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: command.path)
+            try await ExecutableScript.write(Self.command, to: command)
             try await body(site)
         }
     }

@@ -14,10 +14,11 @@ struct RepositoryUploadTests {
         }
     }
 
-    private func script(_ site: SigningSite, _ folder: String, _ text: String) throws {
-        try FileManager.default.createDirectory(
-            at: site.folder.appending(path: folder), withIntermediateDirectories: false)
-        try site.write("\(folder)/aws", "#!/bin/bash\n\(text)\n", mode: 0o755)
+    /// Puts another `aws` into a folder.
+    private func script(_ site: SigningSite, _ folder: String, _ text: String) async throws {
+        let folder = site.folder.appending(path: folder)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try await ExecutableScript.write("#!/bin/bash\n\(text)\n", to: folder.appending(path: "aws"))
     }
 
     @Test("What is published arrives with its headers, clients get in by the bucket, and what is there already stays")
@@ -81,7 +82,7 @@ struct RepositoryUploadTests {
                 try await site.preparePins(active: next, backup: backup)
                 try await site.prepareOnlineKey(2)
                 try await site.publishRepository(by: "online-2.pem", "online.pem")
-                try script(
+                try await script(
                     site, "killing",
                     """
                     "$AWS" "$@" || exit $?
@@ -117,7 +118,7 @@ struct RepositoryUploadTests {
                 // The first one goes through between what the second has seen and what it writes.
                 let plan = try await site.repository("publish", "site", "--plan", "--json")
                 try site.write("first.plan", plan.output)
-                try script(
+                try await script(
                     site, "racing",
                     """
                     if [[ $2 == put-object && ! -e raced ]]; then
