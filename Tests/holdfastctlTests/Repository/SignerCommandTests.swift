@@ -29,8 +29,8 @@ struct SignerCommandTests {
         }
 
         /// Makes a program of the shell.
-        func program(_ name: String, _ script: String) throws {
-            try site.write(name, "#!/bin/sh\n\(script)\n", mode: 0o755)
+        func program(_ name: String, _ script: String) async throws {
+            try await ExecutableScript.write("#!/bin/sh\n\(script)\n", to: site.folder.appending(path: name))
         }
 
         @discardableResult
@@ -154,15 +154,15 @@ struct SignerCommandTests {
             ])
             _ = try await site.repository(["pins", "site", "bank.pins.json"])
             let before = try site.drafts
-            try site.program("fails", "echo 'no token' >&2; exit 7")
-            try site.program("dies", "kill -9 $$")
-            try site.program("half", "head -c 32 /dev/zero; exit 1")
-            try site.program("silent", "cat >/dev/null")
-            try site.program("endless", "exec cat /dev/zero")
-            try site.program("hangs", "exec sleep 600")
-            try site.program("stubborn", "trap '' TERM; head -c 64 /dev/zero; while :; do sleep 600; done")
-            try site.program("zeros", "head -c 64 /dev/zero")
-            try site.program("text", "openssl pkeyutl -sign -rawin -inkey key.pem -in /dev/stdin | base64")
+            try await site.program("fails", "echo 'no token' >&2; exit 7")
+            try await site.program("dies", "kill -9 $$")
+            try await site.program("half", "head -c 32 /dev/zero; exit 1")
+            try await site.program("silent", "cat >/dev/null")
+            try await site.program("endless", "exec cat /dev/zero")
+            try await site.program("hangs", "exec sleep 600")
+            try await site.program("stubborn", "trap '' TERM; head -c 64 /dev/zero; while :; do sleep 600; done")
+            try await site.program("zeros", "head -c 64 /dev/zero")
+            try await site.program("text", "openssl pkeyutl -sign -rawin -inkey key.pem -in /dev/stdin | base64")
             for (command, status, words) in [
                 ("./fails", 3, ["found exit code 7", "no token"]), ("./dies", 3, ["signal 9 ended it"]),
                 ("./half", 3, ["exit code 1"]), ("./silent", 3, ["found nothing"]), ("./endless", 3, ["found more"]),
@@ -180,7 +180,7 @@ struct SignerCommandTests {
                 #expect(try site.drafts == before, "\(command)")
             }
             // What it starts in the background does not keep the command waiting.
-            try site.program(
+            try await site.program(
                 "leaves", "sleep 600 & openssl pkeyutl -sign -rawin -inkey key.pem -in /dev/stdin")
             _ = try await site.repository(["sign", "site", "--signer-command", "./leaves"])
             #expect(try site.drafts != before)
@@ -200,7 +200,7 @@ struct SignerCommandTests {
                 openssl genpkey -algorithm ed25519 -aes128 -pass pass:secret -out key.pem
                 openssl pkey -in key.pem -passin pass:secret -pubout -out offline.pub
                 """)
-            try site.program(
+            try await site.program(
                 "asks",
                 """
                 printf 'PIN: ' >/dev/tty; read -r PIN </dev/tty
