@@ -14,9 +14,9 @@ public struct TUFPublicKey: Sendable {
         case ed25519
         /// ECDSA on P-256 with SHA-256.
         case p256 = "p-256"
-        /// ECDSA on P-384 with SHA-384; for keys that are elsewhere, such as in a token.
+        /// ECDSA on P-384 with SHA-384.
         case p384 = "p-384"
-        /// RSA of 2,048 bits or more with PSS and SHA-256 (RFC 8017); for keys that are elsewhere, such as in a token.
+        /// RSA of 2,048 bits or more with PSS and SHA-256 (RFC 8017).
         case rsaPSS = "rsa-pss"
     }
 
@@ -66,6 +66,14 @@ public struct TUFPublicKey: Sendable {
 
     init(_ key: P256.Signing.PublicKey) { self.init(.p256, key.pemRepresentation) }
 
+    init(_ key: P384.Signing.PublicKey) { self.init(.p384, key.pemRepresentation) }
+
+    /// nil for a key of less than 2,048 bits.
+    init?(_ key: _RSA.Signing.PublicKey) {
+        guard key.keySizeInBits >= 2_048 else { return nil }
+        self.init(.rsaPSS, key.pemRepresentation)
+    }
+
     /// Reads a public key: PEM of a SubjectPublicKeyInfo (RFC 7468), or what `holdfastctl keygen` prints: Base64 of the
     /// X9.63 form of P-256, 65 octets, or of the 32 octets of Ed25519.
     /// - Parameter content: of a file.
@@ -100,13 +108,13 @@ public struct TUFPublicKey: Sendable {
         if let key = try? P256.Signing.PublicKey(derRepresentation: der) {
             self.init(key)
         } else if let key = try? P384.Signing.PublicKey(derRepresentation: der) {
-            self.init(.p384, key.pemRepresentation)
+            self.init(key)
         } else if der.count == 44, der.starts(with: Self.ed25519Prefix),
             let key = try? Curve25519.Signing.PublicKey(rawRepresentation: der.dropFirst(Self.ed25519Prefix.count))
         {
             self.init(key)
-        } else if let key = try? _RSA.Signing.PublicKey(derRepresentation: der), key.keySizeInBits >= 2_048 {
-            self.init(.rsaPSS, key.pemRepresentation)
+        } else if let key = try? _RSA.Signing.PublicKey(derRepresentation: der), let read = Self(key) {
+            self = read
         } else {
             throw SigningError(
                 .unsupportedKey, expected: "a key of Ed25519, P-256, P-384 or RSA of 2048 bits or more",

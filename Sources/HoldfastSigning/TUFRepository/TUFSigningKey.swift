@@ -1,9 +1,10 @@
 import Crypto
+import CryptoExtras
 import Holdfast
 import SwiftASN1
 
-/// The private key of a role: Ed25519 or P-256 from a file, or one that is elsewhere, such as in a token, a hardware
-/// security module or a key service.
+/// The private key of a role: from a file, or one that is elsewhere, such as in a token, a hardware security module or a
+/// key service.
 ///
 /// Unless it is elsewhere it holds a secret: keep its file at mode 0600, and those of root and targets away from every
 /// network.
@@ -19,6 +20,8 @@ public struct TUFSigningKey: Sendable {
     private enum Secret: Sendable {
         case ed25519(Curve25519.Signing.PrivateKey)
         case p256(P256.Signing.PrivateKey)
+        case p384(P384.Signing.PrivateKey)
+        case rsaPSS(_RSA.Signing.PrivateKey)
         case elsewhere(@Sendable ([UInt8]) throws -> [UInt8])
     }
 
@@ -31,6 +34,14 @@ public struct TUFSigningKey: Sendable {
     }
 
     private init(_ key: P256.Signing.PrivateKey) { (secret, publicKey) = (.p256(key), TUFPublicKey(key.publicKey)) }
+
+    private init(_ key: P384.Signing.PrivateKey) { (secret, publicKey) = (.p384(key), TUFPublicKey(key.publicKey)) }
+
+    /// nil for a key that is too short to be a role's.
+    private init?(_ key: _RSA.Signing.PrivateKey) {
+        guard let listed = TUFPublicKey(key.publicKey) else { return nil }
+        (secret, publicKey) = (.rsaPSS(key), listed)
+    }
 
     /// Makes a new key.
     public init(_ kind: Kind = .p256) {
@@ -50,8 +61,9 @@ public struct TUFSigningKey: Sendable {
         (secret, self.publicKey) = (.elsewhere(sign), publicKey)
     }
 
-    /// Reads a key file, as `holdfastctl keygen` and `openssl genpkey -algorithm ed25519` write them: PKCS #8 (RFC 5958,
-    /// RFC 8410), encrypted (RFC 8018 PBES2) or not, or for P-256 SEC 1, in PEM.
+    /// Reads a key file, as `holdfastctl keygen` and `openssl genpkey` write them: Ed25519, P-256, P-384, or RSA of 2,048
+    /// bits or more, in PEM: PKCS #8 (RFC 5958, RFC 8410), encrypted (RFC 8018 PBES2) or not, SEC 1 (RFC 5915) or PKCS #1
+    /// (RFC 8017).
     /// - Parameters:
     ///   - pem: the content of the file.
     ///   - password: opens an encrypted key, in UTF-8; not looked at for one that is not encrypted.
@@ -70,15 +82,19 @@ public struct TUFSigningKey: Sendable {
         }
         if let key = try? P256.Signing.PrivateKey(derRepresentation: der) {
             self.init(key)
+        } else if let key = try? P384.Signing.PrivateKey(derRepresentation: der) {
+            self.init(key)
         } else if der.count == Self.ed25519Prefix.count + 32, der.starts(with: Self.ed25519Prefix),
             let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: der.dropFirst(Self.ed25519Prefix.count))
         {
             self.init(key)
+        } else if let key = try? _RSA.Signing.PrivateKey(derRepresentation: der), let read = Self(key) {
+            self = read
         } else {
             // A wrong password that leaves well-formed padding by chance leaves no key.
             throw SigningError(
                 block.kind == .encryptedPrivateKey ? .wrongPassword : .unsupportedKey,
-                expected: "a private key of P-256 or Ed25519", found: "another, or a damaged one")
+                expected: "a private key of Ed25519, P-256, P-384 or RSA of 2048 bits or more", found: "another, or a damaged one")
         }
     }
 
@@ -93,6 +109,9 @@ public struct TUFSigningKey: Sendable {
             switch secret {
             case .ed25519(let key): return Array(try key.signature(for: message))
             case .p256(let key): return Array(try key.signature(for: message).derRepresentation)
+            case .p384(let key): return Array(try key.signature(for: message).derRepresentation)
+            case .rsaPSS(let key):
+                return Array(try key.signature(for: SHA256.hash(data: message), padding: .PSS).rawRepresentation)
             case .elsewhere: break
             }
         } catch {
@@ -147,17 +166,19 @@ extension TUFSigningKey {
         switch secret {
         case .ed25519(let key): Self.ed25519Prefix + key.rawRepresentation
         case .p256(let key): Array(key.derRepresentation)
+        case .p384(let key): Array(key.derRepresentation)
+        case .rsaPSS(let key): Array(key.pkcs8DERRepresentation)
         case .elsewhere: nil
         }
     }
 
     /// The public key in one line of Base64, which the initializer of ``TUFPublicKey`` reads: the X9.63 form of P-256, or
-    /// the 32 octets of Ed25519; nil for a key that is elsewhere.
+    /// the 32 octets of Ed25519; nil for a key of another kind, and for one that is elsewhere.
     public var publicKeyText: String? {
         switch secret {
         case .ed25519(let key): CanonicalBase64.encode(Array(key.publicKey.rawRepresentation))
         case .p256(let key): CanonicalBase64.encode(Array(key.publicKey.x963Representation))
-        case .elsewhere: nil
+        case .p384, .rsaPSS, .elsewhere: nil
         }
     }
 }

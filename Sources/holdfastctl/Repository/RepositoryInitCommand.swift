@@ -21,9 +21,9 @@ struct RepositoryInitCommand: AsyncParsableCommand {
             An organisation gives each keyholder a key. Public keys are enough to begin; then each of them signs the \
             first root with repository sign. With a threshold of two of three, one key may be lost or stolen.
 
-            Keys are files that keygen writes, or Ed25519 keys of openssl genpkey; public ones in PEM, or what keygen \
-            prints. Private ones sign at once. For a key in a token or a key service give its public key here, and \
-            with --signer-command a program that signs with it, as for repository sign.
+            Keys are files that keygen or openssl genpkey writes: Ed25519, P-256, P-384, or RSA of 2,048 bits or more; \
+            public ones in PEM, or what keygen prints. Private ones sign at once. For a key in a token or a key service \
+            give its public key here, and with --signer-command a program that signs with it, as for repository sign.
 
             EXAMPLES
               holdfastctl repository init site --small --offline-key offline.pem \\

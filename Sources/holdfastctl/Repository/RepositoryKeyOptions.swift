@@ -8,7 +8,7 @@ struct RepositoryKeyOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "A private key that signs: P-256 or Ed25519 in PEM, encrypted or not. Repeatable.", valueName: "file"),
+            "A private key that signs, in PEM, encrypted or not. Repeatable.", valueName: "file"),
         completion: .file(extensions: ["pem", "key"]))
     var key: [String] = []
 

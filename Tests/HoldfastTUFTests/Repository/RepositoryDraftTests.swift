@@ -177,11 +177,16 @@ struct RepositoryDraftTests {
         #expect(read.publicKey == (try TUFSigningKey(pem: key.pem)).publicKey && read.publicKey.kind == .p256)
         #expect(try TUFPublicKey(Data(try key.publicKey.base64.utf8)) == read.publicKey)
         #expect(read.publicKey.id.utf8.count == 64 && "\(read)" == "a private key of a role")
-        for choice in [TestKey.Choice.p256, .ed25519] {
+        for (choice, kind) in [
+            (.p256, .p256), (.ed25519, .ed25519), (.p384, .p384), (.sharedRSA(bits: 2_048, index: 0), .rsaPSS),
+        ] as [(TestKey.Choice, TUFPublicKey.Kind)] {
             let foreign = try TestKey(choice)
             let key = try TUFSigningKey(pem: foreign.privateKeyPEM)
             #expect(try TUFPublicKey(Data(foreign.publicKeyPEM.utf8)) == key.publicKey)
-            #expect(key.publicKey.kind == (choice == .p256 ? .p256 : .ed25519))
+            #expect(key.publicKey.kind == kind)
+            let locked = try key.pem(password: password, rounds: 1_000)
+            #expect(try TUFSigningKey(pem: locked, password: password).publicKey == key.publicKey)
+            #expect(try TUFSigningKey(pem: try #require(key.pem)).publicKey == key.publicKey)
         }
         for kind in TUFSigningKey.Kind.allCases {
             let key = TUFSigningKey(kind)
@@ -189,11 +194,6 @@ struct RepositoryDraftTests {
             let locked = try TUFSigningKey(pem: try key.pem(password: password, rounds: 1_000), password: password)
             let text = try TUFPublicKey(Data(try #require(key.publicKeyText).utf8))
             #expect([plain.publicKey, locked.publicKey, text].allSatisfy { $0 == key.publicKey })
-        }
-        for (choice, kind) in [
-            (.p384, .p384), (.sharedRSA(bits: 2_048, index: 0), .rsaPSS),
-        ] as [(TestKey.Choice, TUFPublicKey.Kind)] {
-            #expect(try TUFPublicKey(Data(try TestKey(choice).publicKeyPEM.utf8)).kind == kind)
         }
         func code(_ body: () throws(SigningError) -> Void) -> SigningError.Code? {
             do throws(SigningError) {
@@ -203,10 +203,11 @@ struct RepositoryDraftTests {
                 return error.code
             }
         }
-        let other = try TestKey(.p521)
-        #expect(code { () throws(SigningError) in _ = try TUFSigningKey(pem: other.privateKeyPEM) } == .unsupportedKey)
-        #expect(
-            code { () throws(SigningError) in _ = try TUFPublicKey(Data(other.publicKeyPEM.utf8)) } == .unsupportedKey)
+        for choice in [TestKey.Choice.p521, .sharedRSA(bits: 1_024, index: 0)] {
+            let (secret, other) = (try TestKey(choice).privateKeyPEM, Data(try TestKey(choice).publicKeyPEM.utf8))
+            #expect(code { () throws(SigningError) in _ = try TUFSigningKey(pem: secret) } == .unsupportedKey)
+            #expect(code { () throws(SigningError) in _ = try TUFPublicKey(other) } == .unsupportedKey)
+        }
         #expect(code { () throws(SigningError) in _ = try TUFPublicKey(Data(key.pem.utf8)) } == .notAKeyFile)
         #expect(code { () throws(SigningError) in _ = try TUFPublicKey(Data()) } == .notAKeyFile)
         let encrypted = try key.pem(password: password, rounds: 1_000)

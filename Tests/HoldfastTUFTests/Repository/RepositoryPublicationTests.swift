@@ -196,6 +196,25 @@ struct RepositoryPublicationTests {
         }
     }
 
+    @Test(
+        "python-tuf takes what keys of every kind have signed",
+        .enabled(if: ForeignPeer.runsPythonTUF, "no Python with python-tuf"))
+    func foreignClientOfEveryKey() async throws {
+        try await withTemporaryFolder { folder in
+            let keys = try [TestKey.Choice.p384, .sharedRSA(bits: 2_048, index: 0), .ed25519, .p256].map {
+                try TUFSigningKey(pem: try TestKey($0).privateKeyPEM)
+            }
+            let online = try TUFSigningKey(pem: try TestKey(.sharedRSA(bits: 2_048, index: 1)).privateKeyPEM)
+            let scene = try RepositoryScene(folder, start: SystemWallClock().now)
+            try scene.begin(
+                root: keys, rootThreshold: keys.count, targets: keys, targetsThreshold: keys.count, online: online)
+            try await scene.prepare(signedBy: keys)
+            try await scene.publish(online)
+            #expect(try scene.pythonTakesIt())
+            #expect(await scene.refusing(try scene.newDevices()).isEmpty)
+        }
+    }
+
     @Test("Objects have the names of consistent snapshots, in an order in which nothing names what is not there yet")
     func order() async throws {
         try await small { scene in

@@ -52,11 +52,15 @@ struct SignerCommandTests {
             return run
         }
 
-        /// From the first root to what clients take, with nothing but the program and the online key.
-        func publish(signer: [String], environment: [String: String] = [:]) async throws {
+        /// From the first root to what clients take, with nothing but the offline key and the online key.
+        /// - Parameter first: what `init` gets instead of `signer`.
+        func publish(
+            offline: String = "offline.pub", signer: [String], first: [String]? = nil,
+            environment: [String: String] = [:]
+        ) async throws {
+            let keys = ["--offline-key", offline, "--online-key", "online.pem"]
             let begun = try await repository(
-                ["init", "site", "--small", "--offline-key", "offline.pub", "--online-key", "online.pem"] + signer,
-                environment: environment)
+                ["init", "site", "--small"] + keys + (first ?? signer), environment: environment)
             #expect(begun.output.contains("root, by the keys of root 1: 1 of 1 needed"), "\(begun.output)")
             let pins = ["pins", "site", "bank.pins.json"]
             _ = try await repository(pins + signer, environment: environment)
@@ -107,6 +111,30 @@ struct SignerCommandTests {
             try await site.publish(signer: ["--signer-command", command])
             let url = site.site.folder.appending(path: "site/public")
             _ = try RepositoryApp(url, name: SigningSite.name)
+        }
+    }
+
+    @Test(
+        "Keys that openssl makes sign from their files, whatever their kind and form, encrypted or not",
+        .enabled(if: ForeignPeers.runsOpenSSL, "needs OpenSSL 3"),
+        arguments: [
+            "openssl genpkey -algorithm ed25519",
+            "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256",
+            "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384",
+            "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048",
+            "openssl ecparam -genkey -name secp384r1",
+            "openssl genrsa -traditional 3072",
+            "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -aes256 -pass file:password",
+            "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -aes256 -pass file:password",
+        ])
+    func files(command: String) async throws {
+        try await Site.with { site in
+            try await site.shell(
+                "umask 077; printf 'correct horse' >password; \(command) >offline.pem; chmod 600 offline.pem")
+            let password = command.contains("-pass") ? ["--password-file", "password"] : []
+            try await site.publish(
+                offline: "offline.pem", signer: ["--key", "offline.pem"] + password, first: password)
+            _ = try RepositoryApp(site.site.folder.appending(path: "site/public"), name: SigningSite.name)
         }
     }
 
