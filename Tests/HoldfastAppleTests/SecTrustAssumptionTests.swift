@@ -56,6 +56,25 @@ struct SecTrustAssumptionTests {
         #expect(!isTrusted(trust))
     }
 
+    @Test("What forbids the network is kept in the policies: others forget it, and the same ones bring it back")
+    func network() throws {
+        let trust = try AppleSite().secTrust()
+        func isFetchAllowed() throws -> Bool {
+            var answer = DarwinBoolean(true)
+            #expect(unsafe SecTrustGetNetworkFetchAllowed(trust, &answer) == errSecSuccess)
+            return answer.boolValue
+        }
+        #expect(SecTrustSetNetworkFetchAllowed(trust, false) == errSecSuccess)
+        #expect(try !isFetchAllowed())
+        var own: CFArray?
+        #expect(unsafe SecTrustCopyPolicies(trust, &own) == errSecSuccess)
+        let other = SecPolicyCreateSSL(true, AppleSite.address as CFString)
+        #expect(SecTrustSetPolicies(trust, [other] as CFArray) == errSecSuccess)
+        #expect(try isFetchAllowed())
+        #expect(SecTrustSetPolicies(trust, try #require(own) as CFTypeRef) == errSecSuccess)
+        #expect(try !isFetchAllowed())
+    }
+
     @Test("A policy without a host skips the check of names; an address is matched with iPAddress names")
     func names() throws {
         let site = try AppleSite()

@@ -94,7 +94,8 @@ public struct TUFSigningKey: Sendable {
             // A wrong password that leaves well-formed padding by chance leaves no key.
             throw SigningError(
                 block.kind == .encryptedPrivateKey ? .wrongPassword : .unsupportedKey,
-                expected: "a private key of Ed25519, P-256, P-384 or RSA of 2048 bits or more", found: "another, or a damaged one")
+                expected: "a private key of Ed25519, P-256, P-384 or RSA of 2048 bits or more",
+                found: "another, or a damaged one")
         }
     }
 

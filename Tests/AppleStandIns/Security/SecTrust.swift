@@ -18,6 +18,7 @@ public final class SecPolicy {
     let host: String?
     /// nil for a policy of TLS.
     let revocationFlags: CFOptionFlags?
+    var forbidsNetwork = false
 
     init(isServer: Bool, host: String?, revocationFlags: CFOptionFlags? = nil) {
         self.isServer = isServer
@@ -51,7 +52,8 @@ public final class SecTrust: NSObject {
     var anchors: [SecCertificate]?
     var anchorsOnly = false
     var date: Date?
-    var allowsNetworkFetch = true
+    /// Apple has no other place for it: the only trust that fetches nothing is one of whose policies forbids it.
+    var allowsNetworkFetch: Bool { !policies.contains(where: \.forbidsNetwork) }
     var evaluated: [SecCertificate]?
     /// DER of what the device trusts.
     let systemAnchors: [[UInt8]]
@@ -154,8 +156,7 @@ public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertifi
 }
 
 public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus {
-    trust.allowsNetworkFetch = allowFetch
-    trust.evaluated = nil
+    for policy in trust.policies { policy.forbidsNetwork = !allowFetch }
     return errSecSuccess
 }
 

@@ -120,6 +120,9 @@ struct SecTrustBridgeTests {
                 #expect(policy.evaluate(trust, at: .now).isTrusted)
             }
             #expect(secTrust.evaluations.map(\.allowsNetworkFetch) == [false, isAllowed])
+            var allowsFetch = DarwinBoolean(!isAllowed)
+            #expect(unsafe SecTrustGetNetworkFetchAllowed(secTrust, &allowsFetch) == errSecSuccess)
+            #expect(allowsFetch.boolValue == isAllowed)
             #expect(secTrust.evaluations.allSatisfy { $0.revocationFlags == nil })
         }
     }

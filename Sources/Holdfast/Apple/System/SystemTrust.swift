@@ -81,11 +81,11 @@ final class SystemTrust: Sendable {
         let trust = reference.get
         guard let settings = SystemTrustSettings(of: trust) else { return Self.unsettable }
         defer { settings.restore(to: trust, date: date != nil, anchors: anchors != nil) }
-        if revocation == .withoutNetwork, SecTrustSetNetworkFetchAllowed(trust, false) != errSecSuccess {
-            return Self.unsettable
-        }
         guard let policies = Self.policies(for: purpose, revocation),
             SecTrustSetPolicies(trust, policies as CFTypeRef) == errSecSuccess,
+            // The system keeps this in the policies that are set, so it comes after them.
+            revocation != .withoutNetwork && settings.allowsNetworkFetch
+                || SecTrustSetNetworkFetchAllowed(trust, false) == errSecSuccess,
             date.map({ SecTrustSetVerifyDate(trust, $0 as CFDate) == errSecSuccess }) ?? true,
             Self.set(anchors, on: trust)
         else { return Self.unsettable }

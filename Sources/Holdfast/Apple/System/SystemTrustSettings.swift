@@ -9,7 +9,8 @@ struct SystemTrustSettings {
     private let anchors: CFArray?
     /// 0 where the system says that there is none.
     private let date: CFAbsoluteTime
-    private let allowsNetworkFetch: Bool
+    /// The system keeps it in the policies, so that it is there again with them.
+    let allowsNetworkFetch: Bool
 
     /// nil when the trust does not say.
     init?(of trust: SecTrust) {
@@ -34,7 +35,6 @@ struct SystemTrustSettings {
     ///     had set some, they are afterwards the only ones: the system tells nobody whether its own counted beside them.
     func restore(to trust: SecTrust, date isDateChanged: Bool, anchors areAnchorsChanged: Bool) {
         _ = SecTrustSetPolicies(trust, policies as CFTypeRef)
-        _ = SecTrustSetNetworkFetchAllowed(trust, allowsNetworkFetch)
         if areAnchorsChanged { _ = SecTrustSetAnchorCertificates(trust, anchors) }
         if isDateChanged, date != 0 {
             _ = SecTrustSetVerifyDate(trust, Date(timeIntervalSinceReferenceDate: date) as CFDate)
