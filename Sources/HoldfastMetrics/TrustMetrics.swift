@@ -2,7 +2,7 @@
 public import CoreMetrics
 public import Holdfast
 
-/// Counts decisions and updates in swift-metrics, by the code of their failure.
+/// Counts decisions and updates with swift-metrics, by the code of their failure.
 ///
 /// ```swift
 /// let metrics = TrustMetrics()
@@ -14,7 +14,7 @@ public import Holdfast
 /// | `holdfast_decisions_total` | `outcome`: `trusted`, `rejected`, or `noted` for each notice of a decision; `code`: a `TrustFailure.Code`, or `none` |
 /// | `holdfast_store_updates_total` | `store`: its name; `outcome`: `done` or `failed`; `code`: a `StoreError.Code`, or `none` |
 ///
-/// Every dimension has few values, whatever peers do: no host and no text from a certificate is one.
+/// Every dimension has only a few values, whatever peers do: no host and no text from a certificate is a value.
 public struct TrustMetrics: Sendable {
     private struct Key: Hashable {
         let label: String
@@ -26,8 +26,9 @@ public struct TrustMetrics: Sendable {
     private let factory: any MetricsFactory
     private let counters = Lock<[Key: Counter]>([:])
 
-    /// Makes counters as they are needed.
-    /// - Parameter factory: makes them; by default the one that the application has bootstrapped.
+    /// Makes an object that creates counters when they are first needed. It may be used from any thread; copies share
+    /// their counters.
+    /// - Parameter factory: creates the counters; by default the factory that the application has bootstrapped.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
     }
@@ -58,10 +59,10 @@ public struct TrustMetrics: Sendable {
         }
     }
 
-    /// Counts every update of a list from now on, of all lists together.
+    /// Counts every update of a list from now on. All lists of the store share the counters.
     /// - Parameters:
-    ///   - store: whose lists are counted.
-    ///   - name: the store's name, to tell it from others.
+    ///   - store: the store whose lists are counted.
+    ///   - name: the value of the dimension `store`, which distinguishes this store from others.
     @discardableResult
     public func count(_ store: RevocationStore, named name: String = "revocation") -> ObserverToken {
         store.addObserver { event in
@@ -82,8 +83,8 @@ public struct TrustMetrics: Sendable {
 
     /// Counts an update, for stores of other kinds.
     /// - Parameters:
-    ///   - report: what came of it.
-    ///   - store: the store's name. Each name is a time series of its own: give few.
+    ///   - report: the outcome of the update.
+    ///   - store: the value of the dimension `store`. Each name is a time series of its own, so use few.
     public func record(_ report: StoreUpdateReport, of store: String) {
         increment(
             "holdfast_store_updates_total", store: store, outcome: report.error == nil ? "done" : "failed",
@@ -99,8 +100,8 @@ public struct TrustMetrics: Sendable {
         if let counter = counters.withLock({ $0[key] }) { return counter }
         var dimensions = [("outcome", key.outcome), ("code", key.code)]
         if !key.store.isEmpty { dimensions.insert(("store", key.store), at: 0) }
-        // The factory is the application's: it makes the counter while no lock is held, and a second one has the same
-        // values behind it.
+        // The factory belongs to the application, so no lock is held while it creates the counter. If two threads
+        // create one, both count the same values.
         let counter = Counter(label: key.label, dimensions: dimensions, factory: factory)
         return counters.withLock { counters in
             if let first = counters[key] { return first }

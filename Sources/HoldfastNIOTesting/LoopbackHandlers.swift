@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOTLS
 
-/// Below TLS: from here the server cuts a connection without the goodbye that TLS would wait for.
+/// Below TLS: closing the connection here does not wait for the peer's close_notify.
 final class ConnectionGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -68,7 +68,7 @@ private final class Echo: ChannelInboundHandler {
     }
 }
 
-/// Acts once, when the handshake is done.
+/// Sends a greeting or closes, once the handshake is done.
 private final class Greeting: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -2,7 +2,7 @@ import Holdfast
 import NIOCore
 import NIOPosix
 
-/// An HTTP proxy on the loopback address that opens tunnels to it, whatever host is asked for.
+/// An HTTP proxy on the loopback address. Whatever host is requested, its tunnels lead to the loopback address.
 package final class LoopbackProxy: Sendable {
     package let port: Int
     private let listener: any Channel
@@ -18,12 +18,12 @@ package final class LoopbackProxy: Sendable {
         self.heads = heads
     }
 
-    /// The head of each request for a tunnel.
+    /// The heads of all requests for a tunnel.
     package var requests: [String] { heads.all.withLock { $0 } }
 
     /// - Parameters:
-    ///   - status: what a request for a tunnel is answered with.
-    ///   - target: where all tunnels lead; nil for the port that is asked for.
+    ///   - status: the status of the answer to a request for a tunnel.
+    ///   - target: the port to which all tunnels lead; nil for the port that is requested.
     package static func start(status: String = "200 OK", to target: Int? = nil) async throws -> LoopbackProxy {
         let heads = Heads()
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -39,7 +39,7 @@ package final class LoopbackProxy: Sendable {
 
     package func shutdown() async { try? await listener.close().get() }
 
-    /// Reads the head, connects, and passes bytes on.
+    /// Reads the head of the request, connects, and passes bytes on.
     private final class Tunnel: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -107,7 +107,7 @@ package final class LoopbackProxy: Sendable {
     }
 }
 
-/// Starts a proxy for the time of a test.
+/// Runs `body` with a proxy, and shuts the proxy down whatever happens.
 package func withProxy<Result>(
     status: String = "200 OK", _ body: (LoopbackProxy) async throws -> Result
 ) async throws -> Result {

@@ -3,7 +3,7 @@ import HoldfastTesting
 import NIOCore
 import NIOSSL
 
-/// The counters of a server, those who wait for them, and the connections that are open.
+/// The counters of a server, the tasks that wait for them, and the open connections.
 final class LoopbackServerState: Sendable {
     typealias Statistics = LoopbackTLSServer.Statistics
 
@@ -40,7 +40,7 @@ final class LoopbackServerState: Sendable {
         values.withLock { $0.context = context }
     }
 
-    /// Takes a connection in and returns the context that serves it.
+    /// Registers a connection, and returns the TLS context that serves it.
     func accepted(_ channel: any Channel) throws -> NIOSSLContext {
         let context = change { values -> NIOSSLContext? in
             guard !values.isShutDown else { return nil }
@@ -86,7 +86,7 @@ final class LoopbackServerState: Sendable {
         }
     }
 
-    /// Refuses further connections and returns those that are open.
+    /// Refuses further connections, and returns the open ones.
     func shutDown() -> [any Channel] {
         values.withLock { values in
             values.isShutDown = true
@@ -94,7 +94,7 @@ final class LoopbackServerState: Sendable {
         }
     }
 
-    /// Closes the socket below TLS, which would wait for the peer's goodbye.
+    /// Closes the socket below TLS, because TLS would wait for the peer's close_notify.
     static func cut(_ channel: any Channel) {
         channel.eventLoop.execute {
             let context = try? channel.pipeline.syncOperations.context(handlerType: ConnectionGate.self)
@@ -118,7 +118,7 @@ final class LoopbackServerState: Sendable {
                     return false
                 }
                 if isSatisfied { continuation.resume(returning: true) }
-                // The handler below may have run before there was anything to give up.
+                // The cancellation handler below may have run before the waiter was registered.
                 if Task.isCancelled { giveUp(number) }
             }
         } onCancel: {
@@ -136,7 +136,7 @@ final class LoopbackServerState: Sendable {
         values.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume(returning: false)
     }
 
-    /// Changes the values and then, unlocked, wakes those whose condition has come true.
+    /// Changes the values. Then, without the lock, it wakes the tasks whose condition has come true.
     @discardableResult
     private func change<Result: Sendable>(_ body: (inout Values) -> Result) -> Result {
         let (result, satisfied) = values.withLock { values in

@@ -9,38 +9,39 @@ extension LoopbackTLSServer {
         case echo
         /// Answers every HTTP/1.1 request with status 200 and this body.
         case http(body: String = "Hello from the loopback server\n")
-        /// Receives and says nothing.
+        /// Receives, and sends nothing.
         case silent
-        /// Sends these bytes as soon as its side of the handshake is done, and receives: what a client must not see
-        /// before it has decided.
+        /// Sends these bytes as soon as its side of the handshake is done, and receives. A client must not see them
+        /// before it has accepted the server.
         case greeting([UInt8])
         /// Closes as soon as its side of the handshake is done.
         case closeAfterHandshake
-        /// Accepts the connection and never answers the client's hello.
+        /// Accepts the connection, but never answers the ClientHello.
         case stalled
     }
 
-    /// How a server is set up, beside its certificates.
+    /// How a server is set up, apart from its certificates.
     public struct Options: Sendable {
         /// What it does with a connection.
         public var behavior: Behavior
-        /// The oldest version of TLS that it speaks.
+        /// The oldest version of TLS that it accepts.
         public var oldestTLSVersion: TLSVersion
-        /// The newest version of TLS that it speaks; nil for the newest there is.
+        /// The newest version of TLS that it accepts; nil for the newest that is supported.
         public var newestTLSVersion: TLSVersion?
-        /// Roots (DER) for client certificates: a client must present one that leads to one of them. Empty for no
-        /// client certificates.
+        /// The roots for client certificates, in DER. A client must present a certificate that leads to one of them. If
+        /// the array is empty, the server asks for none.
         public var clientRoots: [[UInt8]]
-        /// Protocols for ALPN, the preferred first.
+        /// The protocols for ALPN (RFC 7301), the preferred one first.
         public var applicationProtocols: [String]
         /// Where to listen: `127.0.0.1` or `::1`.
         public var address: String
-        /// The port to listen on, for servers that share one on several addresses; 0 for one that the system gives.
+        /// The port to listen on, for servers that share a port on several addresses; 0 for a port that the system
+        /// chooses.
         public var port: Int
-        /// The event loops that it runs on.
+        /// The event loops on which it runs.
         public var group: any EventLoopGroup
 
-        /// Makes options; those that are not given suit most tests.
+        /// Makes options. The defaults suit most tests.
         public init(
             behavior: Behavior = .echo, oldestTLSVersion: TLSVersion = .tlsv12, newestTLSVersion: TLSVersion? = nil,
             clientRoots: [[UInt8]] = [], applicationProtocols: [String] = [], address: String = "127.0.0.1",
@@ -59,20 +60,20 @@ extension LoopbackTLSServer {
 
     /// What has happened at a server so far.
     public struct Statistics: Sendable, Hashable {
-        /// Connections accepted.
+        /// Connections that were accepted.
         public internal(set) var connectionsAccepted = 0
         /// Connections that have ended.
         public internal(set) var connectionsClosed = 0
-        /// Handshakes that ended well on the server's side. With TLS 1.3 that is after the client's last message, so
-        /// not before the client has accepted the server's certificate.
+        /// Handshakes that succeeded on the server's side. With TLS 1.3, they are counted after the client's last
+        /// message, so only after the client has accepted the server's certificate.
         public internal(set) var handshakesCompleted = 0
-        /// Handshakes that failed or were broken off.
+        /// Handshakes that failed or were aborted.
         public internal(set) var handshakesFailed = 0
         /// Decrypted bytes that clients sent.
         public internal(set) var plaintextBytesReceived = 0
         /// Bytes that the server sent before encryption.
         public internal(set) var plaintextBytesSent = 0
-        /// The name in the newest client hello (SNI, RFC 6066 3); nil if it had none.
+        /// The name in the newest ClientHello (SNI, RFC 6066 3); nil if it had none.
         public internal(set) var lastServerName: String?
     }
 }

@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// A TLS server on this machine's loopback address, with a port of its own, that counts what reaches it.
+/// A TLS server on this machine's loopback address, on a port of its own, that counts what reaches it.
 ///
 /// ```swift
 /// let leaf = try TestAuthority.root().leaf(names: ["localhost"])
@@ -15,11 +15,11 @@ import NIOTLS
 /// }
 /// ```
 ///
-/// Any number of servers run side by side. Everything may be called from any thread.
+/// Any number of servers can run side by side. All methods may be called from any thread.
 public final class LoopbackTLSServer: Sendable {
-    /// The address that it listens on.
+    /// The address on which it listens.
     public let address: String
-    /// The port that the system gave it.
+    /// The port on which it listens.
     public let port: Int
 
     private let options: Options
@@ -43,8 +43,8 @@ public final class LoopbackTLSServer: Sendable {
         try await start(chain: certificate.chain, key: certificate.key, options: options)
     }
 
-    /// Starts a server that presents any certificates (DER). The first must belong to the key; the others may be
-    /// anything that BoringSSL can parse, in any order. What it cannot parse, `OpenSSLServer` may serve.
+    /// Starts a server that presents any certificates, in DER. The first must belong to the key. The others may be
+    /// anything that BoringSSL can parse, in any order; `OpenSSLServer` may serve what BoringSSL cannot parse.
     ///
     /// Throws `credentialsRefused` or `serverFailed`.
     public static func start(
@@ -70,7 +70,7 @@ public final class LoopbackTLSServer: Sendable {
         }
     }
 
-    /// What has happened so far, all counted at one moment.
+    /// What has happened so far. All counters are read at the same moment.
     public var statistics: Statistics { state.statistics }
 
     /// Presents the chain of another certificate from the next connection on. Throws `credentialsRefused`.
@@ -78,13 +78,13 @@ public final class LoopbackTLSServer: Sendable {
         try serve(chain: certificate.chain, key: certificate.key)
     }
 
-    /// Presents other certificates from the next connection on; sessions of before cannot be resumed. Throws
+    /// Presents other certificates from the next connection on. Earlier sessions cannot be resumed. Throws
     /// `credentialsRefused`.
     public func serve(chain: [[UInt8]], key: TestKey) throws(TestKitError) {
         state.replaceContext(try Self.context(chain: chain, key: key, options: options))
     }
 
-    /// Waits until the counters are as asked for, without polling. Throws `timedOut` after `limit`, or when the task
+    /// Waits, without polling, until the counters satisfy a condition. Throws `timedOut` after `limit`, or if the task
     /// is cancelled.
     public func wait(
         limit: Duration = .seconds(120), until condition: @escaping @Sendable (Statistics) -> Bool
@@ -92,12 +92,12 @@ public final class LoopbackTLSServer: Sendable {
         try await state.wait(limit: limit, on: listener.eventLoop, until: condition)
     }
 
-    /// Waits until so many handshakes have ended well since the start. Throws `timedOut`.
+    /// Waits until this many handshakes have succeeded since the start. Throws `timedOut`.
     public func waitForHandshakes(_ count: Int, limit: Duration = .seconds(120)) async throws(TestKitError) {
         try await wait(limit: limit) { $0.handshakesCompleted >= count }
     }
 
-    /// Waits until so many handshakes have failed since the start. Throws `timedOut`.
+    /// Waits until this many handshakes have failed since the start. Throws `timedOut`.
     public func waitForFailedHandshakes(_ count: Int, limit: Duration = .seconds(120)) async throws(TestKitError) {
         try await wait(limit: limit) { $0.handshakesFailed >= count }
     }
@@ -107,10 +107,10 @@ public final class LoopbackTLSServer: Sendable {
         try await wait(limit: limit) { $0.connectionsClosed == $0.connectionsAccepted }
     }
 
-    /// Stops listening, cuts every connection without a TLS goodbye, and returns when all are gone. May be called
-    /// twice.
+    /// Stops listening, cuts every connection without a close_notify, and returns when all connections are closed. May
+    /// be called twice.
     public func shutdown() async {
-        // The only error is that it is closed already.
+        // The only possible error is that it is closed already.
         try? await listener.close().get()
         for channel in state.shutDown() {
             LoopbackServerState.cut(channel)

@@ -3,15 +3,15 @@ package import Foundation
 package import HoldfastTesting
 package import NIOSSL
 
-/// `openssl s_client`, a TLS client that shares no code with us: sends some text, keeps the session that it is given,
-/// and can resume it.
+/// `openssl s_client`, a TLS client that shares no code with us. It sends some text, keeps the session that the server
+/// gives it, and can resume that session.
 package struct OpenSSLClient: Sendable {
-    /// What the program wrote: its account of the handshake, and what the server sent.
+    /// What the program wrote: its report on the handshake, and what the server sent.
     package struct Output: Sendable {
         package let text: String
-        /// Whether the server resumed the session, by the client's own account.
+        /// Whether the server resumed the session, according to the client.
         package var isResumed: Bool { text.contains("Reused, TLSv1") }
-        /// Whether the handshake was a full one, by the client's own account.
+        /// Whether the handshake was a full one, according to the client.
         package var isNew: Bool { text.contains("New, TLSv1") }
     }
 
@@ -20,8 +20,8 @@ package struct OpenSSLClient: Sendable {
     private let version: TLSVersion
 
     /// - Parameters:
-    ///   - folder: where it keeps its files, of this client's own.
-    ///   - port: of a server on 127.0.0.1.
+    ///   - folder: the folder for its files, which nothing else may use.
+    ///   - port: the port of a server on 127.0.0.1.
     ///   - version: TLS 1.2 or 1.3.
     package init(folder: URL, port: Int, version: TLSVersion) {
         self.folder = folder
@@ -34,8 +34,8 @@ package struct OpenSSLClient: Sendable {
     /// Throws `programMissing`, and Foundation's errors for files.
     /// - Parameters:
     ///   - text: what it sends as soon as its side of the handshake is done.
-    ///   - certificate: what it presents when it is asked, with the chain above.
-    ///   - resuming: whether it resumes the session that it was given last; nothing is presented then.
+    ///   - certificate: the certificate that it presents if the server asks, with its chain.
+    ///   - resuming: whether it resumes the last session. If the server agrees, no certificate is presented.
     package func send(
         _ text: String, presenting certificate: TestCertificate?, resuming: Bool = false
     ) async throws -> Output {
@@ -59,7 +59,7 @@ package struct OpenSSLClient: Sendable {
             }
         }
         if resuming { arguments += ["-sess_in", "session.pem"] }
-        // The guard gives its program no input of its own; the shell becomes the program.
+        // GuardedProcess gives its program no input, so a shell redirects it and then becomes the program.
         let process = try GuardedProcess(
             URL(filePath: "/bin/sh"), ["-c", #"exec "$@" <input"#, "s_client"] + arguments, in: folder,
             limit: .seconds(100))

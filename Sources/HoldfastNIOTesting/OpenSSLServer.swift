@@ -5,32 +5,33 @@ public import HoldfastTesting
 
 /// `openssl s_server` on this machine's loopback address: a peer that shares no code with ours.
 ///
-/// It ends with `stop()`, when the object goes away, when the test process ends, however that ends, or after its time
-/// limit. Needs OpenSSL 3 as `openssl` on the search path; LibreSSL does not do. Everything may be called from any
+/// It ends with `stop()`, when the object is released, when the test process ends in any way, or after its time limit.
+/// It needs OpenSSL 3 as `openssl` on the search path; LibreSSL is not enough. All methods may be called from any
 /// thread.
 public final class OpenSSLServer: Sendable {
     /// What the server does with a connection.
     public enum Behavior: String, Sendable, Hashable {
-        /// Sends every line back with its characters in reverse.
+        /// Sends every line back with its characters in reverse order.
         case reverse = "-rev"
-        /// Answers `GET /` with a page of status and closes.
+        /// Answers `GET /` with a status page, and closes.
         case statusPage = "-www"
     }
 
-    /// The versions of TLS that it can be bound to.
+    /// The versions of TLS to which it can be restricted.
     public enum Version: String, Sendable, Hashable {
-        /// TLS 1.2 alone.
+        /// Only TLS 1.2.
         case tls12 = "-tls1_2"
-        /// TLS 1.3 alone.
+        /// Only TLS 1.3.
         case tls13 = "-tls1_3"
     }
 
-    /// Whether there is an OpenSSL that can be started.
+    /// Whether tests that need OpenSSL should run: it was found, or `HOLDFAST_REQUIRE_FOREIGN_PEERS` is 1, with which
+    /// such tests fail instead of being skipped.
     public static var isAvailable: Bool { OpenSSLProgram.isAvailable }
 
-    /// The port that the system gave it.
+    /// The port on which it listens.
     public let port: Int
-    /// The address that it listens on.
+    /// The address on which it listens.
     public let address: String
     private let process: GuardedProcess
 
@@ -52,25 +53,26 @@ public final class OpenSSLServer: Sendable {
             arguments: arguments, limit: limit)
     }
 
-    /// Starts a server that presents these certificates (DER), leaf first, and returns once it listens.
+    /// Starts a server that presents these certificates, in DER, the leaf first. It returns once the server listens.
     ///
     /// - Parameters:
-    ///   - chain: the leaf, which must belong to the key, and what to send after it, unchecked.
+    ///   - chain: the leaf, which must belong to the key, and further certificates to send after it, which are not
+    ///     checked.
     ///   - key: the private key of the leaf.
-    ///   - version: the one version of TLS to speak; nil for all that OpenSSL speaks by default.
+    ///   - version: the only version of TLS to accept; nil for all that OpenSSL accepts by default.
     ///   - behavior: what it does with a connection.
     ///   - address: `127.0.0.1` or `::1`.
     ///   - arguments: more arguments for `openssl s_server`.
-    ///   - limit: after this time it is ended, whatever happens.
+    ///   - limit: the server is ended after this time, whatever happens.
     ///
-    /// Throws `programMissing`, or `serverFailed` with what openssl said.
+    /// Throws `programMissing`, or `serverFailed` with openssl's output.
     public static func start(
         chain: [[UInt8]], key: TestKey, version: Version? = nil, behavior: Behavior = .reverse,
         address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(600)
     ) async throws(TestKitError) -> OpenSSLServer {
         guard let program = OpenSSLProgram.url else { throw OpenSSLProgram.missing }
         do {
-            // Once it listens it has read its files.
+            // Once it listens, it has read its files, so they can be removed.
             return try await withTemporaryFolder { folder in
                 func write(_ name: String, _ text: String) throws {
                     try Data(text.utf8).write(to: folder.appending(path: name))
@@ -99,10 +101,10 @@ public final class OpenSSLServer: Sendable {
         }
     }
 
-    /// What the server has written so far: its account of connections and errors.
+    /// What the server has written so far: its report on connections and errors.
     public var output: String { process.output }
 
-    /// Ends the server and returns when it is gone. May be called twice.
+    /// Ends the server, and returns when it is gone. May be called twice.
     public func stop() async {
         process.end()
         await process.waitUntilGone()

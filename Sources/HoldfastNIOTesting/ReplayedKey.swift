@@ -3,13 +3,13 @@ package import NIOCore
 import NIOPosix
 package import NIOSSL
 
-/// The key of somebody who has a certificate and not its key: whatever it signs is wrong.
+/// The key of an attacker who has a certificate but not its key: every signature is wrong.
 package struct ReplayedKey: NIOSSLCustomPrivateKey, Hashable {
     package let signatureAlgorithms: [SignatureAlgorithm] = [.ecdsaSecp256R1Sha256]
 
     package init() {}
 
-    /// The key as NIOSSL takes it, which does not look whether it belongs to a certificate.
+    /// The key in NIOSSL's type. NIOSSL does not check whether it belongs to a certificate.
     package static var privateKey: NIOSSLPrivateKey { NIOSSLPrivateKey(customPrivateKey: ReplayedKey()) }
 
     package func sign(
@@ -30,7 +30,7 @@ package struct ReplayedKey: NIOSSLCustomPrivateKey, Hashable {
             privateKey: .privateKey(Self.privateKey))
     }
 
-    /// Runs a server that replays the chain of a certificate.
+    /// Runs a server that replays the chain of a certificate, and calls `body` with its port.
     package static func withServer(
         presenting certificate: TestCertificate, _ version: TLSVersion, _ body: (Int) async throws -> Void
     ) async throws {

@@ -3,14 +3,15 @@ import NIOCore
 import NIOPosix
 package import NIOSSL
 
-/// A server that answers every request with octets that the test wrote, in pieces, and keeps the heads it was sent.
+/// A server that answers every request with octets that the test wrote, in pieces, and records the heads of all
+/// requests.
 package final class ScriptedHTTPServer: Sendable {
     package enum Step: Sendable {
         case send(String)
         case sendOctets([UInt8])
-        /// So many octets, in chunks, as fast as the client takes them.
+        /// This many octets, in chunks, as fast as the client reads them.
         case flood(Int)
-        /// These octets one by one, so many milliseconds between them.
+        /// These characters one by one, with this many milliseconds between them.
         case drip(String, milliseconds: Int64)
         case close
         /// Nothing more: the connection stays open.

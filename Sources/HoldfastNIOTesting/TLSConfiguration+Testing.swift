@@ -3,9 +3,9 @@ public import HoldfastTesting
 public import NIOSSL
 
 extension TLSConfiguration {
-    /// A client that trusts these roots (DER) alone, verifies as NIOSSL does, and knows Ed25519 as well.
+    /// A client that trusts only these roots (DER), verifies as NIOSSL does, and also supports Ed25519.
     ///
-    /// Throws `credentialsRefused` for roots that BoringSSL cannot read.
+    /// Throws `credentialsRefused` for a root that BoringSSL cannot read.
     public static func testClient(
         trusting roots: [[UInt8]], oldestTLSVersion: TLSVersion = .tlsv12, newestTLSVersion: TLSVersion? = nil
     ) throws(TestKitError) -> TLSConfiguration {
@@ -17,7 +17,7 @@ extension TLSConfiguration {
         return configuration
     }
 
-    /// The certificates that BoringSSL makes of these DERs.
+    /// Reads certificates with BoringSSL.
     static func certificates(_ ders: [[UInt8]]) throws(TestKitError) -> [NIOSSLCertificate] {
         do {
             return try ders.map { try NIOSSLCertificate(bytes: $0, format: .der) }
@@ -30,7 +30,7 @@ extension TLSConfiguration {
 }
 
 extension SignatureAlgorithm {
-    /// What BoringSSL accepts from a peer by default, without SHA-1, and Ed25519, which it must be asked for.
+    /// The algorithms that BoringSSL accepts from a peer by default, without SHA-1, and Ed25519, which must be enabled.
     public static let acceptedInTests: [SignatureAlgorithm] = [
         .ed25519, .ecdsaSecp256R1Sha256, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ecdsaSecp384R1Sha384,
         .rsaPssRsaeSha384, .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,

@@ -4,24 +4,24 @@ import PowerAuthCore
 
 public import struct Foundation.Data
 
-/// The cryptography of PowerAuth, for a `CertStore` in an application that has it already.
+/// PowerAuth's cryptography, for a `CertStore` in an application that links PowerAuth anyway.
 public struct PowerAuthCryptoProvider: CryptoProvider {
     private final class Key: ECPublicKey {
         let key: SharedReference<PowerAuthCoreECPublicKey>
         init(_ key: PowerAuthCoreECPublicKey) { self.key = SharedReference(key) }
     }
 
-    /// Makes the provider; all of them are equal.
+    /// Makes a provider. It has no state.
     public init() {}
 
-    /// Whether an ECDSA signature (SHA-256, P-256) is good; false for a key of another provider.
+    /// Whether an ECDSA signature (P-256, SHA-256) verifies; false for a key from another provider.
     public func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool {
         guard let key = publicKey as? Key else { return false }
         return PowerAuthCoreCryptoUtils.ecdsaValidateSignature(
             signedData.signature, for: signedData.data, for: key.key.get)
     }
 
-    /// Reads the 65 octets of an uncompressed point of P-256; nil when they are none.
+    /// Reads a public key: the 65 octets of an uncompressed point on P-256 (X9.63); nil if it is something else.
     public func importECPublicKey(publicKey: Data) -> (any ECPublicKey)? {
         PowerAuthCoreECPublicKey(data: publicKey).map(Key.init)
     }

@@ -5,28 +5,28 @@ import Security
 
 public import struct Foundation.Data
 
-/// Keeps a `CertStore`'s document in a keychain of PowerAuth.
+/// Keeps the document of a `CertStore` in a PowerAuth keychain.
 ///
-/// What WultraSSLPinning stored under the same identifier is of another format: it counts as damaged, and the first
-/// update replaces it.
+/// WultraSSLPinning stored its data under the same identifier in another format. Such data counts as damaged, and the
+/// first update replaces it.
 public struct PowerAuthSecureDataStore: ReportingDataStore {
-    /// The identifier of the keychain that is used when nothing else is said.
+    /// The identifier of the keychain that is used by default.
     public static let defaultKeychainIdentifier = "com.wultra.WultraCertStore"
 
     private let keychain: SharedReference<PowerAuthKeychain>
 
     /// Makes a data store.
     /// - Parameters:
-    ///   - keychainIdentifier: tells these items from others of the application.
-    ///   - accessGroup: the access group that shares the items; nil for the application's own.
+    ///   - keychainIdentifier: distinguishes these items from other items of the application.
+    ///   - accessGroup: the keychain access group that shares the items; nil for the application's own.
     public init(
         keychainIdentifier: String = PowerAuthSecureDataStore.defaultKeychainIdentifier, accessGroup: String? = nil
     ) {
         keychain = SharedReference(PowerAuthKeychain(identifier: keychainIdentifier, accessGroup: accessGroup))
     }
 
-    /// What is kept under a key; nil when there is nothing.
-    /// - Throws: `KeychainError` when there is something that cannot be read, for example while the device is locked.
+    /// What is stored under a key; nil if there is nothing.
+    /// - Throws: `KeychainError` if the item cannot be read, for example while the device is locked.
     public func load(forKey key: String) throws -> Data? {
         var status = errSecSuccess
         if let data = unsafe keychain.get.data(forKey: key, status: &status) { return data }
@@ -34,8 +34,9 @@ public struct PowerAuthSecureDataStore: ReportingDataStore {
         return nil
     }
 
-    /// Keeps data under a key, in place of what was there.
-    /// - Throws: `KeychainError`, whose status is that of reading the item: PowerAuth does not tell the one of writing.
+    /// Stores data under a key, and replaces what was there.
+    /// - Throws: `KeychainError`. Its status comes from reading the item, because PowerAuth does not report the status
+    ///   of writing.
     public func replace(_ data: Data, forKey key: String) throws {
         let keychain = keychain.get
         let result =
@@ -47,7 +48,7 @@ public struct PowerAuthSecureDataStore: ReportingDataStore {
         throw KeychainError(.notWritten, status: status, key: key)
     }
 
-    /// Forgets what is kept under a key.
+    /// Deletes what is stored under a key.
     public func removeData(forKey key: String) { _ = keychain.get.deleteData(forKey: key) }
 }
 #endif

@@ -7,14 +7,14 @@ public import PowerAuth2
 public import FoundationNetworking
 #endif
 
-/// Has PowerAuth's own servers judged by a `CertStore`.
+/// Lets a `CertStore` evaluate PowerAuth's own servers.
 ///
 /// ```swift
 /// client.sslValidationStrategy = certStore.powerAuthSslValidationStrategy()
 /// ```
-/// A server that the store trusts is left to the default handling, every other is cancelled.
+/// If the store trusts a server, the system's default handling goes on; otherwise the challenge is cancelled.
 public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthClientSslValidationStrategy {
-    /// The store that judges.
+    /// The store that evaluates servers.
     public let certStore: CertStore
 
     /// Makes a strategy for a store.
@@ -22,7 +22,7 @@ public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthCli
         self.certStore = certStore
     }
 
-    /// Answers a challenge; it returns before the answer is known.
+    /// Answers a challenge. It returns before the answer is known, and calls the handler then.
     public func validateSsl(
         for session: URLSession, challenge: URLAuthenticationChallenge,
         completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -34,15 +34,15 @@ public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthCli
 }
 
 extension CertStore {
-    /// A store that verifies with PowerAuth's cryptography and keeps its document in PowerAuth's keychain.
-    /// - Parameter configuration: what the store is to do.
+    /// Makes a store that verifies with PowerAuth's cryptography and keeps its document in PowerAuth's keychain.
+    /// - Parameter configuration: how the store works.
     public static func powerAuthCertStore(configuration: CertStoreConfiguration) -> CertStore {
         CertStore(
             configuration: configuration, cryptoProvider: PowerAuthCryptoProvider(),
             secureDataStore: PowerAuthSecureDataStore())
     }
 
-    /// A strategy that has PowerAuth's own servers judged by this store; a new object each time.
+    /// Makes a strategy with which this store evaluates PowerAuth's own servers; a new object each time.
     public func powerAuthSslValidationStrategy() -> PowerAuthSslPinningValidationStrategy {
         PowerAuthSslPinningValidationStrategy(certStore: self)
     }

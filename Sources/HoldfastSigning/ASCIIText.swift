@@ -1,12 +1,12 @@
-/// Texts of others as octets: what Unicode takes for equal may take time that grows with the square to find out, and is
-/// not equal to clients.
+/// Handles other people's texts as octets. Comparing by Unicode equivalence may take quadratic time, and clients do not
+/// treat such texts as equal.
 package enum ASCIIText {
-    /// The octets, with the letters of ASCII in lower case.
+    /// The octets of a text, with ASCII letters in lower case.
     package static func lowercased(_ text: some StringProtocol) -> [UInt8] {
         text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
     }
 
-    /// The text of ``lowercased(_:)``, whatever else it holds.
+    /// A text with its ASCII letters in lower case; everything else stays.
     package static func folded(_ text: some StringProtocol) -> String {
         String(decoding: lowercased(text), as: UTF8.self)
     }

@@ -2,8 +2,8 @@ public import Holdfast
 
 public import struct Foundation.Date
 
-/// What must be true of a certificate before it is signed for: it is for the name, it has not expired, and its chain
-/// validates. A signer that vouches for whatever a server shows vouches for the machine in the middle.
+/// What must be true of a certificate before a signer vouches for it: it is for the name, it has not expired, and its
+/// chain validates. A signer that vouches for whatever a server shows vouches for a machine in the middle.
 ///
 /// ```swift
 /// let check = CertificateCheck(validator: PathValidator(anchors: anchors))
@@ -11,7 +11,7 @@ public import struct Foundation.Date
 /// ```
 /// It performs no I/O.
 public struct CertificateCheck: Sendable {
-    /// A certificate that may be signed for.
+    /// A certificate that passed the check.
     public struct Passed: Sendable {
         /// The certificate.
         public let certificate: X509Certificate
@@ -21,7 +21,7 @@ public struct CertificateCheck: Sendable {
         public let untrusted: TrustFailure?
     }
 
-    /// Validates chains.
+    /// Validates the chains.
     public let validator: any ChainValidator
     /// Whether a chain that does not validate is accepted; name and expiry are checked all the same.
     public let allowsUntrusted: Bool
@@ -38,9 +38,10 @@ public struct CertificateCheck: Sendable {
 
     /// Checks a certificate for a name.
     /// - Parameters:
-    ///   - chain: the certificate, and the issuers that come with it.
-    ///   - name: a host; a wildcard as literal text, which must be in the certificate's subjectAltName in exactly that
-    ///     form; or another text, which must be its common name.
+    ///   - chain: the certificate, and the issuers that were sent or given with it.
+    ///   - name: a host; or a wildcard, which the certificate must have in its subjectAltName as it is written here,
+    ///     apart from the case of letters; or another text, which must be a name in its subjectAltName or its common
+    ///     name.
     ///   - time: the current time.
     /// - Throws: ``CertificateCheckError``.
     public func verify(
@@ -58,7 +59,7 @@ public struct CertificateCheck: Sendable {
                 .nameMismatch, name: name, expected: "a certificate for \(name.quoted)",
                 found: Self.names(of: certificate))
         }
-        // A certificate counts to the second of its end.
+        // A certificate is valid up to and including the second of its notAfter (RFC 5280 4.1.2.5).
         guard certificate.notAfter.wholeSeconds >= time.wholeSeconds else {
             throw CertificateCheckError(
                 .expired, name: name, expected: "a certificate that has not expired",
@@ -81,7 +82,7 @@ public struct CertificateCheck: Sendable {
         if let host { return certificate.isNamed(host) }
         let folded = ASCIIText.lowercased(name)
         if certificate.dnsNames.contains(where: { ASCIIText.lowercased($0) == folded }) { return true }
-        // An authority looks after subjectAltName alone; in a common name anybody gets a wildcard written.
+        // Certificate authorities check only subjectAltName. Anybody can get a wildcard into a common name.
         guard !folded.contains(UInt8(ascii: "*")) else { return false }
         return certificate.subject.commonName?.hasSameOctets(as: name) ?? false
     }
@@ -94,7 +95,7 @@ public struct CertificateCheck: Sendable {
     }
 }
 
-/// Why a certificate is not signed for.
+/// Why a signer must not vouch for a certificate.
 public struct CertificateCheckError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
@@ -110,7 +111,7 @@ public struct CertificateCheckError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// The name that was to be signed for.
+    /// The name for which the certificate was checked.
     public let name: String
     /// What would have been right, what was found instead, and what to do.
     public let facts: ErrorFacts

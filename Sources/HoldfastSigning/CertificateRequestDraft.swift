@@ -2,22 +2,23 @@ public import Foundation
 public import Holdfast
 import SwiftASN1
 
-/// A draft of a certificate signing request (PKCS #10, RFC 2986), with which a key asks an authority for a certificate
-/// for names.
+/// A draft of a certificate signing request (PKCS #10, RFC 2986), with which the owner of a key asks an authority for a
+/// certificate.
 ///
-/// A backup pin belongs to a key that is in no certificate yet. If you keep the request beside the key, you can have a
-/// certificate for it within minutes on the day on which the key in use is lost.
+/// A backup pin belongs to a key that has no certificate yet. If you keep a request beside that key, you can get a
+/// certificate for it within minutes on the day when the key in use is lost.
 public struct CertificateRequestDraft: Sendable, Hashable {
-    /// The names that the certificate is to have (subjectAltName); the first is also its common name.
+    /// The names that the certificate should have (subjectAltName). The first one is also the common name, unless it
+    /// has more than 64 octets.
     public let names: [HostPattern]
 
-    /// Longer names do not fit a common name (RFC 5280 A.1, ub-common-name).
+    /// Longer names do not fit into a common name (RFC 5280 A.1, ub-common-name).
     private static let maximumCommonName = 64
-    /// More than any public authority takes.
+    /// More than any public authority accepts.
     private static let maximumNames = 100
 
     /// Makes a request for these names.
-    /// - Parameter names: hosts, addresses and wildcards over one label; 1 to 100.
+    /// - Parameter names: 1 to 100 hosts, IP addresses, and wildcards that cover one label.
     /// - Throws: ``SigningError`` `invalidRequest`.
     public init(names: [HostPattern]) throws(SigningError) {
         guard (1...Self.maximumNames).contains(names.count) else {
@@ -32,7 +33,8 @@ public struct CertificateRequestDraft: Sendable, Hashable {
         self.names = names
     }
 
-    /// Signs the request with the key that it is for; returns DER, signed by ECDSA with SHA-256.
+    /// Signs the request with the key that the certificate is for (ECDSA with SHA-256).
+    /// - Returns: the DER of the CertificationRequest.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func signed(by key: SigningKey) throws(SigningError) -> Data {
         let information = DERText.sequence([
@@ -43,13 +45,14 @@ public struct CertificateRequestDraft: Sendable, Hashable {
         return Data(DERText.sequence([information, algorithm, DERText.bitString(signature)]))
     }
 
-    /// The same in PEM.
+    /// Signs the request as ``signed(by:)`` does.
+    /// - Returns: the request in PEM (RFC 7468), `BEGIN CERTIFICATE REQUEST`.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func pem(signedBy key: SigningKey) throws(SigningError) -> String {
         PEMDocument(type: "CERTIFICATE REQUEST", derBytes: Array(try signed(by: key))).pemString + "\n"
     }
 
-    /// Empty where the first name does not fit.
+    /// The subject with the first name as its common name; empty if the name is too long.
     private var subject: [UInt8] {
         guard let name = names.first?.description, name.utf8.count <= Self.maximumCommonName else {
             return DERText.sequence([])
@@ -58,7 +61,7 @@ public struct CertificateRequestDraft: Sendable, Hashable {
         return DERText.sequence([DERText.set([common])])
     }
 
-    /// The attribute extensionRequest (RFC 2985 5.4.2) with the names.
+    /// The attribute extensionRequest (RFC 2985 5.4.2), with the names as subjectAltName.
     private var extensionRequest: [UInt8] {
         let alternatives = names.map { name in
             name.base.addressOctets.map { Self.tagged(7, $0) } ?? Self.tagged(2, Array(name.description.utf8))

@@ -1,32 +1,33 @@
 public import Foundation
 public import Holdfast
 
-/// Responds to challenges as the Wultra mobile utility server does: with a body, and a signature over challenge and
-/// body.
+/// Responds to challenges as the Wultra mobile utility server does: with a body, and a signature over the challenge and
+/// the body.
 public struct ChallengeSigner: Sendable {
-    /// What to send.
+    /// The response to send.
     public struct Answer: Sendable, Hashable {
         /// The body of the response: JSON in UTF-8.
         public let body: Data
-        /// The header `X-Cert-Pinning-Signature`.
+        /// The value of the header `X-Cert-Pinning-Signature`: Base64 of the DER of an ECDSA signature.
         public let signature: String
     }
 
-    /// Octets of a challenge.
+    /// How many octets a challenge may have, before Base64.
     public static let challengeLength = 16...32
 
     private let key: SigningKey
 
-    /// A signer with a key.
+    /// Makes a signer.
+    /// - Parameter key: the private key of the public key that clients are configured with.
     public init(key: SigningKey) { self.key = key }
 
     /// Responds to a challenge.
     /// - Parameters:
     ///   - challenge: the header `X-Cert-Pinning-Challenge` as received; nil if it was not sent.
-    ///   - entries: what to vouch for.
+    ///   - entries: the fingerprints to vouch for.
     ///   - time: the issue time, in whole seconds.
     ///   - versionCheck: what to say about the application's version; nil to say nothing.
-    /// - Throws: ``SigningError`` `invalidChallenge`.
+    /// - Throws: ``SigningError`` `invalidChallenge`; `cryptographyFailed`, also for a time before 1970.
     public func answer(
         to challenge: String?, entries: [FingerprintEntry], at time: Date,
         versionCheck: ChallengeResponse.VersionCheck? = nil
@@ -57,7 +58,7 @@ public struct ChallengeSigner: Sendable {
     private static func json(_ check: ChallengeResponse.VersionCheck) throws(SigningError) -> String {
         var fields = [#""update":"\#(check.update.rawValue)""#]
         if let message = check.message {
-            // A message is free text, with whatever has to be escaped.
+            // A message is free text, so JSONEncoder does the escaping.
             guard let text = try? JSONEncoder().encode(message) else {
                 throw SigningError(.cryptographyFailed, expected: "a message that is text", found: "another")
             }

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Lets through, of what a known host shows, what it was published with before or what somebody has approved.
+/// Lets a known host's certificate through if it was published before, or if somebody has approved it.
 struct ChangeGate {
     private let holdsChanges: Bool
     private let time: Int64
@@ -13,8 +13,8 @@ struct ChangeGate {
         self.before = rules.holdsChanges ? before : []
     }
 
-    /// - Parameter old: what the host was seen with before; a new host needs no approval but that of the list.
-    /// - Returns: what may be published, and what is wrong.
+    /// - Parameter old: what the host was seen with before. A new host needs no approval: somebody put it on the list.
+    /// - Returns: the certificates that may be published, and the problems.
     mutating func passed(
         _ certificates: [X509Certificate], knownAs old: SeenHost?
     ) -> ([X509Certificate], [PublishingRound.Problem]) {
@@ -39,8 +39,8 @@ struct ChangeGate {
         )
     }
 
-    /// What the next round has to know.
-    /// - Parameter remembered: the hosts as they are published.
+    /// The changes that the next round has to know about.
+    /// - Parameter remembered: the hosts as this round remembers them.
     func held(after remembered: [SeenHost]) -> [HeldChange] {
         let published = Dictionary(grouping: remembered) { [$0.hostname, "\($0.port)"] }
         return waiting

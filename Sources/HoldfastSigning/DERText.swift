@@ -1,22 +1,22 @@
 import SwiftASN1
 
-/// Pieces of DER, each one encoded element, put together from the inside.
+/// Builds DER from the inside out; each piece is one encoded element.
 enum DERText {
     static func sequence(_ parts: [[UInt8]]) -> [UInt8] { constructed(.sequence, parts) }
 
-    /// SET OF, in the order of DER (X.690 11.6).
+    /// SET OF, with its elements in the order that DER requires (X.690 11.6).
     static func set(_ parts: [[UInt8]]) -> [UInt8] {
         constructed(.set, parts.sorted { $0.lexicographicallyPrecedes($1) })
     }
 
-    /// `[number]` EXPLICIT around an element, or IMPLICIT around the content of a constructed one.
+    /// A context-specific tag: EXPLICIT around an element, or IMPLICIT around the content of a constructed one.
     static func context(_ number: UInt, _ parts: [[UInt8]]) -> [UInt8] {
         constructed(ASN1Identifier(tagWithNumber: number, tagClass: .contextSpecific), parts)
     }
 
     static func octetString(_ octets: [UInt8]) -> [UInt8] { primitive(.octetString, octets) }
 
-    /// Whole octets.
+    /// BIT STRING of whole octets.
     static func bitString(_ octets: [UInt8]) -> [UInt8] { primitive(.bitString, [0] + octets) }
 
     /// INTEGER with these content octets.
@@ -28,7 +28,7 @@ enum DERText {
 
     static func objectIdentifier(_ identifier: ASN1ObjectIdentifier) -> [UInt8] {
         var serializer = DER.Serializer()
-        // An identifier encodes always; the signature is the protocol's.
+        // An identifier can always be encoded; it throws only because the protocol says so.
         try? serializer.serialize(identifier)
         return serializer.serializedBytes
     }

@@ -3,7 +3,7 @@ import SwiftASN1
 /// Times as certificates and CMS write them (RFC 5280 4.1.2.5, RFC 5652 11.3): UTCTime until 2049, then
 /// GeneralizedTime.
 enum DERTime {
-    /// - Parameter seconds: of Unix time, of the years 1950 to 9999.
+    /// - Parameter seconds: Unix time. Times outside the years 1950 to 9999 are clamped.
     static func element(_ seconds: Int64) -> [UInt8] {
         let seconds = min(max(seconds, -631_152_000), 253_402_300_799)
         let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
@@ -16,7 +16,7 @@ enum DERTime {
             : DERText.primitive(.generalizedTime, Array("\(year)\(short)Z".utf8))
     }
 
-    /// Gregorian, counted in years that begin in March so that leap days come last.
+    /// The Gregorian date, computed with years that begin in March so that leap days come last.
     private static func date(_ daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
         let days = daysSince1970 + 719_468
         let era = days / 146_097

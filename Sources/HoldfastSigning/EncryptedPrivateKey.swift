@@ -14,7 +14,7 @@ struct EncryptedPrivateKey {
         static let aes256CBC: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
     }
 
-    /// More rounds than anybody writes; this many take some four seconds.
+    /// More rounds than anybody uses. This many take about four seconds.
     static let maximumRounds = 10_000_000
 
     private let salt: [UInt8]
@@ -56,7 +56,7 @@ struct EncryptedPrivateKey {
         self.ciphertext = ciphertext
     }
 
-    /// nil where the algorithms are others.
+    /// Reads the parameters; nil if an algorithm is not supported.
     private static func read(_ algorithm: ASN1Node, _ ciphertext: [UInt8]) throws -> EncryptedPrivateKey? {
         try pair(algorithm) { identifier, scheme in
             guard identifier == Identifier.pbes2 else { return nil }
@@ -86,7 +86,7 @@ struct EncryptedPrivateKey {
             let salt = try ASN1OctetString(derEncoded: &fields)
             let rounds = try Int(derEncoded: &fields)
             var keyLength: Int?
-            // HMAC-SHA-1 is the default, which DER leaves out.
+            // HMAC-SHA-1 is the default, and DER omits defaults.
             var isSHA1 = true
             while let field = fields.next() {
                 if field.identifier == .integer {
@@ -106,7 +106,7 @@ struct EncryptedPrivateKey {
         }
     }
 
-    /// An AlgorithmIdentifier with parameters.
+    /// Reads an AlgorithmIdentifier that has parameters.
     private static func pair<Value>(
         _ node: ASN1Node, _ body: (ASN1ObjectIdentifier, ASN1Node) throws -> Value?
     ) throws -> Value? {
@@ -126,7 +126,7 @@ struct EncryptedPrivateKey {
 
     // MARK: Cryptography
 
-    /// The PrivateKeyInfo.
+    /// Decrypts the key; returns the DER of a PrivateKeyInfo.
     func decrypted(with password: [UInt8]) throws(SigningError) -> [UInt8] {
         do {
             let key = try Self.key(
@@ -138,7 +138,7 @@ struct EncryptedPrivateKey {
         }
     }
 
-    /// DER of an EncryptedPrivateKeyInfo.
+    /// Encrypts a PrivateKeyInfo; returns the DER of an EncryptedPrivateKeyInfo.
     static func encrypting(
         _ plain: [UInt8], with password: [UInt8], rounds: Int
     ) throws(SigningError) -> [UInt8] {
@@ -161,7 +161,7 @@ struct EncryptedPrivateKey {
     private static func key(
         from password: [UInt8], salt: [UInt8], rounds: Int, isSHA1: Bool, length: Int
     ) throws -> SymmetricKey {
-        // Files of others have few rounds; that is their writer's matter, and reading one makes it no weaker.
+        // Other programs write few rounds. Reading such a file makes it no weaker, so they are not refused.
         try KDF.Insecure.PBKDF2.deriveKey(
             from: password, salt: salt, using: isSHA1 ? .insecureSHA1 : .sha256, outputByteCount: length,
             unsafeUncheckedRounds: rounds)

@@ -1,40 +1,41 @@
 public import Foundation
 public import Holdfast
 
-/// A draft of a fingerprint list: entries are added, replaced and pruned, and the whole list is signed at the end.
+/// A draft of a fingerprint list. Add, replace and prune entries, then sign the whole list.
 ///
-/// No two entries are equal. Entries are sorted by name, and for one name by expiry, latest first, so that the same
-/// entries always make the same list.
+/// No two entries have the same name, certificate and depth. Entries are sorted by name, and within a name by
+/// expiration time, latest first, so that the same entries always give the same list.
 public struct PinListDraft: Sendable, Hashable {
     /// The entries, sorted.
     public private(set) var entries: [FingerprintEntry]
-    /// What a list that was read says about hosts without pins; kept as it was, and still signed by nobody.
+    /// What a list that was read says about hosts without pins. It is kept as it was; it is not signed.
     public private(set) var domainsConfiguration: DomainsConfiguration?
-    /// Of entries that were read: what is unchanged keeps its signature, so that a list changes where it has to.
+    /// The signatures of entries that were read. An unchanged entry keeps its signature, so that a list changes only
+    /// where it has to.
     private var signatures: [FingerprintEntry: String] = [:]
 
-    /// A draft of these entries; of equal ones, one is kept.
+    /// Makes a draft of these entries. If some have the same name, certificate and depth, the last one is kept.
     public init(_ entries: [FingerprintEntry] = []) {
         self.entries = []
         for entry in entries { add(entry) }
     }
 
-    /// A draft with the entries of a list, every one of which was signed by this key.
-    /// - Throws: `DocumentError` if the list does not verify, ``SigningError`` `unknownField` if it has fields that
+    /// Makes a draft with the entries of a list, after verifying all their signatures with a key.
+    /// - Throws: `DocumentError` if the list does not verify; ``SigningError`` `unknownField` if it has fields that
     ///   would be lost.
     public init(
         reading list: Data, signedBy key: DocumentPublicKey, limits: DocumentLimits = DocumentLimits()
     ) throws {
         let verified = try FingerprintList(verifying: list, with: key, limits: limits)
         try Self.refuseUnknownFields(of: list)
-        // Strictly read already, so that there is one reading only.
+        // The strict reader has accepted the list already, so this decoder cannot read it differently.
         let texts = try JSONDecoder().decode(Signatures.self, from: list).fingerprints.map(\.signature)
         self.init(verified.entries)
         domainsConfiguration = verified.unsignedDomainsConfiguration
         for (entry, text) in zip(verified.entries, texts) { signatures[entry] = text }
     }
 
-    /// Adds an entry, which replaces one for the same name, certificate and depth.
+    /// Adds an entry. It replaces one with the same name, certificate and depth.
     public mutating func add(_ entry: FingerprintEntry) {
         let name = Array(entry.name.utf8)
         entries.removeAll { $0.pin == entry.pin && $0.depth == entry.depth && $0.name.utf8.elementsEqual(name) }
@@ -42,14 +43,14 @@ public struct PinListDraft: Sendable, Hashable {
         entries.insert(entry, at: place)
     }
 
-    /// Replaces all entries of the same names by these.
+    /// Removes all entries that have the names of these, and adds these.
     public mutating func replace(with new: [FingerprintEntry]) {
         let names = Set(new.map { Array($0.name.utf8) })
         entries.removeAll { names.contains(Array($0.name.utf8)) }
         for entry in new { add(entry) }
     }
 
-    /// Removes entries that have expired; an entry counts up to and including the second of its expiry.
+    /// Removes expired entries. An entry is valid up to and including the second of its expiration.
     /// - Returns: what was removed.
     @discardableResult
     public mutating func prune(at time: Date) -> [FingerprintEntry] { remove { !($0.expiryDate >= time) } }
@@ -63,7 +64,8 @@ public struct PinListDraft: Sendable, Hashable {
         return removed
     }
 
-    /// Names that have only one unexpired entry: if that certificate must be replaced at once, no other one is trusted.
+    /// The names whose unexpired entries all pin the same certificate, sorted. If that certificate must be replaced at
+    /// once, clients trust no other.
     public func namesWithoutBackup(at time: Date) -> [String] {
         let usable = entries.filter { $0.expiryDate >= time }
         let pins = Dictionary(grouping: usable) { Array($0.name.utf8) }.mapValues { Set($0.map(\.pin)) }
@@ -71,7 +73,7 @@ public struct PinListDraft: Sendable, Hashable {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Signs every entry and writes the list: JSON in UTF-8, one entry a line, with a line break at the end.
+    /// Signs every entry and writes the list: JSON in UTF-8, one entry per line, with a line break at the end.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func signed(by key: SigningKey) throws(SigningError) -> Data {
         let publicKey = try key.publicKey
@@ -86,7 +88,7 @@ public struct PinListDraft: Sendable, Hashable {
         return try written(with: signatures)
     }
 
-    /// Writes the list with the signatures that it was read with, for callers that have removed entries and have no
+    /// Writes the list with the signatures that it was read with, for callers that have removed entries but have no
     /// key.
     /// - Throws: ``SigningError`` `unsignedEntry` if an entry was added.
     public func withItsSignatures() throws(SigningError) -> Data { try written(with: signatures) }
@@ -124,7 +126,7 @@ public struct PinListDraft: Sendable, Hashable {
         let fingerprints: [Entry]
     }
 
-    /// What is not known cannot be written again.
+    /// Refuses a list with unknown fields, because this type could not write them again.
     private static func refuseUnknownFields(of list: Data) throws {
         func check(_ value: Any?, _ known: Set<String>, in place: String) throws {
             guard let object = value as? [String: Any] else { return }
@@ -146,7 +148,7 @@ public struct PinListDraft: Sendable, Hashable {
         }
     }
 
-    /// By name as octets, then the latest expiry first, then by depth and fingerprint.
+    /// Sorts by the octets of the name, then by expiration with the latest first, then by depth and fingerprint.
     private static func isBefore(_ left: FingerprintEntry, _ right: FingerprintEntry) -> Bool {
         if !left.name.utf8.elementsEqual(right.name.utf8) {
             return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
@@ -156,8 +158,9 @@ public struct PinListDraft: Sendable, Hashable {
         return left.fingerprint < right.fingerprint
     }
 
-    /// A JSON text. Names hold no control characters, so that only two are escaped: octets, since a quotation mark and
-    /// what Unicode joins to it are one character that is not the mark.
+    /// Writes a JSON string. Names have no control characters, so only the quotation mark and the backslash are
+    /// escaped. It works on octets: a quotation mark with a combining character is one `Character` that is not equal to
+    /// the mark.
     static func json(_ text: String) -> String {
         let escaped = text.utf8.flatMap { octet in
             octet == UInt8(ascii: "\\") || octet == UInt8(ascii: "\"") ? [UInt8(ascii: "\\"), octet] : [octet]

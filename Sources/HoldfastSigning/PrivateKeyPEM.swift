@@ -4,13 +4,14 @@ import Holdfast
 /// Finds the one private key of a PEM file.
 struct PrivateKeyPEM {
     private static let maximumBytes = 65_536
-    /// Headers inside the block (RFC 1421 4.6.1.1), which are not PEM as RFC 7468 has it.
+    /// A header inside the block (RFC 1421 4.6.1.1); RFC 7468 allows none.
     private static let olderEncryption = Data("Proc-Type: 4,ENCRYPTED".utf8)
 
     let kind: PEMBlocks.Kind
     let der: [UInt8]
 
-    /// - Throws: ``SigningError`` `notAKeyFile`, or `unsupportedEncryption` for OpenSSL's own way of before PKCS #8.
+    /// - Throws: ``SigningError`` `notAKeyFile`, or `unsupportedEncryption` for OpenSSL's own format from before PKCS
+    ///   #8.
     init(_ pem: String) throws(SigningError) {
         guard pem.utf8.count <= Self.maximumBytes else {
             throw Self.noKeyFile(expected: "at most \(Self.maximumBytes) bytes", found: "more")
@@ -21,7 +22,8 @@ struct PrivateKeyPEM {
                 .unsupportedEncryption, expected: "PKCS #8 (BEGIN ENCRYPTED PRIVATE KEY)",
                 found: "the older encryption of OpenSSL (Proc-Type: 4,ENCRYPTED)")
         }
-        // `openssl ecparam -genkey` writes the parameters in front, which the key has as well (RFC 5915 3).
+        // `openssl ecparam -genkey` writes a block with the curve before the key, which names the curve as well (RFC
+        // 5915 3).
         let blocks = PEMBlocks.read(data).filter { $0.label != "EC PARAMETERS" }
         guard let block = blocks.first else {
             throw Self.noKeyFile(expected: "one private key in PEM", found: "no BEGIN of any")
@@ -39,7 +41,7 @@ struct PrivateKeyPEM {
         }
     }
 
-    /// For a block that is not of a private key.
+    /// The error for a block that is not a private key.
     static let otherLabel = noKeyFile(expected: "a private key in PEM", found: "a PEM file with another label")
 
     private static func noKeyFile(expected: String, found: String) -> SigningError {

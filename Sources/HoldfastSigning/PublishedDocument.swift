@@ -1,16 +1,16 @@
 public import Foundation
 public import Holdfast
 
-/// The document that is published now, as its own publisher reads it: it replaces a memory that was lost.
+/// The document that is currently published, as its own publisher reads it. It replaces a memory that was lost.
 public struct PublishedDocument: Sendable {
-    /// When it was made.
+    /// When the document was made.
     public let timestamp: Date
     private let content: Data
 
     private static let maximumBytes = 64 << 20
 
-    /// Reads a document of this key, including one that the published script has made.
-    /// - Throws: `DocumentError` if it is not a document, or is of another key or customer.
+    /// Reads a document that this key signed, including one that the published script made.
+    /// - Throws: `DocumentError` if it is not a document, or was made with another key or for another customer.
     public init(reading data: Data, by key: TrustServerKey, customer: String) throws(DocumentError) {
         let signer = try TrustServerSigner(certificate: key.certificate)
         let (document, content) = try TrustServerDocument.withContent(
@@ -20,7 +20,7 @@ public struct PublishedDocument: Sendable {
         self.content = content
     }
 
-    /// Whether clients with default settings use it, or would by now if it is dated in the future.
+    /// Whether clients with default settings accept the document, or would accept it once its time has come.
     public func counts(at time: Date) -> Bool {
         let settings = OnlinePinningSettings()
         return time.timeIntervalSince(timestamp) <= (settings.maxAge + settings.grace).inSeconds
@@ -37,7 +37,7 @@ public struct PublishedDocument: Sendable {
         let hashes: [Host]
     }
 
-    /// The published script writes it as a text.
+    /// A port. The published script writes it as a text.
     private struct Port: Decodable {
         let number: Int?
 
@@ -51,7 +51,7 @@ public struct PublishedDocument: Sendable {
         }
     }
 
-    /// What it says about each host, to be signed again unchanged.
+    /// What the document says about each host, to be signed again unchanged.
     public var entries: [TrustServerHost] {
         guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
         return hashes.map {
@@ -63,7 +63,7 @@ public struct PublishedDocument: Sendable {
 
     /// Each host with its pins, as if it had been seen with all of them when the document was made. This includes
     /// backups, because the document does not distinguish them.
-    /// - Parameter time: when they are read; a document dated in the future does not make them any newer.
+    /// - Parameter time: the current time. A document dated in the future does not make the pins any newer.
     public func hosts(at time: Date) -> [SeenHost] {
         guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
         let validated = min(timestamp, time).wholeSeconds

@@ -1,7 +1,7 @@
 public import Foundation
 public import Holdfast
 
-/// What a trust server remembers between two rounds, and the file that holds it.
+/// What a trust server remembers between two rounds, and the file in which it is stored.
 public struct PublishingMemory: Sendable, Hashable {
     /// Every host that is on the list and has ever been validated.
     public let hosts: [SeenHost]
@@ -10,17 +10,18 @@ public struct PublishingMemory: Sendable, Hashable {
     /// What is waiting for approval, and what was approved.
     public let held: [HeldChange]
 
-    /// What is remembered before the first round.
+    /// Makes an empty memory, for the first round.
     public init() { self.init(hosts: [], backups: TrustServerBackups()) }
 
-    /// What is remembered after a round.
+    /// Makes the memory after a round.
     public init(hosts: [SeenHost], backups: TrustServerBackups, held: [HeldChange] = []) {
         self.hosts = hosts
         self.backups = backups
         self.held = held
     }
 
-    /// The same memory with a host's waiting changes approved, and those changes; nil if nothing is waiting.
+    /// Approves the waiting changes of a host.
+    /// - Returns: a copy of the memory with the changes approved, and the changes; nil if nothing is waiting.
     public func approving(_ host: DialledHost) -> (memory: PublishingMemory, changes: [HeldChange])? {
         func isMeant(_ change: HeldChange) -> Bool {
             change.hostname == host.name && change.port == host.port ?? 443 && !change.isApproved
@@ -63,12 +64,11 @@ public struct PublishingMemory: Sendable, Hashable {
         let version: Int
         let hosts: [Host]
         let backups: Backups
-        /// Absent where nothing is held.
+        /// Absent if nothing is held.
         var held: [Held]?
     }
 
-    /// Reads the file. Its content is published as it stands, so all of it must be as it was written; otherwise none of
-    /// it counts.
+    /// Reads the file. Its content is published unchanged, so all of it must be valid; otherwise none of it is used.
     /// - Throws: ``SigningError`` `damagedMemory`.
     public init(reading data: Data) throws(SigningError) {
         let file: File
@@ -118,7 +118,7 @@ public struct PublishingMemory: Sendable, Hashable {
             })
     }
 
-    /// The file's content.
+    /// The content of the file: JSON in UTF-8.
     public var data: Data {
         get throws(SigningError) {
             let file = File(
@@ -146,7 +146,7 @@ public struct PublishingMemory: Sendable, Hashable {
         }
     }
 
-    /// Far beyond any date, and far from where sums overflow.
+    /// Far beyond any date, and far below the point at which sums overflow.
     private static let greatestTime: Int64 = 1 << 53 - 1
 
     private static func check(

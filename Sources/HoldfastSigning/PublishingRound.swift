@@ -1,23 +1,23 @@
 public import Holdfast
 
-/// What is published after every host was asked once: a decision that uses no network, files or clock.
+/// Decides what to publish after every host was asked once. It uses no network, files or clock.
 ///
 /// A host is published with the pins of every path that was validated for it within the overlap, at any of its
-/// addresses: while certificates are being renewed node by node, clients reach old and new ones. A pin ages only in
-/// rounds that validated its host without it, and by at most 25 hours a round, so that neither an outage of the
-/// publisher nor a wrong clock withdraws it.
+/// addresses: while certificates are renewed node by node, clients reach old and new ones. A pin ages only in rounds
+/// that validated its host without seeing the pin, and by at most 25 hours per round. So neither an outage of the
+/// publisher nor a wrong clock withdraws a pin.
 ///
-/// A host that fails keeps its pins for as long as the rules say. A host that has none is left out, which locks out
-/// nobody who was let in before. When too many hosts changed at once, the round is held: the previous content is
+/// A host that fails keeps its pins for as long as the rules say. A host without pins is left out; this locks out
+/// nobody who was let in before. If too many hosts changed at once, the round is held: the previous content is
 /// published again.
 public struct PublishingRound: Sendable {
     /// Which certificates of a validated path are published.
     public enum Included: String, Sendable, CaseIterable {
-        /// The server's own.
+        /// The server's own certificate.
         case leaf
-        /// Those above it, including the anchor.
+        /// The certificates above it, including the anchor.
         case issuers
-        /// All.
+        /// All of them.
         case all
     }
 
@@ -25,20 +25,21 @@ public struct PublishingRound: Sendable {
     public struct Rules: Sendable {
         /// Which certificates are published.
         public var included: Included
-        /// For how many seconds after it was last validated a host that fails keeps its pins; negative counts as 0.
+        /// For how many seconds after its last validation a host that fails keeps its pins. A negative number counts as
+        /// 0.
         public var keep: Int64
-        /// For how many seconds a host is published with a pin that it is no longer seen with; negative counts as 0,
-        /// which withdraws such a pin at once.
+        /// For how many seconds a host is still published with a pin that it no longer shows. A negative number counts
+        /// as 0, which withdraws such a pin at once.
         public var overlap: Int64
-        /// How many changes may be made in one round (``PublishingRound/changes``); nil for half as many as hosts were
-        /// known before, and at least ten.
+        /// How many changes one round may make (``PublishingRound/changes``); nil for half the number of hosts that
+        /// were known before, but at least ten.
         public var maximumChanges: Int?
-        /// What every host gets in addition to its own pins.
+        /// The pins that every host gets in addition to its own.
         public var backups: TrustServerBackups
-        /// Whether certificates that a known host was never seen with wait until somebody approves them.
+        /// Whether a certificate with which a known host was never seen waits until somebody approves it.
         public var holdsChanges = false
 
-        /// The rules, by default those of the command.
+        /// Makes rules; the defaults are those of `holdfastctl trust-server publish`.
         public init(
             included: Included = .leaf, keep: Int64 = 7 * 86_400, overlap: Int64 = 7 * 86_400,
             maximumChanges: Int? = nil, backups: TrustServerBackups = TrustServerBackups()
@@ -66,7 +67,7 @@ public struct PublishingRound: Sendable {
             case held
         }
 
-        /// What it was.
+        /// What went wrong, in words.
         public let reason: String
         /// Its kind.
         public let kind: Kind
@@ -85,13 +86,13 @@ public struct PublishingRound: Sendable {
         /// What else it showed, and which addresses could not be asked.
         public let problems: [Problem]
 
-        /// What a host showed; if both are empty, nobody asked it.
+        /// Describes what a host showed. If both arrays are empty, nobody asked the host.
         public init(paths: [ValidatedPath], problems: [Problem]) {
             self.paths = paths
             self.problems = problems
         }
 
-        /// Its chain was validated for the host that was dialled.
+        /// The chains of the host were validated for the name that was dialled.
         public static func validated(_ paths: ValidatedPath...) -> Answer { Answer(paths: paths, problems: []) }
         /// It showed a chain that is not trusted.
         public static func untrusted(_ reason: String) -> Answer {
@@ -119,7 +120,7 @@ public struct PublishingRound: Sendable {
         public let host: DialledHost
         /// What went wrong.
         public let problems: [Problem]
-        /// What is done about it.
+        /// What is published for the host nevertheless.
         public let consequence: Consequence
 
         /// Whether it showed a chain that is not trusted.
@@ -143,13 +144,13 @@ public struct PublishingRound: Sendable {
     public let failures: [Failure]
     /// What is waiting for approval, and what was approved and has not been seen again yet.
     public let held: [HeldChange]
-    /// The hosts that have pins with which they were never seen before, and those that left the list.
+    /// The hosts that have pins with which they were never seen before, and the hosts that left the list.
     public let changed: [String]
-    /// Those of them that left the list.
+    /// Those of ``changed`` that left the list.
     public let left: [String]
-    /// How many changes that is. Hosts that were last seen with the same certificates and got the same new pins count
-    /// as one change, because that is the renewal of a certificate that they share. Hosts that shared none count as one
-    /// each, even if they share one now.
+    /// The number of changes. Hosts count as one change if they were last seen with the same certificates and got the
+    /// same new pins, because that is the renewal of a certificate that they share. Hosts that did not share a
+    /// certificate before count as one each, even if they share one now.
     public let changes: Int
     /// The number of changes that is allowed, if there are more; nil if the round goes ahead.
     public let heldAt: Int?
@@ -165,7 +166,7 @@ public struct PublishingRound: Sendable {
     ///   - earlier: what was remembered from the previous round.
     ///   - held: what was held in the previous round.
     ///   - rules: the rules for every round.
-    ///   - time: in Unix seconds.
+    ///   - time: the current time, in Unix seconds.
     public init(
         _ answers: [(host: DialledHost, answer: Answer)], earlier: [SeenHost], held: [HeldChange] = [], rules: Rules,
         at time: Int64
@@ -190,8 +191,8 @@ public struct PublishingRound: Sendable {
             }
             var consequence = Failure.Consequence.partial
             if certificates.isEmpty {
-                // Remembered whatever its age: a clock that is wrong once must not cost the entry.
-                // One that waits for approval was validated, and goes on with what is approved.
+                // Remembered whatever its age, because a clock that is wrong once must not cost the entry. A host that
+                // waits for approval was validated, and goes on with the pins that are approved.
                 let old = waiting.isEmpty ? old : old?.validated(at: time)
                 if let old { seen.append(old) }
                 consequence =
@@ -206,7 +207,7 @@ public struct PublishingRound: Sendable {
                     }
                     if certificates.contains(where: old.has) { asBefore.insert(Place(host)) }
                 }
-                // A reader takes no more, so clients refuse the servers whose pins do not fit.
+                // Clients accept no more, so they refuse the servers whose pins do not fit.
                 let count = Set(certificates.map(\.certificatePin)).count
                 if count > SeenHost.maximumPins {
                     problems.append(
@@ -230,7 +231,7 @@ public struct PublishingRound: Sendable {
         func published(_ hosts: [SeenHost]) -> [TrustServerHost] {
             hosts.filter { Self.isKept($0, rules, time) }.map { TrustServerHost($0, rules.backups) }
         }
-        // Without its time a host that is as before would leave the document together with those that changed.
+        // Without a new time, an unchanged host would be dropped together with those that changed.
         rememberedOfPrevious = earlier.map { asBefore.contains(Place($0)) ? $0.validated(at: time) : $0 }
         previous = published(rememberedOfPrevious)
         remembered = isHeld ? rememberedOfPrevious : seen
@@ -238,11 +239,11 @@ public struct PublishingRound: Sendable {
         self.held = gate.held(after: remembered)
     }
 
-    /// How far ahead a clock may be set back without a host being doubted.
+    /// By how many seconds a clock may be set back without casting doubt on a host.
     private static let clockTolerance: Int64 = 300
 
     private static func isKept(_ host: SeenHost, _ rules: Rules, _ time: Int64) -> Bool {
-        // One of the future is no evidence of anything: the clock was wrong then or is now.
+        // A validation in the future proves nothing: the clock was wrong then, or it is wrong now.
         (-clockTolerance...max(0, rules.keep)).contains(time.subtractingReportingOverflow(host.validated).partialValue)
     }
 
@@ -261,7 +262,7 @@ public struct PublishingRound: Sendable {
         let before: Set<String>
         let new: Set<String>
 
-        /// - Returns: nil where no pin is new.
+        /// - Returns: nil if no pin is new.
         init?(of old: SeenHost, by new: SeenHost) {
             self.new = new.pins.subtracting(old.pins)
             guard !self.new.isEmpty else { return nil }

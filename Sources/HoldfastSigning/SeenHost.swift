@@ -5,16 +5,16 @@ import Holdfast
 public struct SeenHost: Sendable, Hashable {
     /// A pin as the document writes it.
     public struct SeenPin: Sendable, Hashable {
-        /// SHA-256 of a certificate in lower-case hexadecimal, or Base64 of the DER of a SubjectPublicKeyInfo.
+        /// The SHA-256 of a certificate in lower-case hexadecimal, or the Base64 of the DER of a SubjectPublicKeyInfo.
         public let text: String
-        /// For how many seconds the host has been seen without it. Only rounds count: see ``PublishingRound``.
+        /// For how many seconds the host has been seen without the pin. Only rounds count: see ``PublishingRound``.
         public let unseen: Int64
     }
 
-    /// How many pins of a kind a host has at most. A reader takes 256, and backups need their share.
+    /// The most pins of one kind that a host has. A reader accepts 256, and backups need their share.
     static let maximumPins = 128
-    /// The longest time that one round can add to a pin's age. Clients use no document for longer than a day and an
-    /// hour, so rounds that are further apart were not run, or the clock was wrong.
+    /// The longest time that one round can add to a pin's age, in seconds. Clients use no document for longer than a
+    /// day and an hour. So if rounds are further apart, no rounds ran in between, or the clock was wrong.
     static let longestStep: Int64 = 25 * 3_600
 
     /// The host, without its port.
@@ -36,13 +36,13 @@ public struct SeenHost: Sendable, Hashable {
         self.publicKeys = publicKeys
     }
 
-    /// What is known of a host after it was validated.
+    /// What is known about a host after it was validated.
     /// - Parameters:
-    ///   - host: with its port; 443 where it has none.
-    ///   - seen: the certificates of all its paths that are to be published.
+    ///   - host: the host; its port is 443 if it has none.
+    ///   - seen: those certificates of all its paths that are published.
     ///   - earlier: what was known before.
-    ///   - overlap: for how many seconds a pin that is missing stays.
-    ///   - time: in Unix seconds.
+    ///   - overlap: for how many seconds a missing pin stays.
+    ///   - time: the current time, in Unix seconds.
     init(
         _ host: DialledHost, seen: [X509Certificate], earlier: SeenHost?, overlap: Int64, at time: Int64
     ) {
@@ -50,7 +50,8 @@ public struct SeenHost: Sendable, Hashable {
         port = host.port ?? 443
         validated = time
         let elapsed = earlier.map { max(0, time.subtractingReportingOverflow($0.validated).partialValue) } ?? 0
-        // More than one round has to miss a pin, however far apart they are: a node may have been down for one.
+        // More than one round has to miss a pin, however far apart the rounds are: a node may have been down for one of
+        // them.
         let step = min(elapsed, Self.longestStep, overlap / 2 + overlap % 2)
         func merge(_ texts: [String], _ old: [SeenPin]?) -> [SeenPin] {
             var known: Set<String> = []
@@ -66,7 +67,7 @@ public struct SeenHost: Sendable, Hashable {
         publicKeys = merge(seen.map(TrustServerHost.publicKey), earlier?.publicKeys)
     }
 
-    /// The same with its pins as they are, validated at a time.
+    /// A copy with the same pins, validated at a time.
     func validated(at time: Int64) -> SeenHost {
         SeenHost(
             hostname: hostname, port: port, validated: time, certificates: certificates, publicKeys: publicKeys)
@@ -78,6 +79,6 @@ public struct SeenHost: Sendable, Hashable {
         return certificates.contains { $0.text == text }
     }
 
-    /// The texts of all pins; no certificate's is a key's.
+    /// The texts of all pins. The text of a certificate's pin never equals that of a key's.
     var pins: Set<String> { Set((certificates + publicKeys).map(\.text)) }
 }

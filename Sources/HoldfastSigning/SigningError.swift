@@ -8,33 +8,33 @@ public struct SigningError: HoldfastError {
         case notAKeyFile
         /// The key is encrypted and no password was given.
         case passwordNeeded
-        /// The password does not open the key, or the file is damaged: the two cannot be told apart.
+        /// The password does not open the key, or the file is damaged; the two cannot be distinguished.
         case wrongPassword
-        /// The key is not on P-256.
+        /// The key is of a kind that cannot be used here, or too short.
         case unsupportedKey
-        /// The key is encrypted in a way that is not supported, or with too many rounds.
+        /// The key is encrypted in an unsupported way, or with too many rounds.
         case unsupportedEncryption
-        /// Not a certificate, or not the one of the key.
+        /// Not a certificate, or not the certificate of the key.
         case wrongCertificate
-        /// A customer without a name, or with a name that no file can have.
+        /// The customer's name is empty, too long, or not fit to be part of a file name.
         case invalidCustomer
-        /// The reader refuses what was written; nothing is published.
+        /// Clients would refuse the document; nothing is published.
         case unreadableDocument
-        /// Not the number of a private key.
+        /// The text is not the number of a private key.
         case invalidNumber
-        /// A challenge that is missing, too short, too long or not Base64 (`INVALID_CHALLENGE`).
+        /// The challenge is missing, too short, too long or not Base64 (`INVALID_CHALLENGE`).
         case invalidChallenge
-        /// A list that is to be written again has a field that would be lost.
+        /// A list that should be written again has a field that would be lost.
         case unknownField
-        /// A list that is to be written without a key has an entry without a signature.
+        /// A list that should be written without a key has an entry without a signature.
         case unsignedEntry
         /// A certificate signing request without names, or with a name that no certificate can have.
         case invalidRequest
-        /// What a trust server remembers between two rounds is not as it was written.
+        /// The file in which a trust server remembers its last round is damaged.
         case damagedMemory
-        /// What signs with a key that is elsewhere, such as in a token, gave no signature.
+        /// The program or closure that signs with a key in a token or a key service gave no signature.
         case signerFailed
-        /// What signs with a key that is elsewhere gave a signature that does not verify with the public key.
+        /// The program or closure that signs gave a signature that does not verify with the public key.
         case wrongSignature
         /// Cryptography failed although that should be impossible.
         case cryptographyFailed

@@ -9,7 +9,7 @@ import SwiftASN1
 /// let key = SigningKey()
 /// let file = try key.pem(password: password)
 /// ```
-/// This value holds a secret: keep its texts in files of mode 0600.
+/// This value contains a secret: keep its texts in files of mode 0600.
 public struct SigningKey: Sendable {
     private let key: P256.Signing.PrivateKey
 
@@ -19,7 +19,7 @@ public struct SigningKey: Sendable {
     /// Reads a key file: PKCS #8 (RFC 5958), encrypted (RFC 8018 PBES2) or not, or SEC 1, in PEM.
     /// - Parameters:
     ///   - pem: the content of the file.
-    ///   - password: opens an encrypted key, in UTF-8; ignored if the key is not encrypted.
+    ///   - password: the password of an encrypted key, in UTF-8; ignored if the key is not encrypted.
     /// - Throws: ``SigningError``.
     public init(pem: String, password: [UInt8]? = nil) throws(SigningError) {
         let block = try PrivateKeyPEM(pem)
@@ -29,7 +29,7 @@ public struct SigningKey: Sendable {
                 throw SigningError(.passwordNeeded, expected: "a password", found: "an encrypted key without one")
             }
             let plain = try EncryptedPrivateKey(der: block.der).decrypted(with: password)
-            // A wrong password that leaves well-formed padding by chance leaves no key.
+            // A wrong password may leave well-formed padding by chance, but no key.
             guard let key = try? P256.Signing.PrivateKey(derRepresentation: plain) else {
                 throw SigningError(
                     .wrongPassword, expected: "the password of a P-256 key", found: "another, or another key")
@@ -45,15 +45,15 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// Reads the number of a private key as ``exportedPrivateKey`` writes it: Base64 of a big-endian integer of 31 to
-    /// 33 octets, because a zero octet may be added or leading zeros left out.
+    /// Reads the number of a private key as ``exportedPrivateKey`` writes it: the Base64 of a big-endian integer. It
+    /// usually has 31 to 33 octets, because a zero octet may be added and leading zeros may be left out.
     /// - Throws: ``SigningError`` `invalidNumber`.
     public init(exportedPrivateKey text: String) throws(SigningError) {
         guard let octets = CanonicalBase64.decode(text.utf8) else {
             throw SigningError(.invalidNumber, expected: "canonical Base64 of a number", found: "other text")
         }
         let significant = octets.drop { $0 == 0 }
-        // Leading zeros beyond what Java writes are somebody else's number.
+        // Java writes at most one leading zero octet. A text with more comes from something else.
         guard octets.count <= 33, significant.count <= 32, (octets.first ?? 0x80) < 0x80 || octets.count == 32,
             let key = try? P256.Signing.PrivateKey(
                 rawRepresentation: [UInt8](repeating: 0, count: 32 - significant.count) + significant)
@@ -65,7 +65,7 @@ public struct SigningKey: Sendable {
         self.key = key
     }
 
-    /// The public key; stores are configured with its `base64`.
+    /// The public key. Stores are configured with its `base64`.
     public var publicKey: DocumentPublicKey {
         get throws(SigningError) {
             do throws(DocumentError) {
@@ -76,7 +76,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The pin of the key, for the key of a server.
+    /// The pin of the public key, for a key that a server uses.
     public var pin: Pin {
         get throws(SigningError) {
             guard let pin = try? Pin.publicKey(spkiDER: subjectPublicKeyInfo) else {
@@ -86,10 +86,11 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The public key in DER, as certificates and requests contain it.
+    /// The DER of the SubjectPublicKeyInfo, as certificates and requests contain it.
     var subjectPublicKeyInfo: [UInt8] { Array(key.publicKey.derRepresentation) }
 
-    /// The private key as the reference tool's `export-private` prints it: Base64 of Java's signed big-endian integer.
+    /// The private key as the reference tool's `export-private` prints it: the Base64 of Java's signed big-endian
+    /// integer.
     /// It has 33 octets if the first bit of the number is set, and fewer than 32 if the number begins with zeros.
     public var exportedPrivateKey: String {
         var octets = Array(key.rawRepresentation.drop { $0 == 0 })
@@ -97,12 +98,13 @@ public struct SigningKey: Sendable {
         return CanonicalBase64.encode(octets)
     }
 
-    /// The key in PKCS #8, PEM, without encryption.
+    /// The private key in unencrypted PKCS #8, in PEM.
     public var pem: String { PEMDocument(type: "PRIVATE KEY", derBytes: Array(key.derRepresentation)).pemString + "\n" }
 
-    /// The key in encrypted PKCS #8, PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256, as in the reference tool.
+    /// The private key in encrypted PKCS #8, in PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256, as the reference
+    /// tool has it.
     /// - Parameters:
-    ///   - password: in UTF-8, not empty.
+    ///   - password: the password, in UTF-8; not empty.
     ///   - rounds: the rounds of PBKDF2; 600,000 take about a quarter of a second (OWASP's figure for HMAC-SHA-256).
     /// - Throws: ``SigningError``.
     public func pem(password: [UInt8], rounds: Int = 600_000) throws(SigningError) -> String {
@@ -113,7 +115,8 @@ public struct SigningKey: Sendable {
         return PEMDocument(type: "ENCRYPTED PRIVATE KEY", derBytes: der).pemString + "\n"
     }
 
-    /// Signs octets; returns the DER of an ECDSA signature.
+    /// Signs octets with ECDSA and SHA-256.
+    /// - Returns: the DER of the signature (RFC 3279 2.2.3).
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func signature(for message: [UInt8]) throws(SigningError) -> [UInt8] {
         do {

@@ -1,16 +1,16 @@
 public import Foundation
 public import Holdfast
 
-/// A draft of a trust-server document: a customer, hosts and the time. Sign it when it is complete.
+/// A draft of a trust-server document: a customer, its hosts and the time. Sign it when it is complete.
 public struct TrustServerDraft: Sendable, Hashable {
-    /// The customer whose hosts they are.
+    /// The customer that owns the hosts.
     public let customer: String
     /// The hosts in order.
     public let hosts: [TrustServerHost]
-    /// When it is made, in Unix seconds.
+    /// When the document is made, in Unix seconds.
     public let timestamp: Int64
 
-    /// A draft of these hosts.
+    /// Makes a draft.
     /// - Throws: ``SigningError`` `invalidCustomer`.
     public init(customer: String, hosts: [TrustServerHost], timestamp: Int64) throws(SigningError) {
         try TrustServerKey.requireCustomer(customer)
@@ -32,7 +32,7 @@ public struct TrustServerDraft: Sendable, Hashable {
         let timestamp: Int64
     }
 
-    /// The JSON that is signed: the keys of each object in order, without white space.
+    /// The JSON that is signed, in UTF-8: the keys of each object are sorted, and there is no white space.
     public var content: Data {
         get throws(SigningError) {
             let content = Content(
@@ -50,11 +50,13 @@ public struct TrustServerDraft: Sendable, Hashable {
         }
     }
 
-    /// Signs the document, and reads it as a client will before it returns it.
+    /// Signs the document. Before it returns the document, it reads it as a client will.
     /// - Parameters:
-    ///   - key: whose certificate clients are configured with.
-    ///   - limits: those of the clients.
-    /// - Throws: ``SigningError`` `unreadableDocument` with what a client would say.
+    ///   - key: the key. Clients are configured with its certificate.
+    ///   - limits: the limits of the clients.
+    /// - Returns: the DER of a CMS SignedData; see ``TrustServerKey/sign(_:at:)``.
+    /// - Throws: ``SigningError`` `unreadableDocument` if a client would refuse the document, with the client's reason;
+    ///   `cryptographyFailed`.
     public func signed(by key: TrustServerKey, limits: DocumentLimits = DocumentLimits()) throws(SigningError) -> Data {
         let time = Date(wholeSeconds: timestamp)
         let data = try key.sign(try content, at: time)

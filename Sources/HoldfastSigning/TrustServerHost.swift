@@ -1,14 +1,14 @@
 public import Holdfast
 
-/// What a trust server publishes about one host: fingerprints and keys, as the document writes them.
+/// What a trust server publishes about one host: fingerprints and keys, in the form of the document.
 public struct TrustServerHost: Sendable, Hashable {
     /// The host, without its port.
     public let hostname: String
     /// The port.
     public let port: Int
-    /// SHA-256 of each certificate in lower-case hexadecimal (`fp`).
+    /// The SHA-256 of each certificate, in lower-case hexadecimal (`fp`).
     public let fingerprints: [String]
-    /// Each key, Base64 of the DER of its SubjectPublicKeyInfo (`pk`).
+    /// The DER of each SubjectPublicKeyInfo, in Base64 (`pk`).
     public let publicKeys: [String]
     /// When a path was last validated for the host, in Unix seconds.
     public let validated: Int64
@@ -42,21 +42,21 @@ public struct TrustServerHost: Sendable, Hashable {
     }
 }
 
-/// Pins that every host of a document gets in addition to its own: pins of keys and certificates that wait to replace
-/// those in use.
+/// Pins that every host of a document gets in addition to its own: those of keys and certificates that are ready to
+/// replace the ones in use.
 public struct TrustServerBackups: Sendable, Hashable {
-    /// How many pins of a kind a reader takes beside those of a host.
+    /// The most backup pins of one kind that clients accept beside a host's own pins.
     public static let maximumPins = 128
 
-    /// SHA-256 of each certificate in lower-case hexadecimal.
+    /// The SHA-256 of each certificate, in lower-case hexadecimal.
     public let fingerprints: [String]
-    /// Each key, Base64 of the DER of its SubjectPublicKeyInfo.
+    /// The DER of each SubjectPublicKeyInfo, in Base64.
     public let publicKeys: [String]
 
     /// No backups.
     public init() { self.init(fingerprints: [], publicKeys: []) }
 
-    /// Backups from certificates, whose keys count as well, and from separate keys.
+    /// Makes backups from certificates, whose keys are included, and from separate keys.
     public init(certificates: [X509Certificate], keys: [SubjectPublicKeyInfo]) {
         self.init(
             fingerprints: certificates.map(TrustServerHost.fingerprint),

@@ -4,17 +4,17 @@ public import Foundation
 import Holdfast
 import SwiftASN1
 
-/// The key of a trust server with its certificate. It signs documents for one customer (CMS, RFC 5652).
+/// The key of a trust server, with its certificate. It signs documents for one customer (CMS SignedData, RFC 5652).
 ///
 /// ```swift
 /// let key = try TrustServerKey(customer: "gcx", kind: .p256, at: now)
 /// let app = key.certificate.base64EncodedString()     // for the app: trustServerCertificate
 /// ```
-/// This value holds a secret: keep ``privateKeyPEM`` in a file of mode 0600.
+/// This value contains a secret: keep ``privateKeyPEM`` in a file of mode 0600.
 public struct TrustServerKey: Sendable {
     /// The kinds of key.
     public enum Kind: String, Sendable, CaseIterable {
-        /// RSA of 4,096 bits, as the published signer uses it; making one takes seconds.
+        /// RSA with 4,096 bits, as the published signer uses. Making such a key takes seconds.
         case rsa4096 = "rsa-4096"
         /// ECDSA on P-256: small and quick.
         case p256 = "p-256"
@@ -25,19 +25,20 @@ public struct TrustServerKey: Sendable {
         case p256(P256.Signing.PrivateKey)
     }
 
-    /// The certificate, DER: what clients are configured with.
+    /// The DER of the certificate, with which clients are configured.
     public let certificate: Data
     private let secret: Secret
     private let issuerAndSerialNumber: [UInt8]
 
-    /// Makes a key and a self-signed certificate, which has the customer as its only name and signing as its only use.
+    /// Makes a key and a self-signed certificate. The certificate's only name is the customer, and its only use is
+    /// signing.
     /// - Parameters:
-    ///   - customer: 1 to 64 letters, digits, points, hyphens and underscores, not beginning with a point: files are
-    ///     named after it.
+    ///   - customer: 1 to 64 letters, digits, periods, hyphens and underscores, not beginning with a period, because
+    ///     files are named after the customer.
     ///   - kind: the kind of key.
     ///   - time: when the certificate becomes valid.
-    ///   - years: for how long it is valid, 1 to 100. Clients trust it by its octets and only report that it has
-    ///     expired.
+    ///   - years: for how many years the certificate is valid; clamped to 1 to 100. Clients compare its octets, and
+    ///     only report that it has expired.
     /// - Throws: ``SigningError``.
     public init(customer: String, kind: Kind, at time: Date, years: Int = 20) throws(SigningError) {
         try Self.requireCustomer(customer)
@@ -79,8 +80,8 @@ public struct TrustServerKey: Sendable {
     /// Uses an existing key and certificate, such as those of the published signer.
     /// - Parameters:
     ///   - certificate: DER or PEM of one certificate, self-signed or not.
-    ///   - privateKeyPEM: RSA of 2,048 bits or more, or P-256; PKCS #8, PKCS #1 or SEC 1, not encrypted.
-    /// - Throws: ``SigningError`` `wrongCertificate` when the two do not belong together.
+    ///   - privateKeyPEM: RSA with 2,048 bits or more, or P-256; in PKCS #8, PKCS #1 or SEC 1, not encrypted.
+    /// - Throws: ``SigningError``; `wrongCertificate` if the two do not belong together.
     public init(certificate: Data, privateKeyPEM: String) throws(SigningError) {
         secret = try Self.secret(privateKeyPEM)
         let all: [X509Certificate]
@@ -102,8 +103,8 @@ public struct TrustServerKey: Sendable {
         ])
     }
 
-    /// The customer whose documents clients accept from this key, by the certificate's common name; nil if it does not
-    /// have exactly one. The name may be any text; see `DistinguishedName.commonName`.
+    /// The customer whose documents clients accept from this key: the certificate's common name. It is nil if the
+    /// certificate does not have exactly one, and it may be any text; see `DistinguishedName.commonName`.
     public var customer: String? { (try? X509Certificate(der: [UInt8](certificate)))?.subject.commonName }
 
     /// The certificate in PEM.
@@ -111,7 +112,7 @@ public struct TrustServerKey: Sendable {
         PEMDocument(type: "CERTIFICATE", derBytes: [UInt8](certificate)).pemString + "\n"
     }
 
-    /// The private key in PKCS #8, PEM, without encryption.
+    /// The private key in unencrypted PKCS #8, in PEM.
     public var privateKeyPEM: String {
         let der: Data =
             switch secret {
@@ -121,12 +122,12 @@ public struct TrustServerKey: Sendable {
         return PEMDocument(type: "PRIVATE KEY", derBytes: [UInt8](der)).pemString + "\n"
     }
 
-    /// Signs content; returns the DER of a CMS SignedData with the content attached, the certificate, and the
-    /// attributes contentType, signingTime and messageDigest, with SHA-256. RSA is named `rsaEncryption`, as openssl
-    /// does.
+    /// Signs content. The signature covers the attributes contentType, signingTime and messageDigest, with SHA-256. RSA
+    /// is named `rsaEncryption`, as openssl does.
     /// - Parameters:
-    ///   - content: any octets; of type data.
-    ///   - time: the signing time that is written, to the second.
+    ///   - content: any octets. Its CMS type is `data`.
+    ///   - time: the signing time, in whole seconds.
+    /// - Returns: the DER of a CMS SignedData that contains the content and the certificate.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func sign(_ content: Data, at time: Date) throws(SigningError) -> Data {
         let digest = DERText.sequence([DERText.objectIdentifier(Identifier.sha256), DERText.null])
@@ -140,7 +141,8 @@ public struct TrustServerKey: Sendable {
             attribute(Identifier.messageDigest, DERText.octetString(Array(SHA256.hash(data: content)))),
         ]
         let signed = DERText.set(attributes)
-        // What is signed bears the identifier of a SET, what is sent that of [0] (RFC 5652 5.4).
+        // The signature covers the attributes with the identifier of a SET; the message has them with that of [0] (RFC
+        // 5652 5.4).
         let sent = [0xA0] + signed.dropFirst()
         let algorithm =
             switch secret {
@@ -163,7 +165,8 @@ public struct TrustServerKey: Sendable {
 
     // MARK: Keys
 
-    /// Throws unless files may bear the name.
+    /// Checks that a customer's name can be part of a file name.
+    /// - Throws: ``SigningError`` `invalidCustomer`.
     package static func requireCustomer(_ customer: String) throws(SigningError) {
         let isName = customer.utf8.allSatisfy { octet in
             switch octet {
@@ -219,7 +222,7 @@ public struct TrustServerKey: Sendable {
     }
 
     private static func seconds(_ time: Date) -> Int64 {
-        // What is no time is none that a certificate can state.
+        // A certificate cannot state a time that is not a number; it gets the beginning of 1970.
         time.wholeSeconds == .max ? 0 : time.wholeSeconds
     }
 

@@ -1,8 +1,8 @@
 public import Foundation
 public import Holdfast
 
-/// A client of The Update Framework (specification 1.0.34, section 5): it proceeds from a trusted root to trusted
-/// targets.
+/// A client of The Update Framework (specification 1.0.34, section 5). It starts from a trusted root and ends with
+/// trusted targets.
 ///
 /// ```swift
 /// let client = TUFClient(
@@ -22,10 +22,10 @@ public struct TUFClient: Sendable {
     private let clock: any WallClock
     let meter: WorkMeter
 
-    /// Makes a client; nothing is read or downloaded yet.
+    /// Makes a client. It reads and downloads nothing yet.
     /// - Parameters:
-    ///   - store: keeps trusted metadata.
-    ///   - source: where the repository is.
+    ///   - store: where trusted metadata is kept.
+    ///   - source: where the files of the repository come from.
     ///   - trustedRoot: the root that the application shipped with, from which every update proceeds to the newest.
     ///     Without one, updates begin with what ``initialize(root:)`` or an earlier update has stored: then the store
     ///     is trusted.
@@ -43,8 +43,8 @@ public struct TUFClient: Sendable {
         meter = WorkMeter(settings)
     }
 
-    /// Stores a root to start from, in place of the stored one. This sends no request to the repository.
-    /// - Parameter root: from a trusted source; it must be signed by its own keys and may have expired.
+    /// Stores a root to start from, and replaces the stored one. This sends no request to the repository.
+    /// - Parameter root: root metadata from a trusted source. It must be signed by its own keys; it may have expired.
     /// - Throws: ``TUFError``.
     public func initialize(root: Data) throws(TUFError) {
         _ = try RootStep(settings: settings, meter: meter).initial([UInt8](root))
@@ -57,8 +57,8 @@ public struct TUFClient: Sendable {
     /// Brings the metadata of the top-level roles up to date (sections 5.1 to 5.6.6).
     ///
     /// The client requests the files that the workflow needs, in its order, and stores each as soon as it is trusted.
-    /// An update that ends early, for whatever reason, leaves the last trusted state, and the next one continues from
-    /// there.
+    /// If an update ends early, for whatever reason, the last trusted state stays in the store and the next update
+    /// continues from there.
     /// - Throws: ``TUFError``.
     public func refresh() async throws(TUFError) -> TUFUpdate {
         let context = context()
@@ -71,7 +71,7 @@ public struct TUFClient: Sendable {
         return TUFUpdate(context: context, root: root, snapshot: snapshot, targets: targets)
     }
 
-    /// Section 5.1.
+    /// Fixes the time at which the update begins (section 5.1).
     private func context() -> UpdateContext {
         UpdateContext(
             store: store, source: source, settings: settings, start: UpdateStart(clock.now), meter: meter)

@@ -4,8 +4,8 @@ public import Holdfast
 public struct TUFError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        // What was served, or kept
-        /// Not JSON, not in the form of section 4, or ambiguous: a key twice, a number with a fraction.
+        // About what was served or stored
+        /// Not JSON, not in the form of section 4, or ambiguous: an object has a key twice, or a number has a fraction.
         case malformed
         /// More bytes than the limit, or than the metadata says.
         case tooLarge
@@ -15,20 +15,20 @@ public struct TUFError: HoldfastError {
         case unsupportedSpecification
         /// A key id twice among the signatures (section 4.2.1).
         case duplicateSignature
-        /// Fewer signatures than the threshold verify.
+        /// Fewer valid signatures than the threshold requires.
         case notSigned
-        /// Not the version that is due.
+        /// The version is not the one that the workflow requires here.
         case wrongVersion
         /// An older version than one that was trusted before.
         case rolledBack
-        /// A role that the trusted snapshot lists is missing from a new one, or from the snapshot altogether.
+        /// A role has no entry in the snapshot, or has none in a new snapshot although the trusted one lists it.
         case missingRole
         /// The metadata has expired.
         case expired
-        /// The length or a hash is not the one that trusted metadata gives.
+        /// The length or a hash differs from what trusted metadata states.
         case mismatch
 
-        // Searching
+        // While searching for a target
         /// No role that is responsible for the target lists it.
         case unknownTarget
         /// More delegated roles than the limit.
@@ -38,7 +38,7 @@ public struct TUFError: HoldfastError {
         /// A name that cannot be part of a URL.
         case unusableName
 
-        // The world outside
+        // About the network and the store
         /// The server does not have a file that is needed, or cannot be reached.
         case unavailable
         /// There is no trusted root to start from.
@@ -65,13 +65,13 @@ public struct TUFError: HoldfastError {
         facts = ErrorFacts(expected: expected, found: found, remedy: code.usualRemedy)
     }
 
-    /// What strict reading of JSON says.
+    /// Takes over an error of the strict JSON reader.
     init(reading error: DocumentError) {
         let found = error.field.map { "\(error.found) (field \($0.quoted))" } ?? error.found
         self.init(error.code == .tooLarge ? .tooLarge : .malformed, expected: error.expected, found: found)
     }
 
-    /// The same reason, for a part that does not know whom it reads.
+    /// The same error with a subject and a section, if the code that threw it did not know them.
     func about(_ subject: String, section: String) -> TUFError {
         TUFError(
             code, of: self.subject ?? subject, section: self.section ?? section, expected: expected, found: found)

@@ -1,5 +1,5 @@
-/// How much a repository may demand of its client. When an update exceeds a limit, it ends with an error and keeps what
-/// was trusted.
+/// How much a repository may demand of its client. When an update exceeds a limit, it ends with an error; what was
+/// trusted until then stays trusted.
 public struct TUFSettings: Sendable, Hashable {
     /// A signature algorithm of metadata.
     public enum SignatureScheme: String, Sendable, Hashable, CaseIterable {
@@ -15,35 +15,35 @@ public struct TUFSettings: Sendable, Hashable {
         case rsaPKCS1
     }
 
-    /// Root files that one update goes through (section 5.3.3). The next update continues from there.
+    /// How many newer root files one update may download (section 5.3.3). The next update continues from there.
     public var rootRotations: Int
-    /// Delegated roles that one search visits (section 5.6.7.1).
+    /// How many delegated roles one search may visit (section 5.6.7.1).
     public var delegations: Int
-    /// Bytes of a root file.
+    /// The largest root file, in bytes.
     public var rootBytes: Int
-    /// Bytes of the timestamp file.
+    /// The largest timestamp file, in bytes.
     public var timestampBytes: Int
-    /// Bytes of the snapshot file.
+    /// The largest snapshot file, in bytes.
     public var snapshotBytes: Int
-    /// Bytes of the file of the targets role, and of each delegated role.
+    /// The largest file of the targets role, or of a delegated role, in bytes.
     public var targetsBytes: Int
-    /// Bytes of a target, which is held in memory while it arrives.
+    /// The largest target, in bytes. A target is held in memory while it is downloaded.
     public var targetBytes: Int
-    /// Steps of comparing a target's name with the patterns of delegations, in one search.
+    /// How many steps one search may spend on comparing a target's name with the patterns of delegations.
     public var patternSteps: Int
-    /// The signatures that count; keys of other algorithms verify nothing. All by default.
+    /// The signature algorithms that count; by default all of them. Keys for other algorithms verify nothing.
     public var signatureSchemes = Set(SignatureScheme.allCases)
 
     /// Sets the limits; negative numbers count as 0. The defaults are lower than those of python-tuf.
     /// - Parameters:
-    ///   - rootRotations: root files of one update.
-    ///   - delegations: delegated roles of one search.
-    ///   - rootBytes: of a root file.
-    ///   - timestampBytes: of the timestamp file.
-    ///   - snapshotBytes: of the snapshot file.
-    ///   - targetsBytes: of a targets file.
-    ///   - targetBytes: of a target.
-    ///   - patternSteps: of one search.
+    ///   - rootRotations: how many newer root files one update may download.
+    ///   - delegations: how many delegated roles one search may visit.
+    ///   - rootBytes: the largest root file, in bytes.
+    ///   - timestampBytes: the largest timestamp file, in bytes.
+    ///   - snapshotBytes: the largest snapshot file, in bytes.
+    ///   - targetsBytes: the largest file of the targets role or of a delegated role, in bytes.
+    ///   - targetBytes: the largest target, in bytes.
+    ///   - patternSteps: how many steps one search may spend on comparing names with patterns.
     public init(
         rootRotations: Int = 64, delegations: Int = 16, rootBytes: Int = 128 << 10, timestampBytes: Int = 8 << 10,
         snapshotBytes: Int = 512 << 10, targetsBytes: Int = 1 << 20, targetBytes: Int = 8 << 20,
@@ -59,16 +59,16 @@ public struct TUFSettings: Sendable, Hashable {
         self.patternSteps = max(0, patternSteps)
     }
 
-    /// The limits of python-tuf 7, for repositories that were made for it; targets of at most 1 GiB, for which it has
-    /// no limit.
+    /// The limits of python-tuf 7, for repositories that rely on them. python-tuf does not limit targets; here a target
+    /// has at most 1 GiB.
     public static let pythonTUF = TUFSettings(
         rootRotations: 256, delegations: 32, rootBytes: 512_000, timestampBytes: 16_384, snapshotBytes: 2_000_000,
         targetsBytes: 5_000_000, targetBytes: 1 << 30, patternSteps: 100_000_000)
 
-    /// Octets of a name of a role or a target.
+    /// The longest name of a role or a target, in octets.
     static let nameBytes = 1_024
-    /// Octets of any key of an object; the longest are names of targets.
+    /// The longest key of a JSON object, in octets. The longest keys in use are names of targets.
     static let keyBytes = 4_096
-    /// Keys of one role. The largest published roots have five.
+    /// How many keys one role may have. The largest published roots have five.
     static let keysOfRole = 128
 }

@@ -6,8 +6,8 @@ public struct TUFTarget: Sendable {
 
     /// Its length in bytes.
     public var length: Int { description.length ?? 0 }
-    /// Its hashes in lower-case hexadecimal, by algorithm: those of `sha256`, `sha384` and `sha512` that the metadata
-    /// has.
+    /// Its hashes in lower-case hexadecimal, by the name of the algorithm: `sha256`, `sha384` and `sha512`, as far as
+    /// the metadata has them.
     public var hashes: [String: String] {
         Dictionary(description.hashes.map { ($0.algorithm.rawValue, HexText.text(of: $0.digest)) }) { first, _ in first
         }

@@ -8,13 +8,14 @@ public struct TUFUpdate: Sendable {
     let snapshot: SnapshotMetadata
     let targets: TargetsMetadata
 
-    /// Looks up a target (section 5.6.7), and downloads the metadata of the delegated roles on the way.
-    /// - Throws: ``TUFError``; `unknownTarget` if no role that is responsible for it lists it.
+    /// Looks up a target (section 5.6.7). On the way it downloads the metadata of delegated roles.
+    /// - Parameter name: the target's name, exactly as the metadata lists it.
+    /// - Throws: ``TUFError``; `unknownTarget` if no role that is responsible for the target lists it.
     public func target(_ name: String) async throws(TUFError) -> TUFTarget {
         try await TargetSearch(update: self, name: try TargetName(name)).found(name)
     }
 
-    /// Downloads a target (section 5.7).
+    /// Downloads a target into memory, and verifies its length and hashes (section 5.7).
     /// - Throws: ``TUFError``.
     public func data(of target: TUFTarget) async throws(TUFError) -> Data {
         let download = download(of: target)
@@ -27,12 +28,12 @@ public struct TUFUpdate: Sendable {
         return data
     }
 
-    /// Downloads a target into a folder, unless the target is already there.
+    /// Downloads a target into a folder, unless the folder already has it (section 5.7).
     /// - Parameters:
-    ///   - target: whose name, percent-encoded as one component, becomes the name of the file.
+    ///   - target: the target. Its name, percent-encoded as one path component, becomes the name of the file.
     ///   - folder: created if it does not exist.
-    /// - Returns: the file.
-    /// - Throws: ``TUFError``; in that case what was there before stays.
+    /// - Returns: the URL of the file.
+    /// - Throws: ``TUFError``. In that case the file that was there before is unchanged.
     @discardableResult
     public func download(_ target: TUFTarget, into folder: URL) async throws(TUFError) -> URL {
         let download = download(of: target)

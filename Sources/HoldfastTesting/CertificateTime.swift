@@ -1,22 +1,23 @@
 public import Foundation
 
-/// The begin or the end of a certificate's validity (RFC 5280 4.1.2.5).
+/// The beginning or the end of a certificate's validity (RFC 5280 4.1.2.5).
 ///
-/// Times are whole seconds in UTC, written as UTCTime through 2049 and as GeneralizedTime after.
+/// Times are whole seconds in UTC. They are written as UTCTime for the years 1950 to 2049, and as GeneralizedTime
+/// otherwise.
 public enum CertificateTime: Sendable, Hashable {
-    /// So many seconds after the clock of the authority; a negative number is in the past.
+    /// This many seconds after the time of the authority's clock; a negative number is in the past.
     case after(TimeInterval)
     /// At this time, whatever the clock says.
     case date(Date)
-    /// This DER element, for times that no `Date` can say.
+    /// This DER element, for times that no `Date` can express.
     case der([UInt8])
 
-    /// Some days after the clock of the authority.
+    /// This many days after the time of the authority's clock.
     public static func days(_ days: Double) -> CertificateTime { .after(days * 86_400) }
-    /// Some hours after the clock of the authority.
+    /// This many hours after the time of the authority's clock.
     public static func hours(_ hours: Double) -> CertificateTime { .after(hours * 3_600) }
 
-    /// The date that this stands for, nil for DER.
+    /// The date; nil if the time was given as DER.
     public func date(now: Date) -> Date? {
         switch self {
         case .after(let seconds): now.addingTimeInterval(seconds)

@@ -6,11 +6,11 @@ struct CertificateWriter {
     let key: TestKey
     let issuer: TestName
     let signer: TestKey
-    /// What the signer's certificate calls its key; nil for nothing.
+    /// The key identifier in the signer's certificate; nil if it has none.
     let signerKeyIdentifier: [UInt8]?
     let now: Date
 
-    /// What the certificate calls its own key; nil for nothing.
+    /// The key identifier of the certificate itself; nil if it has none.
     var subjectKeyIdentifier: [UInt8]? {
         switch specification.subjectKeyIdentifier {
         case .automatic: key.keyIdentifier
@@ -35,7 +35,7 @@ struct CertificateWriter {
         let serial = specification.serial ?? Self.randomSerial()
         var content = signedContent(algorithm: inner, serial: serial, timestamps: [])
         if !specification.timestamps.isEmpty {
-            // What logs sign is the certificate as it is without their timestamps (RFC 6962 3.2).
+            // Logs sign the certificate as it is without their timestamps (RFC 6962 3.2).
             let issuerKey = self.signer.subjectPublicKeyInfoDER
             var timestamps: [[UInt8]] = []
             for one in specification.timestamps {
@@ -62,7 +62,7 @@ struct CertificateWriter {
         let version = TestDER.context(0, constructed: TestDER.integer(specification.version - 1))
         let list = TestDER.context(3, constructed: TestDER.sequence(extensions.map(\.der)))
         return TestDER.sequence(
-            // Version 1 is the default, which DER leaves out.
+            // Version 1 is the default, and DER omits defaults.
             (specification.version == 1 ? [] : [version]) + [
                 TestDER.integer(octets: serial),
                 algorithm.algorithmIdentifier,

@@ -4,31 +4,32 @@ import Holdfast
 
 /// A program that was started with `posix_spawn`.
 ///
-/// Not Foundation's `Process`: on Linux (Swift 6.3) that looks for the greatest open descriptor with copies of directory
-/// entries that reach past their buffer, which ends the process of the tests when very many descriptors are open.
+/// Foundation's `Process` is not used: on Linux (Swift 6.3) it looks for the greatest open descriptor with copies of
+/// directory entries that extend beyond their buffer. That crashes the test process when very many descriptors are
+/// open.
 package struct ChildProcess: Sendable {
-    /// The program could not be started, or not be waited for.
+    /// Why the program could not be started.
     package struct Failure: Error, CustomStringConvertible {
         package let call: String
         package let number: Int32
         package var description: String { "\(call): \(unsafe String(cString: strerror(number)))" }
     }
 
-    /// What is written here the program reads.
+    /// The program's standard input, for writing.
     package let input: FileHandle
-    /// What the program writes, its errors included, is read here.
+    /// The program's standard output and standard error, for reading.
     package let output: FileHandle
     private let identifier: pid_t
 
-    /// One start at a time: between being made and being closed on exec a pipe would get into another program, and end
-    /// only with that.
+    /// Programs are started one at a time. Otherwise another program could inherit a pipe before it is marked
+    /// close-on-exec, and the pipe would stay open until that program ends.
     private static let starts = Lock(0)
 
-    /// Starts a program with the environment and the folder of this process.
-    /// - Parameter program: a path.
+    /// Starts a program with the environment and the working folder of this process.
+    /// - Parameter program: the path of the program; the search path is not used.
     package init(_ program: String, _ arguments: [String]) throws {
         (identifier, input, output) = try Self.starts.withLock { starts in
-            // ThreadSanitizer takes a state of no octets for the lock itself.
+            // ThreadSanitizer confuses a state without octets with the lock itself.
             starts += 1
             return try Self.start(program, arguments)
         }
@@ -70,7 +71,7 @@ package struct ChildProcess: Sendable {
         return (ends[0], ends[1])
     }
 
-    /// Blocks until the program is gone; once only.
+    /// Blocks until the program has ended. Call it only once.
     /// - Returns: its exit status, or the number of the signal that ended it.
     package func wait() -> Int32 {
         var status: Int32 = 0
@@ -81,8 +82,8 @@ package struct ChildProcess: Sendable {
         return signal == 0 ? status >> 8 & 0xFF : signal
     }
 
-    /// What a program wrote since, waiting for something; nil at the end. Not `availableData`: when a signal interrupts
-    /// it, it ends the process of the tests.
+    /// Waits until the program has written something, and returns it; nil at the end of the output. `availableData` is
+    /// not used because it crashes the test process when a signal interrupts it.
     package func octets() -> Data? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

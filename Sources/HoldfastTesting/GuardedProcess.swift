@@ -4,10 +4,10 @@ import Holdfast
 
 /// A running program that cannot outlive its owner.
 ///
-/// The program is started beside a shell that reads a pipe whose other end is here. When that end is closed, by
-/// `end()`, by the time limit or by the death of this process, however it dies, the shell kills the program.
+/// A shell beside the program reads a pipe whose other end is here. When that end is closed, by `end()`, by the time
+/// limit or because this process ends in any way, the shell kills the program.
 package final class GuardedProcess: Sendable {
-    /// The program ended before it had said what was waited for.
+    /// The program ended before it wrote the line that the caller was waiting for.
     package struct Failure: Error, CustomStringConvertible {
         package let output: String
         package var description: String { output.isEmpty ? "it ended without a word" : output }
@@ -17,9 +17,9 @@ package final class GuardedProcess: Sendable {
         }
     }
 
-    /// The process that we start becomes the program; its child keeps watch. The watch lets go of the output, so that
-    /// the end of the program is the end of the output. Neither relies on a signal being delivered but the one that
-    /// cannot be blocked: a process started from a thread of Dispatch inherits a mask that blocks almost all.
+    /// The process that we start becomes the program, and its child keeps watch. The child closes its output, so that
+    /// the output ends when the program ends. It relies only on SIGKILL, which cannot be blocked: a process that is
+    /// started from a Dispatch thread inherits a mask that blocks almost all signals.
     private static let watch = """
         cd "$1" || exit 126
         shift
@@ -36,7 +36,7 @@ package final class GuardedProcess: Sendable {
         let child = try ChildProcess(
             "/bin/sh", ["-c", Self.watch, "watch", folder?.path ?? ".", program.path] + arguments)
         input = Lock(child.input)
-        // A thread of its own: those of Dispatch are few, and a process may last long.
+        // This needs its own thread: Dispatch has few, and a process may run for a long time.
         Thread.detachNewThread { [transcript] in
             while let data = child.octets() { transcript.append(data) }
             transcript.append(Data())
@@ -53,7 +53,7 @@ package final class GuardedProcess: Sendable {
     /// Everything that the program has written so far.
     package var output: String { transcript.text }
 
-    /// Has the program killed, if it still runs; returns at once.
+    /// Has the program killed if it is still running, and returns at once.
     package func end() {
         let handle = input.withLock { input in
             defer { input = nil }
@@ -62,15 +62,17 @@ package final class GuardedProcess: Sendable {
         try? handle?.close()
     }
 
-    /// Returns when the program is gone: its exit status, or the number of the signal that ended it.
+    /// Waits until the program is gone, and returns its exit status, or the number of the signal that ended it.
     @discardableResult
     package func waitUntilGone() async -> Int32 {
         await transcript.waitUntilGone()
     }
 
-    /// Returns when the program has ended by itself or by the time limit, with its exit status.
+    /// Waits until the program has ended by itself or by the time limit, and returns its exit status, or the number of
+    /// the signal that ended it.
     package func waitForEnd() async -> Int32 {
-        // Not at the end of the output: a program may close that just before it exits, and would be killed in between.
+        // Do not wait for the end of the output: a program may close it just before it exits, and would be killed in
+        // between.
         let status = await waitUntilGone()
         end()
         return status
@@ -84,7 +86,7 @@ package final class GuardedProcess: Sendable {
     }
 }
 
-/// What a process writes, and those who wait for it.
+/// The output of a process, and the tasks that wait for it.
 private final class Transcript: Sendable {
     private struct Reader {
         let isWanted: @Sendable (Substring) -> Bool
@@ -100,7 +102,7 @@ private final class Transcript: Sendable {
         var mourners: [CheckedContinuation<Int32, Never>] = []
 
         func line(where isWanted: (Substring) -> Bool) -> String? {
-            // What follows the last line break may be the half of a line.
+            // The text after the last line break may be only part of a line.
             String(decoding: bytes, as: UTF8.self)
                 .split(separator: "\n", omittingEmptySubsequences: false).dropLast()
                 .first(where: isWanted).map(String.init)
@@ -111,7 +113,7 @@ private final class Transcript: Sendable {
 
     var text: String { String(decoding: values.withLock { $0.bytes }, as: UTF8.self) }
 
-    /// Takes in what was read; nothing means the end.
+    /// Adds output; empty data means the end.
     func append(_ data: Data) {
         let answers = values.withLock { values in
             values.bytes += data
@@ -132,7 +134,7 @@ private final class Transcript: Sendable {
         for (continuation, line) in answers { continuation.resume(returning: line) }
     }
 
-    /// Called once all of its output is here.
+    /// Called after all output has arrived.
     func processHasTerminated(status: Int32) {
         let mourners = values.withLock { values in
             values.status = status

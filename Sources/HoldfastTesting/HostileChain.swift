@@ -1,37 +1,38 @@
 public import Holdfast
 
-/// A chain made to cost whoever validates it as much as possible, in as many octets as TLS lets a peer present.
+/// A chain that makes a validator work as hard as possible, in as many octets as TLS lets a peer present.
 ///
-/// For the bounds of validators: nothing in it leads to ``anchor``, but it says so as late as it can.
+/// It is for testing the bounds of validators. Whether a path leads to ``anchor`` depends on the recipe, and a
+/// validator finds out as late as possible.
 public struct HostileChain: Sendable {
-    /// What of a certificate is made dear.
+    /// The part of the certificates that is made expensive.
     public enum Field: String, Sendable, Hashable, CaseIterable {
-        /// Names that all differ, and have to be folded to be compared.
+        /// Names that all differ, and that must be folded before they can be compared.
         case names
-        /// Entries of subjectAltName under constraints of their kind.
+        /// Entries of subjectAltName, with name constraints of the same kind.
         case constrainedNames
-        /// Keys of a kind that is slow to verify with.
+        /// Keys with which signatures are slow to verify.
         case keys
-        /// Policies that are required, and mapped.
+        /// Many policies, in a path that requires one.
         case policies
-        /// Many authorities of one name, each of which may have issued each.
+        /// Many authorities with the same name, each of which may have issued every other.
         case mesh
         /// Many small elements, or long ones, in extensions.
         case extensions
     }
 
-    /// What the certificates are made of; each number is a choice within a field.
+    /// What the certificates are made of. Each number is a choice within a field.
     public struct Recipe: Sendable, Hashable {
-        /// What is made dear.
+        /// The part that is made expensive.
         public var field: Field
         /// Which kind of text, name, key or extension.
         public var kind: Int
-        /// Octets of each element.
+        /// The size of each element, in octets.
         public var size: Int
-        /// Elements of each certificate.
+        /// How many elements each certificate has.
         public var count: Int
 
-        /// Makes a recipe; numbers out of range are brought into it.
+        /// Makes a recipe. Numbers out of range are brought into range.
         public init(_ field: Field, kind: Int, size: Int, count: Int) {
             self.field = field
             self.kind = kind
@@ -42,17 +43,17 @@ public struct HostileChain: Sendable {
 
     /// What it was made from.
     public let recipe: Recipe
-    /// DER, leaf first.
+    /// The DER of the certificates, the leaf first.
     public let presented: [[UInt8]]
-    /// DER of the certificate that is trusted.
+    /// The DER of the certificate to trust.
     public let anchor: [UInt8]
 
-    /// The name that every leaf bears.
+    /// The host name that every leaf is for.
     public static let host = "www.example.com"
-    /// What the common TLS libraries let a peer present.
+    /// The most octets that the common TLS libraries let a peer present.
     public static let maximumBytes = 100_000
 
-    /// The leaf's name of its issuer, and the name of the authorities that come with it.
+    /// The name of the leaf's issuer, which is also the name of the authorities that come with it.
     private static let issuer = TestName.commonName("Hostile CA")
 
     /// Makes the chain, with as many certificates as there is room for.
@@ -136,7 +137,7 @@ extension HostileChain {
             return try TestAuthority.selfSigned(specification, key: choice, clock: clock).der
         }
 
-        /// Names of one kind of text, of which no two fold to the same.
+        /// Makes names of one kind of text. No two of them are equal after folding.
         private func name(_ number: Int, upper: Bool) -> TestName {
             let texts = [
                 "\u{FDFA}", "\u{FDFB}", "\u{FB03}", "a\u{315}\u{300}\u{5AE}", "\u{3316}", "A ", "\u{1E9B}\u{323}",
@@ -153,8 +154,8 @@ extension HostileChain {
 
         private var modulusOctets: Int { [256, 512, 1_024][abs(recipe.kind) % 3] }
 
-        /// The certificate with an RSA signature that is none, of the length of the keys: it takes a whole verification
-        /// to find out.
+        /// Replaces the signature by octets that are no RSA signature but have the length of the keys. Only a whole
+        /// verification shows that.
         private static func signedWithRSA(_ der: [UInt8], _ length: Int) -> [UInt8] {
             // Both headers have four octets in a certificate of this size.
             guard der.count > 256 + 8 else { return der }
@@ -214,7 +215,7 @@ extension HostileChain {
             (0..<max(count, 1)).flatMap { _ in element }
         }
 
-        // MARK: A path that leads to the anchor, but for what a constraint says at its end
+        // MARK: A path to the anchor, on which constraints or policies are checked at the end
 
         func path() throws(TestKitError) -> [[UInt8]] {
             let half = HostileChain.maximumBytes * 45 / 100

@@ -1,9 +1,9 @@
 package import Foundation
 package import Holdfast
 
-/// A storage like a keychain: there are times when it cannot be read.
+/// A data store that, like a keychain, cannot be read at times. It is locked at first.
 package final class LockableStorage: ReportingDataStore {
-    /// What it keeps, which can be read at any time.
+    /// What it contains, which a test can read at any time.
     package let storage: InMemoryDataStore
     private let locked = Lock(true)
 

@@ -1,9 +1,9 @@
 #if os(macOS) || os(Linux)
 package import Foundation
 
-/// The `openssl` command of this machine, as a judge that shares no code with us.
+/// The `openssl` command of this machine, as a peer that shares no code with us.
 package enum OpenSSLProgram {
-    /// What a finished command left.
+    /// The outcome of a command that has ended.
     package struct Output: Sendable {
         /// The exit status, or the number of the signal that ended it.
         package let status: Int32
@@ -11,18 +11,18 @@ package enum OpenSSLProgram {
         package let text: String
     }
 
-    /// Where `openssl` is on the search path, if it is there and is OpenSSL 3 or newer; LibreSSL is not enough.
+    /// The first OpenSSL 3 or newer on the search path; nil if there is none. LibreSSL is not enough.
     package static let url: URL? = find()
 
-    /// Whether tests with it should run: it is there, or `HOLDFAST_REQUIRE_FOREIGN_PEERS` is 1 and a test that finds it
-    /// missing is to fail rather than to be skipped.
+    /// Whether tests that need it should run: it is there, or `HOLDFAST_REQUIRE_FOREIGN_PEERS` is 1. In the second case
+    /// a test that does not find it fails instead of being skipped.
     package static var isAvailable: Bool {
         url != nil || ProcessInfo.processInfo.environment["HOLDFAST_REQUIRE_FOREIGN_PEERS"] == "1"
     }
 
     /// Runs a command to its end, and kills it after `limit`.
     ///
-    /// Throws `programMissing` or `programFailed` when it could not be started; its exit status is the caller's matter.
+    /// Throws `programMissing` or `programFailed` if it cannot be started. A non-zero exit status is not an error here.
     package static func run(
         _ arguments: [String], in directory: URL? = nil, limit: Duration = .seconds(600)
     ) async throws(TestKitError) -> Output {

@@ -1,10 +1,10 @@
 package import Holdfast
 
-/// Changes a manager's policies and knows which of them are gone, so that every decision can be told to be of one
-/// policy, and of one that was not gone when it was asked.
+/// Changes a manager's policies and records which of them are gone. With this, a test can check that every decision
+/// comes from exactly one policy, and not from one that was gone when the decision was asked for.
 package final class PolicyLedger: Sendable {
     private struct State {
-        /// By the pin that marks a policy: whether it trusts the server.
+        /// Whether a policy trusts the server, by the pin that marks the policy.
         var isLenient: [Pin: Bool] = [:]
         var gone: Set<Pin> = []
         var decisions = 0
@@ -18,10 +18,11 @@ package final class PolicyLedger: Sendable {
     /// The marks of the policies whose removal or replacement has returned.
     package var gone: Set<Pin> { state.withLock { $0.gone } }
 
-    /// How many decisions were looked at.
+    /// How many decisions were checked.
     package var decisions: Int { state.withLock { $0.decisions } }
 
-    /// Steps that add a policy that trusts, make it stricter, replace all, remove it; each counts once it has returned.
+    /// Steps that add a policy that trusts, make it stricter, replace all policies, and remove one. Each step takes
+    /// effect when it returns.
     package func steps(of manager: TrustManager, host: String) throws -> [() -> Void] {
         let lenient = try policy(for: host, isLenient: true)
         let strict = try policy(for: host, isLenient: false)
@@ -43,7 +44,7 @@ package final class PolicyLedger: Sendable {
         ]
     }
 
-    /// What is wrong with a decision that was asked for when these were gone; nil where nothing is.
+    /// What is wrong with a decision that was asked for when these policies were gone; nil if nothing is wrong.
     package func objection(to decision: TrustDecision, afterwardsTo gone: Set<Pin>) -> String? {
         state.withLock { $0.decisions += 1 }
         let marks = decision.configuredPins.filter { $0 != leafPin }

@@ -1,8 +1,9 @@
 import Holdfast
 
-/// RSA keys that the tests of one process share, since making them is what takes the time.
+/// RSA keys that all tests of one process share, because making them takes the most time.
 ///
-/// A slot has a lock of its own: two threads that want the same key make it once, and nobody waits for another slot.
+/// Each slot has its own lock. Two threads that want the same key make it only once, and no thread waits for another
+/// slot.
 final class RSAKeyPool: Sendable {
     static let shared = RSAKeyPool()
 

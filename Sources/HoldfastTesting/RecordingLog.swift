@@ -1,7 +1,7 @@
 package import Holdfast
 package import Logging
 
-/// A log that keeps its lines, and policies' log on top of it.
+/// A log that keeps its lines, with a logger and a `PolicyLog` that write to it.
 package final class RecordingLog: Sendable {
     private let kept = Lock<[String]>([])
 

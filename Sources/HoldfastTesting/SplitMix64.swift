@@ -1,4 +1,5 @@
-/// Steele, Lea and Flood's generator: small, and the same sequence on every machine, so that a failure comes again.
+/// The generator of Steele, Lea and Flood: small, with the same sequence on every machine, so that failures are
+/// reproducible.
 package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
@@ -12,12 +13,13 @@ package struct SplitMix64: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Modulo 2^64. For `&*` the compiler may pick a declaration that needs iOS 18.
+    /// Multiplies modulo 2^64. It does not use `&*`, for which the compiler may pick a declaration that needs iOS 18.
     private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
         left.multipliedReportingOverflow(by: right).partialValue
     }
 
-    /// Bytes changed in one to four places: flipped, removed, doubled, or with one of `tokens` put in.
+    /// The bytes with changes in one to four places: a bit is flipped, or bytes are replaced, removed or repeated, or
+    /// one of `tokens` is inserted.
     package mutating func mutated(_ original: [UInt8], tokens: [[UInt8]]) -> [UInt8] {
         var bytes = original
         for _ in 0..<Int.random(in: 1...4, using: &self) {

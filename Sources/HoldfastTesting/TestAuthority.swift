@@ -9,26 +9,26 @@ public import Holdfast
 /// let expired = try issuing.leaf(names: ["www.example.com"]) { $0.notAfter = .hours(-1) }
 /// ```
 ///
-/// An authority is a value: the certificate, its key and a clock; making certificates changes nothing in it, and it may
-/// be used from any thread. Every function that makes a certificate throws `keyGenerationFailed`,
-/// `signatureDoesNotFitKey` or `signingFailed`.
+/// An authority consists of a certificate, its key and a clock; making certificates changes none of them. Every
+/// function that makes a certificate throws `keyGenerationFailed`, `signatureDoesNotFitKey` or `signingFailed`.
 public struct TestAuthority: Sendable {
     /// The certificate of the authority.
     public let certificate: TestCertificate
-    /// Says from when on certificates are valid.
+    /// The clock from which validities count.
     public let clock: any WallClock
 
-    /// An authority that signs with this certificate.
+    /// Makes an authority that signs with this certificate.
     public init(_ certificate: TestCertificate, clock: any WallClock = SystemWallClock()) {
         self.certificate = certificate
         self.clock = clock
     }
 
-    /// The root above this authority, what a client has to trust.
+    /// The DER of the root above this authority, which a client has to trust.
     public var root: [UInt8] { certificate.root }
 
-    /// A root. Validities count from `clock`: the system's by default, since other TLS libraries go by that; a manual
-    /// one for tests of what happens with time. `configure` may change anything before it is signed.
+    /// Makes a root. Validities count from `clock`. The default is the system's clock, because other TLS libraries use
+    /// it; give a manual clock to tests in which time passes. `configure` may change anything before the certificate is
+    /// signed.
     public static func root(
         name: TestName = "Test Root", key: TestKey.Choice = .p256, clock: any WallClock = SystemWallClock(),
         configure: (inout CertificateSpecification) -> Void = { _ in }
@@ -38,7 +38,7 @@ public struct TestAuthority: Sendable {
         return TestAuthority(try selfSigned(specification, key: key, clock: clock), clock: clock)
     }
 
-    /// A certificate for these names that signed itself and is no authority.
+    /// Makes a self-signed certificate for these names that is not an authority.
     public static func selfSigned(
         names: [TestGeneralName], key: TestKey.Choice = .p256, clock: any WallClock = SystemWallClock(),
         configure: (inout CertificateSpecification) -> Void = { _ in }
@@ -48,7 +48,7 @@ public struct TestAuthority: Sendable {
         return try selfSigned(specification, key: key, clock: clock)
     }
 
-    /// Any certificate that signs itself.
+    /// Makes any self-signed certificate.
     public static func selfSigned(
         _ specification: CertificateSpecification, key: TestKey.Choice = .p256,
         clock: any WallClock = SystemWallClock()
@@ -62,7 +62,7 @@ public struct TestAuthority: Sendable {
             der: try writer.write(), key: key, specification: specification, issuers: [], issuedAt: now)
     }
 
-    /// Any certificate, signed by this authority.
+    /// Makes any certificate, signed by this authority.
     public func issue(
         _ specification: CertificateSpecification, key: TestKey.Choice = .p256
     ) throws(TestKitError) -> TestCertificate {
@@ -76,7 +76,7 @@ public struct TestAuthority: Sendable {
             issuers: [certificate] + certificate.issuers, issuedAt: now)
     }
 
-    /// An authority below this one.
+    /// Makes an authority below this one.
     public func intermediate(
         name: TestName = "Test Issuing CA", key: TestKey.Choice = .p256, pathLength: Int? = nil,
         configure: (inout CertificateSpecification) -> Void = { _ in }
@@ -86,7 +86,7 @@ public struct TestAuthority: Sendable {
         return TestAuthority(try issue(specification, key: key), clock: clock)
     }
 
-    /// The certificate of a server, or with other purposes of a client, with these names.
+    /// Makes a certificate with these names for a server, or for a client if the purposes say so.
     public func leaf(
         names: [TestGeneralName], key: TestKey.Choice = .p256,
         purposes: [TestObjectIdentifier] = [.serverAuthentication], subject: TestName? = nil,
@@ -100,14 +100,15 @@ public struct TestAuthority: Sendable {
 
 /// Making a certificate again.
 extension TestAuthority {
-    /// A renewed certificate: the same specification and key, a new serial number, a validity that counts from now.
+    /// Renews a certificate: the same specification and key, a new serial number, and a validity that counts from now.
     public func renew(
         _ old: TestCertificate, configure: (inout CertificateSpecification) -> Void = { _ in }
     ) throws(TestKitError) -> TestCertificate {
         try again(old, key: .existing(old.key), configure: configure)
     }
 
-    /// What a machine in the middle would get out of this authority: the same names, another key.
+    /// Makes what a machine in the middle would get from this authority: a certificate with the same names and another
+    /// key.
     public func impersonate(
         _ victim: TestCertificate, key: TestKey.Choice = .p256,
         configure: (inout CertificateSpecification) -> Void = { _ in }
@@ -115,7 +116,8 @@ extension TestAuthority {
         try again(victim, key: key, configure: configure)
     }
 
-    /// The other authority with the same name and key, signed by this one: its certificates lead here as well.
+    /// Cross-signs another authority: it keeps its name and key but is signed by this one, so that its certificates
+    /// lead here too.
     public func crossSign(
         _ other: TestAuthority, configure: (inout CertificateSpecification) -> Void = { _ in }
     ) throws(TestKitError) -> TestAuthority {

@@ -1,9 +1,9 @@
 public import Foundation
 import SwiftASN1
 
-/// A certificate that a test authority made, with its private key. Two are equal when their DER is.
+/// A certificate that a test authority made, with its private key. Two certificates are equal if their DER is.
 public struct TestCertificate: Sendable {
-    /// The certificate.
+    /// The DER of the certificate.
     public let der: [UInt8]
     /// The private key of the subject.
     public let key: TestKey
@@ -11,7 +11,7 @@ public struct TestCertificate: Sendable {
     public let specification: CertificateSpecification
     /// The certificates above it, from the one that signed it to the root; empty if it signed itself.
     public let issuers: [TestCertificate]
-    /// What the authority's clock showed when it was made; the offsets of the validity count from here.
+    /// The time on the authority's clock when the certificate was made; offsets of the validity count from it.
     public let issuedAt: Date
 
     init(
@@ -25,29 +25,29 @@ public struct TestCertificate: Sendable {
         self.issuedAt = issuedAt
     }
 
-    /// The certificate between `CERTIFICATE` lines.
+    /// The certificate in PEM (RFC 7468).
     public var pem: String { Self.pem(der) }
 
     /// Whether it signed itself.
     public var isSelfSigned: Bool { issuers.isEmpty }
 
-    /// What a server presents: this certificate first, then those above it without the root. A self-signed
-    /// certificate is a chain of its own.
+    /// The DER of what a server presents: this certificate first, then those above it without the root. A self-signed
+    /// certificate is a chain by itself.
     public var chain: [[UInt8]] { [der] + issuers.filter { !$0.isSelfSigned }.map(\.der) }
 
     /// The chain as one PEM file.
     public var chainPEM: String { chain.map(Self.pem).joined() }
 
-    /// The certificate that a client has to trust: the root, or the certificate itself if it signed itself.
+    /// The DER of the certificate that a client has to trust: the root, or the certificate itself if it is self-signed.
     public var root: [UInt8] { issuers.last?.der ?? der }
 
-    /// The begin of the validity; nil if it was given as DER.
+    /// The beginning of the validity; nil if it was given as DER.
     public var notBefore: Date? { specification.notBefore.date(now: issuedAt) }
 
     /// The end of the validity; nil if it was given as DER.
     public var notAfter: Date? { specification.notAfter.date(now: issuedAt) }
 
-    /// Any bytes between `CERTIFICATE` lines.
+    /// Any octets in PEM, with the label `CERTIFICATE`.
     public static func pem(_ der: [UInt8]) -> String {
         PEMDocument(type: "CERTIFICATE", derBytes: der).pemString + "\n"
     }

@@ -1,11 +1,11 @@
 import SwiftASN1
 
-/// Writes DER (ITU-T X.690), for the content of extensions and names that the kit has no type for.
+/// Writes DER (ITU-T X.690), for extensions and names for which this module has no type.
 ///
-/// Each function returns one encoded element; elements are concatenated to make the content of another. Contents are
-/// not checked: a test of a reader wants to write nonsense too.
+/// Each function returns one encoded element. Concatenate elements to make the content of another one. Contents are not
+/// checked: tests of a reader want to write nonsense too.
 public enum TestDER {
-    /// An element with this identifier octet (below 31 in its number) and content.
+    /// An element with this identifier octet and content. Tag numbers must be below 31.
     public static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let tagClass: ASN1Identifier.TagClass =
             switch tag >> 6 {
@@ -27,17 +27,17 @@ public enum TestDER {
     /// SEQUENCE or SEQUENCE OF these elements.
     public static func sequence(_ elements: [[UInt8]]) -> [UInt8] { element(0x30, elements.flatMap { $0 }) }
 
-    /// SET OF these elements, sorted as DER wants them (X.690 11.6).
+    /// SET OF these elements, sorted as DER requires (X.690 11.6).
     public static func set(_ elements: [[UInt8]]) -> [UInt8] {
         element(0x31, elements.sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 })
     }
 
-    /// `[number]` EXPLICIT around an element, or `[number]` IMPLICIT of a constructed type's content.
+    /// `[number]` EXPLICIT around an element, or `[number]` IMPLICIT around the content of a constructed type.
     public static func context(_ number: UInt8, constructed content: [UInt8]) -> [UInt8] {
         element(0xA0 | number & 0x1F, content)
     }
 
-    /// `[number]` IMPLICIT of a primitive type's content.
+    /// `[number]` IMPLICIT around the content of a primitive type.
     public static func context(_ number: UInt8, primitive content: [UInt8]) -> [UInt8] {
         element(0x80 | number & 0x1F, content)
     }
@@ -54,10 +54,10 @@ public enum TestDER {
         return integer(octets: octets)
     }
 
-    /// INTEGER with these content octets, big-endian two's complement, written as they are.
+    /// INTEGER with these content octets: big-endian, in two's complement, written unchanged.
     public static func integer(octets: [UInt8]) -> [UInt8] { element(0x02, octets) }
 
-    /// BIT STRING of whole octets, or of all but the last `unusedBits`.
+    /// BIT STRING of these octets, without the last `unusedBits` bits.
     public static func bitString(_ octets: [UInt8], unusedBits: UInt8 = 0) -> [UInt8] {
         element(0x03, [unusedBits] + octets)
     }

@@ -1,13 +1,13 @@
 /// An extension as it is encoded (RFC 5280 4.1.2.9).
 public struct TestExtension: Sendable, Hashable {
-    /// Which extension it is.
+    /// The identifier of the extension.
     public var identifier: TestObjectIdentifier
-    /// Whether who does not understand it must reject the certificate.
+    /// Whether a verifier that does not know the extension must reject the certificate.
     public var isCritical: Bool
-    /// What the OCTET STRING holds; proper extensions hold the DER of one element.
+    /// The content of the OCTET STRING; in a proper extension, the DER of one element.
     public var value: [UInt8]
 
-    /// Makes an extension of any content.
+    /// Makes an extension with any content.
     public init(_ identifier: TestObjectIdentifier, isCritical: Bool = false, value: [UInt8]) {
         self.identifier = identifier
         self.isCritical = isCritical
@@ -22,7 +22,7 @@ public struct TestExtension: Sendable, Hashable {
 }
 
 extension CertificateSpecification {
-    /// The extensions of the specification in the order in which they are written.
+    /// The extensions of the specification, in the order in which they are written.
     func encodedExtensions(
         subjectKeyIdentifier own: [UInt8]?, signerKeyIdentifier: [UInt8]?
     ) -> [TestExtension] {
@@ -63,7 +63,7 @@ extension CertificateSpecification.BasicConstraints {
 }
 
 extension CertificateSpecification.KeyUsage {
-    /// A BIT STRING with trailing zero bits removed, as DER wants named bits (X.690 11.2.2).
+    /// A BIT STRING without trailing zero bits, as DER requires for named bits (X.690 11.2.2).
     fileprivate var der: [UInt8] {
         guard rawValue != 0 else { return TestDER.bitString([]) }
         let highest = 15 - rawValue.leadingZeroBitCount

@@ -1,11 +1,11 @@
 /// A GeneralName (RFC 5280 4.2.1.6): an entry of a subjectAltName, or the base of a name constraint.
 ///
-/// A string literal is an iPAddress when it reads as an IPv4 or IPv6 address, a dNSName otherwise. Nothing is checked:
-/// whatever is given is written.
+/// A string literal becomes an iPAddress if it can be read as an IPv4 or IPv6 address, and a dNSName otherwise. Nothing
+/// is checked: whatever is given is written.
 public enum TestGeneralName: Sendable, Hashable {
-    /// dNSName, such as `www.example.com` or `*.example.com`; in a name constraint `example.com`.
+    /// dNSName, such as `www.example.com` or `*.example.com`; in a name constraint, `example.com`.
     case dns(String)
-    /// iPAddress: 4 or 16 octets, in a name constraint the address and the mask, 8 or 32 octets.
+    /// iPAddress: 4 or 16 octets; in a name constraint 8 or 32, the address and the mask.
     case address([UInt8])
     /// rfc822Name.
     case email(String)
@@ -13,12 +13,13 @@ public enum TestGeneralName: Sendable, Hashable {
     case uri(String)
     /// directoryName.
     case directory(TestName)
-    /// otherName: its type and the DER of its value.
+    /// otherName, with its type and the DER of its value.
     case other(TestObjectIdentifier, [UInt8])
     /// Any identifier octet with any content.
     case raw(UInt8, [UInt8])
 
-    /// An iPAddress if the text reads as an address (`127.0.0.1`, `::1`, no zone), a dNSName otherwise.
+    /// Makes an iPAddress if the text can be read as an address without a zone (`127.0.0.1`, `::1`), and a dNSName
+    /// otherwise.
     public init(_ text: String) {
         self = IPAddressText.octets(of: text).map(Self.address) ?? .dns(text)
     }
@@ -39,7 +40,7 @@ public enum TestGeneralName: Sendable, Hashable {
 }
 
 extension TestGeneralName: ExpressibleByStringLiteral {
-    /// An iPAddress if the text reads as an address, a dNSName otherwise.
+    /// Makes an iPAddress if the text can be read as an address, and a dNSName otherwise.
     public init(stringLiteral value: String) {
         self.init(value)
     }

@@ -3,7 +3,7 @@ import CryptoExtras
 import Foundation
 import SwiftASN1
 
-/// A private key for certificates in tests. Two are equal when their public keys are.
+/// A private key for certificates in tests. Two keys are equal if their public keys are.
 public struct TestKey: Sendable {
     /// The kinds of key.
     public enum Kind: Sendable, Hashable {
@@ -13,7 +13,7 @@ public struct TestKey: Sendable {
         case p384
         /// Elliptic curve P-521.
         case p521
-        /// RSA with a modulus of this many bits, 1024 at least; verifiers should want 2048.
+        /// RSA with a modulus of this many bits, at least 1024. Verifiers should require 2048.
         case rsa(bits: Int)
         /// Ed25519.
         case ed25519
@@ -21,12 +21,12 @@ public struct TestKey: Sendable {
 
     /// Where the key of a certificate comes from.
     public enum Choice: Sendable, Hashable {
-        /// A key of its own.
+        /// A new key.
         case new(Kind)
-        /// Number `index` of the RSA keys of that size which the whole process shares: made when first asked for and
-        /// the same ever after, since making one takes up to a second. The same index is the same key everywhere.
+        /// The RSA key with this number among those of this size that the whole process shares. It is made when it is
+        /// first needed, because making one takes up to a second. The same index is always the same key.
         case sharedRSA(bits: Int, index: Int)
-        /// A key that is there already.
+        /// This existing key.
         case existing(TestKey)
 
         /// A new key on P-256.
@@ -37,7 +37,7 @@ public struct TestKey: Sendable {
         public static let p521 = Choice.new(.p521)
         /// A new Ed25519 key.
         public static let ed25519 = Choice.new(.ed25519)
-        /// A new RSA key, nobody else's; `sharedRSA` is quicker.
+        /// A new RSA key that nothing else uses. `sharedRSA` is quicker.
         public static func rsa(bits: Int) -> Choice { .new(.rsa(bits: bits)) }
     }
 
@@ -49,14 +49,14 @@ public struct TestKey: Sendable {
         case ed25519(Curve25519.Signing.PrivateKey)
     }
 
-    /// What kind of key it is.
+    /// The kind of the key.
     public let kind: Kind
     private let material: Material
 
-    /// Makes a key, or finds the one that is shared. A new RSA key takes from some ten milliseconds (1024 bits) to
-    /// seconds (4096 bits).
+    /// Makes a key, or returns the shared one. A new RSA key takes from about ten milliseconds (1024 bits) to seconds
+    /// (4096 bits).
     ///
-    /// Throws `keyGenerationFailed` for RSA sizes that cannot be made.
+    /// Throws `keyGenerationFailed` for an RSA size that is not supported.
     public init(_ choice: Choice = .p256) throws(TestKitError) {
         switch choice {
         case .new(let kind): self = try TestKey(new: kind)
@@ -65,8 +65,8 @@ public struct TestKey: Sendable {
         }
     }
 
-    /// The key on P-256 with this private number, 32 octets from the most significant on: for vectors, whose keys are
-    /// the same everywhere.
+    /// The P-256 key with this private number: 32 octets, the most significant first. It is for test vectors, whose
+    /// keys must always be the same.
     package init(p256Scalar scalar: [UInt8]) throws(TestKitError) {
         kind = .p256
         do {
@@ -96,7 +96,7 @@ public struct TestKey: Sendable {
         }
     }
 
-    /// The DER of the SubjectPublicKeyInfo (RFC 5280 4.1.2.7), what public key pins hash.
+    /// The DER of the SubjectPublicKeyInfo (RFC 5280 4.1.2.7), which public key pins hash.
     public var subjectPublicKeyInfoDER: [UInt8] {
         switch material {
         case .p256(let key): Array(key.publicKey.derRepresentation)
@@ -107,7 +107,7 @@ public struct TestKey: Sendable {
         }
     }
 
-    /// The private key in PKCS #8 (RFC 5958), DER, without encryption.
+    /// The private key in unencrypted PKCS #8 (RFC 5958), in DER.
     public var privateKeyDER: [UInt8] {
         switch material {
         case .p256(let key): Array(key.derRepresentation)
@@ -118,15 +118,15 @@ public struct TestKey: Sendable {
         }
     }
 
-    /// The private key in PKCS #8 between `PRIVATE KEY` lines, without encryption.
+    /// The private key in unencrypted PKCS #8, in PEM (`BEGIN PRIVATE KEY`).
     public var privateKeyPEM: String { PEMDocument(type: "PRIVATE KEY", derBytes: privateKeyDER).pemString + "\n" }
 
-    /// The SubjectPublicKeyInfo between `PUBLIC KEY` lines.
+    /// The SubjectPublicKeyInfo in PEM (`BEGIN PUBLIC KEY`).
     public var publicKeyPEM: String {
         PEMDocument(type: "PUBLIC KEY", derBytes: subjectPublicKeyInfoDER).pemString + "\n"
     }
 
-    /// The first 20 octets of the SHA-256 of the public key's bits, the key identifier of RFC 7093 2, method 1.
+    /// The first 20 octets of the SHA-256 of the public key's BIT STRING: the key identifier of RFC 7093 2, method 1.
     public var keyIdentifier: [UInt8] {
         let bits: Data =
             switch material {
@@ -139,9 +139,9 @@ public struct TestKey: Sendable {
         return Array(SHA256.hash(data: bits).prefix(20))
     }
 
-    /// Signs `bytes` and returns the signature as a certificate carries it (ECDSA in DER).
+    /// Signs octets, and returns the signature as it is in a certificate (ECDSA in DER).
     ///
-    /// Throws `signatureDoesNotFitKey` when the key is of another kind, `signingFailed` when the key is too small.
+    /// Throws `signatureDoesNotFitKey` if the key is of another kind, and `signingFailed` if the key is too small.
     public func signature(
         of bytes: [UInt8], by signature: TestSignature = .automatic
     ) throws(TestKitError) -> [UInt8] {

@@ -1,24 +1,24 @@
 public import Holdfast
 
-/// Why the test kit could not make what was asked for.
+/// Why this module could not do what a test asked for.
 public struct TestKitError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable {
-        /// No key of the kind asked for can be made.
+        /// A key of the requested kind cannot be made.
         case keyGenerationFailed
-        /// The key cannot make a signature of the kind asked for.
+        /// The key cannot make a signature of the requested kind.
         case signatureDoesNotFitKey
         /// The signature failed inside the cryptographic library.
         case signingFailed
-        /// A certificate or key was refused by the TLS library.
+        /// The TLS library refused a certificate or a key.
         case credentialsRefused
         /// A server did not start or did not stop.
         case serverFailed
-        /// A program that the kit needs is not on this machine.
+        /// A program that is needed is not on this machine.
         case programMissing
-        /// A program that the kit ran failed.
+        /// A program failed.
         case programFailed
-        /// What was waited for did not happen in time.
+        /// What a test waited for did not happen in time.
         case timedOut
     }
 

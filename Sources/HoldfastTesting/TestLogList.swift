@@ -13,20 +13,20 @@ public struct TestLogList: Sendable {
     public struct Entry: Sendable {
         /// The log.
         public var log: TestTransparencyLog
-        /// The key of `state`, such as `usable`; nil leaves it out.
+        /// The key in `state`, such as `usable`; nil to omit `state`.
         public var state: String?
-        /// The time in `state`, such as that of its retirement.
+        /// The time in `state`, such as the time of retirement.
         public var since: Date
         /// `start_inclusive` and `end_exclusive`; nil for neither.
         public var interval: (start: Date, end: Date)?
         /// `previous_operators`, with the `end_time` of each.
         public var formerOperators: [(name: String, end: Date)] = []
-        /// Whether it stands among `tiled_logs`.
+        /// Whether it is listed in `tiled_logs` instead of `logs`.
         public var isTiled = false
         /// `log_type`.
         public var type = "prod"
 
-        /// A log that is usable since 1970.
+        /// Makes an entry for a log, which by default has been usable since 1970.
         public init(
             _ log: TestTransparencyLog, state: String? = "usable", since: Date = Date(timeIntervalSince1970: 0)
         ) {
@@ -40,16 +40,16 @@ public struct TestLogList: Sendable {
     public var operators: [String: [Entry]] = [:]
     /// `log_list_timestamp`.
     public var issuedAt: Date
-    /// Whose signature stands beside the list.
+    /// The key that signs the list.
     public let key: TestKey
 
-    /// A list without logs.
+    /// Makes a list without logs.
     public init(issuedAt: Date, key: TestKey.Choice = .p256) throws(TestKitError) {
         self.issuedAt = issuedAt
         self.key = try TestKey(key)
     }
 
-    /// The list.
+    /// The list: JSON in UTF-8.
     public var json: Data {
         let operators = operators.sorted { $0.key < $1.key }.map { name, entries in
             func logs(_ isTiled: Bool) -> String {

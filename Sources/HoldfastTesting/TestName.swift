@@ -1,12 +1,12 @@
 /// A distinguished name (RFC 5280 4.1.2.4): a list of attributes, which may be empty.
 ///
-/// A string literal is a name with that common name alone.
+/// A string literal becomes a name with only that common name.
 public struct TestName: Sendable, Hashable {
-    /// The string types that names are written in (RFC 5280 4.1.2.4); the characters are not checked.
+    /// The string types in which names are written (RFC 5280 4.1.2.4). The characters are not checked.
     public enum StringType: UInt8, Sendable, Hashable {
-        /// UTF8String, what today's authorities write.
+        /// UTF8String, which today's authorities use.
         case utf8 = 0x0C
-        /// PrintableString, mandatory for countries.
+        /// PrintableString, mandatory for countries and serial numbers.
         case printable = 0x13
         /// TeletexString, from old roots.
         case teletex = 0x14
@@ -20,11 +20,11 @@ public struct TestName: Sendable, Hashable {
         public var type: TestObjectIdentifier
         /// The text.
         public var value: String
-        /// The string type that the text is written in.
+        /// The string type in which the text is written.
         public var stringType: StringType
 
-        /// Makes an attribute. Without a string type, countries are PrintableString, e-mail addresses and domain
-        /// components IA5String, all others UTF8String.
+        /// Makes an attribute. Without a string type, countries and serial numbers become PrintableString, e-mail
+        /// addresses and domain components IA5String, and all others UTF8String.
         public init(_ type: TestObjectIdentifier, _ value: String, as stringType: StringType? = nil) {
             self.type = type
             self.value = value
@@ -46,15 +46,15 @@ public struct TestName: Sendable, Hashable {
         }
     }
 
-    /// The relative distinguished names in order, each a set of usually one attribute.
+    /// The relative distinguished names in order. Each is a set that usually has one attribute.
     public var relativeNames: [[Attribute]]
 
-    /// Makes a name of relative names of one attribute each.
+    /// Makes a name from relative names with one attribute each.
     public init(_ attributes: [Attribute]) {
         relativeNames = attributes.map { [$0] }
     }
 
-    /// Makes a name of sets of attributes.
+    /// Makes a name from sets of attributes.
     public init(relativeNames: [[Attribute]]) {
         self.relativeNames = relativeNames
     }
@@ -62,7 +62,7 @@ public struct TestName: Sendable, Hashable {
     /// The name without any attribute.
     public static let empty = TestName([])
 
-    /// A name with a common name alone.
+    /// A name with only a common name.
     public static func commonName(_ value: String) -> TestName { TestName([Attribute(.commonName, value)]) }
 
     /// The DER of the name.
@@ -70,7 +70,7 @@ public struct TestName: Sendable, Hashable {
 }
 
 extension TestName: ExpressibleByStringLiteral {
-    /// A name with this common name alone.
+    /// Makes a name with only this common name.
     public init(stringLiteral value: String) {
         self = .commonName(value)
     }

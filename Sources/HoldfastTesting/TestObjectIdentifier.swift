@@ -1,14 +1,14 @@
 /// An object identifier, written as an array of its numbers: `[2, 5, 29, 17]`.
 public struct TestObjectIdentifier: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
-    /// The numbers from the root of the tree down.
+    /// The numbers, beginning at the root of the tree.
     public let components: [UInt]
 
-    /// Makes an identifier of these numbers; fewer than two make one that no reader should accept.
+    /// Makes an identifier from these numbers. With fewer than two, no reader should accept it.
     public init(_ components: [UInt]) {
         self.components = components
     }
 
-    /// Makes an identifier of these numbers.
+    /// Makes an identifier from these numbers.
     public init(arrayLiteral elements: UInt...) {
         self.init(elements)
     }
@@ -16,7 +16,7 @@ public struct TestObjectIdentifier: Sendable, Hashable, ExpressibleByArrayLitera
     /// The numbers with dots between them.
     public var description: String { components.map(String.init).joined(separator: ".") }
 
-    /// What stands in the content of an OBJECT IDENTIFIER (X.690 8.19).
+    /// The content octets of the OBJECT IDENTIFIER (X.690 8.19).
     var contentOctets: [UInt8] {
         guard components.count >= 2 else { return components.flatMap(Self.base128) }
         let first = components[0].multipliedReportingOverflow(by: 40).partialValue &+ components[1]

@@ -1,14 +1,14 @@
 import Holdfast
 
-/// What a revocation list is to say (RFC 5280 section 5).
+/// What a revocation list says (RFC 5280 section 5).
 public struct TestRevocationList: Sendable {
-    /// The serial numbers that it revokes.
+    /// The serial numbers that it revokes: content octets of an INTEGER, big-endian.
     public var serialNumbers: [[UInt8]] = []
-    /// When it was issued.
+    /// When it was issued, and when all its entries were revoked.
     public var thisUpdate: CertificateTime = .hours(-1)
-    /// When the next one is due; nil leaves it out.
+    /// When the next list is due; nil to omit the field.
     public var nextUpdate: CertificateTime? = .days(7)
-    /// The content of cRLNumber; nil leaves the extension out.
+    /// The number in cRLNumber; nil to omit the extension.
     public var number: Int? = 1
     /// Whether cRLNumber is critical, which RFC 5280 5.2.3 forbids.
     public var isNumberCritical = false
@@ -18,17 +18,17 @@ public struct TestRevocationList: Sendable {
     public var entryExtensions: [TestExtension] = []
     /// How it is signed.
     public var signature = TestSignature.automatic
-    /// Who signs it instead of the authority whose name it bears.
+    /// The key that signs it; nil for the key of the authority whose name it has.
     public var signer: TestKey?
 
-    /// A list that revokes nothing and is good for a week.
+    /// Makes a list that revokes nothing and is valid for a week.
     public init() {}
 }
 
 extension TestAuthority {
-    /// A revocation list of this authority.
-    /// - Parameter configure: may change anything before it is signed.
-    /// - Returns: DER.
+    /// Makes a revocation list of this authority.
+    /// - Parameter configure: may change anything before the list is signed.
+    /// - Returns: the DER of the CertificateList.
     public func revocationList(
         _ configure: (inout TestRevocationList) -> Void = { _ in }
     ) throws(TestKitError) -> [UInt8] {

@@ -2,9 +2,9 @@ import Crypto
 
 /// How a certificate is signed (RFC 5280 4.1.1.2).
 public enum TestSignature: Sendable, Hashable {
-    /// The hash functions that signatures are made with.
+    /// The hash functions for signatures.
     public enum Digest: Sendable, Hashable {
-        /// SHA-1, which no verifier should accept any more.
+        /// SHA-1, which verifiers should no longer accept.
         case sha1
         /// SHA-256.
         case sha256
@@ -14,18 +14,18 @@ public enum TestSignature: Sendable, Hashable {
         case sha512
     }
 
-    /// What suits the signing key: ECDSA with the hash of the curve's size, PKCS #1 v1.5 with SHA-256, Ed25519.
+    /// What suits the signing key: ECDSA with a hash of the curve's size, RSA PKCS #1 v1.5 with SHA-256, or Ed25519.
     case automatic
     /// ECDSA (RFC 5758 3.2).
     case ecdsa(Digest)
     /// RSA with the padding of PKCS #1 v1.5 (RFC 4055 5, RFC 3279 2.2.1).
     case rsaPKCS1(Digest)
-    /// RSASSA-PSS with MGF1 of the same hash and a salt of the hash's length (RFC 4055 3.1).
+    /// RSASSA-PSS with MGF1 over the same hash, and a salt of the hash's length (RFC 4055 3.1).
     case rsaPSS(Digest)
     /// Ed25519 (RFC 8410).
     case ed25519
 
-    /// What `automatic` means for a key, any other signature itself.
+    /// What `automatic` means for a kind of key. Any other signature stays as it is.
     func resolved(for kind: TestKey.Kind) -> TestSignature {
         guard self == .automatic else { return self }
         return switch kind {
@@ -37,7 +37,7 @@ public enum TestSignature: Sendable, Hashable {
         }
     }
 
-    /// The AlgorithmIdentifier; `automatic` must have been resolved and is written like Ed25519.
+    /// The AlgorithmIdentifier. `automatic` must be resolved first; otherwise it is written like Ed25519.
     var algorithmIdentifier: [UInt8] {
         switch self {
         case .automatic, .ed25519:
@@ -96,7 +96,7 @@ extension TestSignature.Digest {
         }
     }
 
-    /// Calls `body` with the digest of `bytes`; the type of the digest names the hash to the signing call.
+    /// Calls `body` with the digest of `bytes`. The type of the digest tells the signing call which hash it is.
     func digest<Result>(_ bytes: [UInt8], _ body: (any Crypto.Digest) throws -> Result) rethrows -> Result {
         switch self {
         case .sha1: try body(Insecure.SHA1.hash(data: bytes))

@@ -9,39 +9,39 @@ import Holdfast
 /// let leaf = try authority.leaf(names: ["www.example.com"]) { $0.timestamps = logs.map { TestTimestamp(of: $0) } }
 /// ```
 public struct TestTransparencyLog: Sendable, Hashable {
-    /// What people call it.
+    /// The name of the log, for people.
     public var name: String
-    /// What its timestamps are signed with.
+    /// The key that signs its timestamps.
     public let key: TestKey
 
-    /// Makes a log with a key; logs have keys on P-256 or of RSA (RFC 6962 2.1.4).
+    /// Makes a log with a key. Real logs have P-256 or RSA keys (RFC 6962 2.1.4).
     ///
-    /// Throws `keyGenerationFailed` for keys that cannot be made.
+    /// Throws `keyGenerationFailed` for a key that cannot be made.
     public init(name: String = "Test Log", key: TestKey.Choice = .p256) throws(TestKitError) {
         self.name = name
         self.key = try TestKey(key)
     }
 
-    /// SHA-256 of the key, by which timestamps name the log.
+    /// The SHA-256 of the SubjectPublicKeyInfo, by which timestamps name the log (RFC 6962 3.2).
     public var identifier: [UInt8] { Array(SHA256.hash(data: key.subjectPublicKeyInfoDER)) }
 }
 
-/// A timestamp that a log is to give to a certificate.
+/// A timestamp that a log gives to a certificate.
 public struct TestTimestamp: Sendable {
-    /// Who gives it.
+    /// The log that gives the timestamp.
     public var log: TestTransparencyLog
-    /// When.
+    /// The time that it states.
     public var date: CertificateTime
-    /// The content of its extensions; logs with tiles state an index there, see ``leafIndex(_:)``.
+    /// The content of its extensions. Logs with tiles put an index there; see ``leafIndex(_:)``.
     public var extensions: [UInt8]
-    /// The octet of the version; 0 stands for version 1.
+    /// The octet of the version; 0 means version 1.
     public var version: UInt8 = 0
-    /// Another key than the log's to sign with.
+    /// The key that signs it; nil for the log's key.
     public var signer: TestKey?
     /// Changes the serialized timestamp after it was signed.
     public var change: (@Sendable ([UInt8]) -> [UInt8])?
 
-    /// A timestamp as logs give them, an hour ago.
+    /// Makes a timestamp as logs give them, by default one from an hour ago.
     public init(of log: TestTransparencyLog, at date: CertificateTime = .hours(-1), extensions: [UInt8] = []) {
         self.log = log
         self.date = date
@@ -73,7 +73,7 @@ public struct TestTimestamp: Sendable {
         return change?(encoded) ?? encoded
     }
 
-    /// The extension of a certificate that holds serialized timestamps (RFC 6962 3.3).
+    /// The certificate extension that contains serialized timestamps (RFC 6962 3.3).
     public static func `extension`(of timestamps: [[UInt8]]) -> TestExtension {
         let list = vector(timestamps.flatMap { vector($0, octets: 2) }, octets: 2)
         return TestExtension(.signedCertificateTimestamps, value: TestDER.octetString(list))

@@ -2,9 +2,9 @@ package import Foundation
 package import Holdfast
 
 /// Signs documents as a trust server does: a CMS SignedData with its content attached and without signed attributes
-/// (RFC 5652 5), the smallest that there is, written by no code of the library's.
+/// (RFC 5652 5). This is the smallest possible form, and no code of the library writes it.
 package struct TestTrustServer: Sendable {
-    /// One host of a document; what is nil is left out of it.
+    /// One host of a document. A port that is nil is omitted.
     package struct Host: Sendable {
         let name: String
         let port: Int?
@@ -17,7 +17,7 @@ package struct TestTrustServer: Sendable {
         }
     }
 
-    /// Who signs, with a P-256 key.
+    /// The certificate of the signer, with its P-256 key.
     package let signer: TestCertificate
 
     /// Makes a signer for a customer.
@@ -28,12 +28,12 @@ package struct TestTrustServer: Sendable {
     /// The certificate that an application ships with.
     package var certificate: Data { Data(signer.der) }
 
-    /// A signed document.
+    /// Makes a signed document.
     package func document(customer: String = "gcx", at time: Date, _ hosts: [Host]) throws -> Data {
         try signed(Self.json(customer: customer, at: time, hosts))
     }
 
-    /// The text of a document.
+    /// The JSON of a document.
     package static func json(customer: String, at time: Date, _ hosts: [Host]) throws -> [UInt8] {
         let entries = try hosts.map { host in
             let fingerprints = host.certificates.map { "\"\(Hexadecimal.encode(Pin.certificate($0.der).digest))\"" }
@@ -50,7 +50,7 @@ package struct TestTrustServer: Sendable {
                 .utf8)
     }
 
-    /// Any octets, signed.
+    /// Signs any octets.
     package func signed(_ content: [UInt8]) throws -> Data {
         let certificate = try X509Certificate(der: signer.der)
         let sha256 = TestDER.sequence([TestDER.objectIdentifier([2, 16, 840, 1, 101, 3, 4, 2, 1])])

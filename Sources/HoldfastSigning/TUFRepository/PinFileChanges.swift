@@ -1,9 +1,9 @@
 import Foundation
 import Holdfast
 
-/// What differs between two pin files, in words.
+/// Describes in words what differs between two pin files.
 enum PinFileChanges {
-    /// - Parameter old: nil where there is none yet.
+    /// - Parameter old: the earlier pin file; nil if there is none yet.
     static func words(from old: PinFile?, to new: PinFile) -> [String] {
         var lines: [String] = []
         func differs<Value: Equatable>(_ field: String, _ value: (PinFile) -> Value, _ text: (Value) -> String) {

@@ -2,9 +2,9 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// What a draft changes of what is published, in words for whoever is about to sign it.
+/// Describes in words what a draft changes, for the keyholder who is about to sign it.
 enum TUFChanges {
-    /// - Parameter live: nil before the first publication.
+    /// - Parameter live: the published root; nil before the first publication.
     static func ofRoot(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> [String] {
         let new = TUFRootContents(draft)
         let old = live.map(TUFRootContents.init)
@@ -27,7 +27,7 @@ enum TUFChanges {
         return lines + others(draft, live, except: ["_type", "version", "expires", "keys", "roles", "spec_version"])
     }
 
-    /// Roles that no client of pins knows, and what the known ones say beyond keys and threshold.
+    /// Roles that no client of pins knows, and fields of the known roles other than keys and threshold.
     private static func otherRoles(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> [String] {
         func rest(_ file: TUFMetadataFile?) -> [[UInt8]: [UInt8]] {
             var rest: [[UInt8]: [UInt8]] = [:]
@@ -63,7 +63,7 @@ enum TUFChanges {
         return "\(draft.role.rawValue): version \(draft.version)\(before), until \(draft.expires.formatted(.iso8601))"
     }
 
-    /// Fields that this version knows nothing of, or that never differ in a repository of its own.
+    /// Fields that this version does not know, or that never differ in a repository that it made.
     private static func others(
         _ draft: TUFMetadataFile, _ live: TUFMetadataFile?, except known: Set<String>
     ) -> [String] {
@@ -71,7 +71,7 @@ enum TUFChanges {
         func rest(_ file: TUFMetadataFile?) -> [[UInt8]: [UInt8]] {
             var rest: [[UInt8]: [UInt8]] = [:]
             for (key, value) in file?.signed.members ?? [] where !names.contains(key) { rest[key] = value.canonical }
-            // What a first one has of itself.
+            // The first root always has this field.
             if live == nil { rest[Array("consistent_snapshot".utf8)] = nil }
             return rest
         }
@@ -79,7 +79,7 @@ enum TUFChanges {
             .map { "\(draft.role.rawValue): the field \(text($0)) differs, which this command knows nothing of" }
     }
 
-    /// The names of the values that differ, in their order.
+    /// The names of the values that differ, sorted.
     private static func differing(_ new: [[UInt8]: [UInt8]], _ old: [[UInt8]: [UInt8]]) -> [[UInt8]] {
         Set(new.keys).union(old.keys).filter { new[$0] != old[$0] }.sorted { $0.lexicographicallyPrecedes($1) }
     }
@@ -93,8 +93,8 @@ enum TUFChanges {
 }
 
 extension TUFRepositoryState {
-    /// What the drafts change of what is published, one change a line, for whoever is about to sign them.
-    /// - Throws: ``TUFRepositoryError`` as ``progress()`` does: nobody is shown what nobody should sign.
+    /// What the drafts change in the published repository, one change per line, for the keyholder who is about to sign.
+    /// - Throws: ``TUFRepositoryError`` as ``progress()`` does: a draft that nobody should sign is not shown.
     public func changes() throws(TUFRepositoryError) -> [String] {
         try checkDrafts()
         var lines: [String] = []

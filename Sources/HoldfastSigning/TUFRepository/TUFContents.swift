@@ -3,10 +3,10 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// The contents of the roles but root (sections 4.4 to 4.6), as a repository of pins has them.
+/// Makes the metadata of all roles except root (sections 4.4 to 4.6), for a repository of pins.
 enum TUFContents {
     static let specification = "1.0.34"
-    /// The one target.
+    /// The only target.
     static let target = "pins.json"
 
     static func targets(version: Int64, expires: Date, pins: Data) throws(TUFRepositoryError) -> TUFMetadataFile {
@@ -19,7 +19,7 @@ enum TUFContents {
             of: .targets)
     }
 
-    /// The same targets in a next version.
+    /// The same targets with a new version.
     static func targets(
         _ old: TUFMetadataFile, version: Int64, expires: Date
     ) throws(TUFRepositoryError) -> TUFMetadataFile {
@@ -49,7 +49,7 @@ enum TUFContents {
 
     static func digest(_ data: Data) -> String { HexText.text(of: SHA256.hash(data: data)) }
 
-    /// Length and hash, so that the file with these octets counts and none with more signatures or white space.
+    /// With the length and the hash, so that only these octets count, and no file with more signatures or white space.
     private static func description(of file: TUFMetadataFile) -> JSONTree {
         JSONTree(fields: [
             "version": .integer(file.version), "length": .integer(Int64(file.data.count)),
@@ -76,9 +76,9 @@ enum TUFContents {
     }
 }
 
-/// Pieces of messages.
+/// Writes pieces of messages.
 enum TUFText {
-    /// The beginning of a key id, as people compare them.
+    /// The first 12 characters of a key id, for people to compare.
     static func short(_ id: [UInt8]) -> String { String(decoding: id.prefix(12), as: UTF8.self).quoted }
 
     static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

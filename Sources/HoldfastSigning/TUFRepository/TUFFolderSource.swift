@@ -2,14 +2,14 @@ package import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// Serves a repository from its folder, with some files that are yet to be written.
+/// Serves a repository from its folder, together with files that are not written yet.
 struct TUFFolderSource: RepositorySource {
     let folder: URL
-    /// By their paths in the folder.
+    /// Files that are not written yet, by their paths in the folder.
     var written: [String: Data] = [:]
 
     func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data? {
-        // The names are the repository's own: nothing in them is percent-encoded.
+        // The names are the repository's own, so none of them needs percent-encoding.
         try data("\(file.kind == .metadata ? "metadata" : "targets")/\(file.path)", atMost: limit)
     }
 
@@ -19,7 +19,7 @@ struct TUFFolderSource: RepositorySource {
     }
 }
 
-/// Shows one time.
+/// A clock that stands still.
 package struct TUFFixedClock: WallClock {
     package let now: Date
 
@@ -29,18 +29,18 @@ package struct TUFFixedClock: WallClock {
     static let beforeEverything = TUFFixedClock(now: .distantPast)
 }
 
-/// A client that keeps nothing beyond the process, as every device is before the first time.
+/// A client that stores nothing on disk, like a device on which the app was never launched.
 struct TUFRehearsalClient {
-    /// More roots than clients take in one update: they go on from there in the next.
+    /// More roots than clients download in one update. Clients continue with their next update.
     static let settings = TUFSettings(rootRotations: 1_024)
 
     private let memory = MetadataMemory()
     private let root: Data
 
-    /// - Parameter root: what the app came with.
+    /// - Parameter root: the root metadata that the app shipped with.
     init(root: Data) { self.root = root }
 
-    /// Goes through an update, down to the pin file.
+    /// Runs an update, down to the pin file.
     /// - Returns: the octets of the pin file.
     func pins(from source: TUFFolderSource, at time: Date) async throws(TUFError) -> Data {
         let client = TUFClient(

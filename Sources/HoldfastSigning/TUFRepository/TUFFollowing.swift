@@ -2,41 +2,41 @@ package import Foundation
 import Holdfast
 package import HoldfastTUF
 
-/// How far an app gets that was built with some root: a client goes through an update, and what it came to trust on the
-/// way is looked at afterwards.
+/// How far an app with a certain root can follow a repository: a client runs an update, and this shows what it came to
+/// trust on the way.
 package struct TUFFollowing: Sendable {
-    /// A role, as the client trusts it.
+    /// A role whose metadata the client trusts.
     package struct Role: Sendable {
-        /// The file.
+        /// The metadata file.
         package let file: TUFMetadataFile
-        /// The ids of its keys, by the newest root that the client trusts.
+        /// The ids of its keys, according to the newest root that the client trusts.
         package let keys: [String]
-        /// How many of them have to sign.
+        /// How many of these keys have to sign.
         package let threshold: Int
-        /// The ids of those that have.
+        /// The ids of the keys that have signed.
         package let signed: [String]
     }
 
     /// The version of the root that the app was built with.
     package let appRoot: Int64
-    /// The version of the newest root to which it gets.
+    /// The version of the newest root that the app reaches.
     package let newestRoot: Int64
-    /// What it trusts, in the order of ``TUFRole``; without what it could not get to.
+    /// The metadata that the client trusts, in the order of ``TUFRole``; without the roles that it could not reach.
     package let roles: [Role]
-    /// The octets of the pin file; nil where it gets none.
+    /// The octets of the pin file; nil if the client gets none.
     package let pins: Data?
-    /// Why it gets none.
+    /// Why the client gets no pin file; nil if it gets one.
     package let problem: TUFError?
 
-    /// Goes through an update.
+    /// Runs an update.
     /// - Parameters:
     ///   - source: where the files of the repository are.
-    ///   - root: what the app was built with.
+    ///   - root: the root metadata that the app was built with.
     ///   - time: the current time.
-    /// - Throws: `TUFError` for what is no root.
+    /// - Throws: `TUFError` if `root` is not root metadata. A failed update throws nothing: see ``problem``.
     package init(_ source: some RepositorySource, root: Data, at time: Date) async throws(TUFError) {
         let first = try TUFMetadataFile(root)
-        // Says what it is instead.
+        // If it is another role's metadata, this error says so.
         _ = try first.root()
         let trusted = TUFTrustedFiles()
         let client = TUFClient(
@@ -59,7 +59,7 @@ package struct TUFFollowing: Sendable {
         roles = ([newest] + others).map { Role($0, by: judge) }
     }
 
-    /// More roots than an app takes in one update: it needs several.
+    /// Whether there are more roots than an app with default settings downloads in one update.
     package var needsSeveralUpdates: Bool { newestRoot - appRoot > Int64(TUFSettings().rootRotations) }
 }
 

@@ -2,22 +2,22 @@ public import Foundation
 import Holdfast
 public import HoldfastTUF
 
-/// A file of metadata (section 4.2): signed by nobody yet, by some of its keys or by enough.
+/// A metadata file (section 4.2): not signed yet, signed by some of its keys, or by enough.
 public struct TUFMetadataFile: Sendable {
-    /// The octets, as they are served and passed around.
+    /// The octets, as they are served and passed from keyholder to keyholder.
     public let data: Data
-    /// Whose it is.
+    /// The role that it belongs to.
     public let role: TUFRole
     /// Its version.
     public let version: Int64
-    /// The instant from which on it has expired.
+    /// The first instant at which it has expired.
     public let expires: Date
     let file: SignedFile
 
     static let maximumBytes = TUFSettings.pythonTUF.targetsBytes
 
-    /// Reads a file, without asking who signed it.
-    /// - Throws: `TUFError` for what no client accepts, whoever signed it.
+    /// Reads a file. It does not verify any signature.
+    /// - Throws: `TUFError` if no client would accept the file, whoever signed it.
     public init(_ data: Data) throws(TUFError) {
         let octets = [UInt8](data)
         let summary = try MetadataSummary(octets)
@@ -34,10 +34,10 @@ public struct TUFMetadataFile: Sendable {
         expires = summary.expires
     }
 
-    /// Puts signatures to a content.
+    /// Combines content and signatures.
     /// - Parameters:
     ///   - signed: the content.
-    ///   - signatures: by key id.
+    ///   - signatures: the signatures by key id; empty ones are left out.
     init(_ signed: JSONTree, signatures: [[UInt8]: [UInt8]] = [:]) throws(TUFError) {
         let list = signatures.filter { !$0.value.isEmpty }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
         let elements = list.map { id, signature in
@@ -46,16 +46,16 @@ public struct TUFMetadataFile: Sendable {
         try self.init(Data(JSONTree(fields: ["signatures": .array(elements), "signed": signed]).json))
     }
 
-    /// The content that the signatures are over.
+    /// The content that the signatures cover.
     var signed: JSONTree { file.signed }
 
-    /// Whether both say the same, whoever signed them.
+    /// Whether both have the same content, whoever signed them.
     func saysTheSame(as other: TUFMetadataFile?) -> Bool { other.map { $0.file.canonical == file.canonical } ?? false }
 
-    /// The ids of the keys that signed, by their own word.
+    /// The key ids of the signatures, which are not verified.
     var keyIDs: Set<[UInt8]> { Set(file.signatures.filter { !$0.value.isEmpty }.keys) }
 
-    /// The same with signatures of more keys; those that have signed already stay.
+    /// A copy with the signatures of more keys. Existing signatures stay.
     func signed(by keys: [TUFSigningKey]) throws(TUFRepositoryError) -> TUFMetadataFile {
         var signatures = file.signatures
         do {
@@ -72,13 +72,13 @@ public struct TUFMetadataFile: Sendable {
         }
     }
 
-    /// What a client reads in a root.
-    /// - Throws: `TUFError` where it is none.
+    /// Reads the file as root metadata.
+    /// - Throws: `TUFError` if it is not root metadata.
     func root() throws(TUFError) -> RootMetadata { try RootMetadata(file) }
 }
 
 extension RootMetadata {
-    /// Who signs a role.
+    /// The keys and the threshold of a role.
     func delegator(_ role: TUFRole) -> Delegator {
         switch role {
         case .root: root

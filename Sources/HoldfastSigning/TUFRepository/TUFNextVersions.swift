@@ -2,25 +2,26 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// The versions that timestamp and snapshot get next.
+/// Determines the next versions of timestamp and snapshot.
 ///
-/// They grow by one. A thief of the online key can drive them up to the last one, so that none is left: where a next
-/// root takes that key away, clients forget both roles (section 5.3.11), and what was driven up begins again.
+/// Versions grow by one. A thief of the online key can drive them up to the greatest possible one, so that no next one
+/// is left. If the next root takes that key away, clients forget both roles (section 5.3.11), and a version that was
+/// driven up begins again.
 struct TUFNextVersions {
-    /// Whether clients that know what is published are refused until they find the next root.
+    /// Whether clients that know the published versions refuse the new ones until they find the next root.
     let beginAgain: Bool
     private let live: TUFRepositoryState.Live?
     private let least: Int64
     private let folder: TUFRepositoryFolder
 
-    /// JSON's integers have 53 bits.
+    /// The greatest integer that every JSON reader represents exactly (RFC 8259 6).
     private static let greatest: Int64 = 1 << 53 - 1
-    /// Nobody counts that far: a version a second for a thousand years is less than what is left then.
+    /// No honest publisher counts beyond this. What is left lasts for a version per second for a thousand years.
     private static let highest = greatest - 1 << 35
 
     /// - Parameters:
-    ///   - newRoot: that is published with them.
-    ///   - least: they are greater.
+    ///   - newRoot: the root that is published with them, if there is one.
+    ///   - least: a version that the next ones must exceed.
     init(
         after live: TUFRepositoryState.Live?, with newRoot: TUFMetadataFile?, above least: Int64,
         in folder: TUFRepositoryFolder
@@ -41,7 +42,7 @@ struct TUFNextVersions {
 
     private static func isDrivenUp(_ file: TUFMetadataFile) -> Bool { file.version > highest }
 
-    /// Whether a snapshot cannot stay, whatever it says.
+    /// Whether the published snapshot has to be replaced because of its version.
     var needSnapshot: Bool {
         live.map { $0.snapshot.version <= least || beginAgain && Self.isDrivenUp($0.snapshot) } ?? true
     }
@@ -51,7 +52,7 @@ struct TUFNextVersions {
         return try next(live?.timestamp, of: .timestamp)
     }
 
-    /// A version under which nothing was served yet: such names are never served with another content.
+    /// A version that was never served: clients and caches must never see other content under the same name.
     func snapshot() throws(TUFRepositoryError) -> Int64 {
         guard beginAgain, let live, Self.isDrivenUp(live.snapshot) else {
             return try next(live?.snapshot, of: .snapshot)

@@ -6,9 +6,9 @@ import HoldfastTUF
 
 /// The public key of a role (section 4.2.2).
 ///
-/// Two of them are equal if they have the same id and the same content.
+/// Two keys are equal if they have the same id and the same content.
 public struct TUFPublicKey: Sendable {
-    /// The kinds of key that a repository is made with.
+    /// The kinds of key that a repository can have.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Ed25519 (RFC 8032).
         case ed25519
@@ -20,12 +20,12 @@ public struct TUFPublicKey: Sendable {
         case rsaPSS = "rsa-pss"
     }
 
-    /// The key id. That of a new key is SHA-256 over its canonical JSON, in 64 lower-case hexadecimal digits; that of a
-    /// key in a root is what the root calls it.
+    /// The key id. A new key has the SHA-256 of its canonical JSON, in 64 lower-case hexadecimal digits. A key from a
+    /// root has the id that the root gives it.
     public let id: String
     /// Its kind.
     public let kind: Kind
-    /// As root lists it.
+    /// The key as a root file lists it.
     let tree: JSONTree
 
     private init(_ kind: Kind, _ value: String) {
@@ -45,7 +45,7 @@ public struct TUFPublicKey: Sendable {
         id = HexText.text(of: SHA256.hash(data: tree.canonical))
     }
 
-    /// A key as a root lists it; nil for one that verifies nothing, or whose id nobody could type.
+    /// Reads a key as a root file lists it; nil if it verifies nothing, or if nobody could type its id.
     init?(id: [UInt8], _ tree: JSONTree) {
         guard (1...128).contains(id.count), id.allSatisfy({ (0x21...0x7E).contains($0) }),
             let read = try? MetadataKey(tree), read.identity != nil
@@ -55,7 +55,7 @@ public struct TUFPublicKey: Sendable {
         case .ecdsaP256: kind = .p256
         case .ecdsaP384: kind = .p384
         case .rsaPSS: kind = .rsaPSS
-        // Nobody makes such keys any more.
+        // Nobody makes keys for this scheme any more.
         case .rsaPKCS1: return nil
         }
         self.id = String(decoding: id, as: UTF8.self)
@@ -74,9 +74,9 @@ public struct TUFPublicKey: Sendable {
         self.init(.rsaPSS, key.pemRepresentation)
     }
 
-    /// Reads a public key: PEM of a SubjectPublicKeyInfo (RFC 7468), or what `holdfastctl keygen` prints: Base64 of the
-    /// X9.63 form of P-256, 65 octets, or of the 32 octets of Ed25519.
-    /// - Parameter content: of a file.
+    /// Reads a public key: the PEM of a SubjectPublicKeyInfo (RFC 7468), or what `holdfastctl keygen` prints. That is
+    /// the Base64 of the X9.63 form of a P-256 key, 65 octets, or of the 32 octets of an Ed25519 key.
+    /// - Parameter content: the content of a file, at most 64 KiB.
     /// - Throws: ``SigningError`` `notAKeyFile` or `unsupportedKey`.
     public init(_ content: Data) throws(SigningError) {
         guard content.count <= Self.maximumBytes else {
@@ -123,23 +123,23 @@ public struct TUFPublicKey: Sendable {
     }
 
     private static let maximumBytes = 65_536
-    /// SubjectPublicKeyInfo up to the 32 octets (RFC 8410 4).
+    /// The DER of an Ed25519 SubjectPublicKeyInfo, without the 32 octets of the key (RFC 8410 4).
     private static let ed25519Prefix: [UInt8] = [
         0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
     ]
 
-    /// As clients read it; nil for a key with which none of them verifies.
+    /// The key as clients read it; nil if clients cannot use it.
     private var metadataKey: MetadataKey? { try? MetadataKey(tree) }
 
-    /// Whether both are the same key, whatever they are called.
+    /// Whether both are the same key, whatever their ids are.
     public func isSameKey(as other: TUFPublicKey) -> Bool {
         guard let identity = metadataKey?.identity else { return false }
         return identity == other.metadataKey?.identity
     }
 
-    /// A signature in the form that metadata has it, if it verifies.
-    /// - Parameter signature: 64 octets of Ed25519, an RSA-PSS signature, or of ECDSA either its DER (RFC 3279 2.2.3) or
-    ///   r and s side by side, as PKCS #11 has it.
+    /// A signature in the form that metadata has, if it verifies; otherwise nil.
+    /// - Parameter signature: 64 octets for Ed25519; an RSA-PSS signature; for ECDSA either DER (RFC 3279 2.2.3), or r
+    ///   and s concatenated, as PKCS #11 returns them.
     func accepted(_ signature: [UInt8], over message: [UInt8]) -> [UInt8]? {
         guard let metadataKey else { return nil }
         let sideBySide: Data? =

@@ -2,60 +2,62 @@ public import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// What is to be written so that clients get a next state of a repository, and the state after that.
+/// The files to write so that clients get the next state of a repository, and the state after that.
 ///
-/// ``make(of:in:onlineKeys:lifetimes:includingDrafts:allowing:above:at:)`` makes one only if clients take it: those that
-/// know nothing yet, and those that know what is published now, after each single write.
+/// ``make(of:in:onlineKeys:lifetimes:includingDrafts:allowing:above:at:)`` makes one only if clients accept it after
+/// each single write: new clients, and clients that know what is published now.
 public struct TUFPublication: Sendable {
-    /// A file to be served.
+    /// A file to serve.
     public struct Object: Sendable {
-        /// Relative to the folder that is served, such as `metadata/2.root.json`.
+        /// The path relative to the folder that is served, such as `metadata/2.root.json`.
         public let path: String
-        /// Its content.
+        /// The content of the file.
         public let data: Data
         /// Whether nothing else will ever be served under this name.
         public let isImmutable: Bool
     }
 
-    /// What a publication may do all the same.
+    /// A rule that a publication may break on request.
     public enum Exception: String, Sendable, Hashable, CaseIterable {
         /// The timestamp lasts for less than seven days.
         case lifetime
-        /// The new pins run out before the timestamp does, or have run out already.
+        /// The new pins expire before the timestamp does, or have expired already.
         case expiry
-        /// Between two of the writes clients that fetch file by file are refused. That cannot be avoided where an old
-        /// key is lost: only what both the old and the new keys have signed verifies at every moment. The bundle is
-        /// replaced in one step, so its clients see nothing of it.
+        /// Between two writes, clients that fetch file by file refuse the repository. This cannot be avoided if an old
+        /// key is lost: only files that both the old and the new keys have signed verify at every moment. The bundle is
+        /// replaced in one step, so its clients notice nothing.
         case gap
     }
 
-    /// In the order in which they are written: targets, snapshot, timestamp, root, bundle.
+    /// The files in the order in which they must be written: pin file, targets, snapshot, timestamp, root, bundle. In
+    /// the first publication, the root comes first.
     ///
-    /// The next root comes behind what it judges: clients that find it are judged by its keys from then on, and what
-    /// they find then has to be signed by them already.
+    /// The next root follows the files that it applies to. Once clients find it, they verify everything with its keys,
+    /// so what they find then must be signed with those keys already.
     public private(set) var objects: [Object]
-    /// What is published and prepared afterwards.
+    /// The state of the repository after all files are written.
     public let state: TUFRepositoryState
-    /// Whether clients that fetch file by file are refused between two of the writes.
+    /// Whether clients that fetch file by file refuse the repository between two of the writes.
     public private(set) var hasGap = false
 
-    /// Whether versions begin again, which clients take as soon as they have the next root.
+    /// Whether versions begin again. Clients accept that as soon as they have the next root.
     private let beginsAgain: Bool
-    /// The oldest root, which the oldest app has.
+    /// The oldest root, with which the oldest app started.
     private let firstRoot: TUFMetadataFile
 
-    /// Makes a publication, and has clients go through it.
+    /// Makes a publication, and has clients rehearse it.
     /// - Parameters:
-    ///   - state: what is published and prepared.
-    ///   - folder: where it is.
-    ///   - onlineKeys: sign snapshot and timestamp. While they are being changed, the old ones as well.
+    ///   - state: the published state and the drafts.
+    ///   - folder: the folder of the repository.
+    ///   - onlineKeys: the keys that sign snapshot and timestamp. While these keys are being replaced, the old ones as
+    ///     well.
     ///   - lifetimes: how long the metadata lasts.
-    ///   - includesDrafts: whether what is prepared is published; otherwise what is published is renewed.
-    ///   - exceptions: what is allowed all the same.
-    ///   - version: the greatest version of timestamp and snapshot that clients may know, where that is later than in
-    ///     the folder, for example because the folder was put back from a copy; at most 2^52.
+    ///   - includesDrafts: whether the drafts are published. If not, the published metadata is renewed.
+    ///   - exceptions: the rules that this publication may break.
+    ///   - version: the greatest version of timestamp and snapshot that clients may know, if it is greater than in the
+    ///     folder, for example because the folder was restored from a copy; at most 2^52.
     ///   - time: the current time.
-    /// - Throws: ``TUFRepositoryError``; then nothing may be written.
+    /// - Throws: ``TUFRepositoryError``; in that case nothing may be written.
     public static func make(
         of state: TUFRepositoryState, in folder: TUFRepositoryFolder, onlineKeys: [TUFSigningKey],
         lifetimes: TUFRepositoryState.Lifetimes = .init(), includingDrafts includesDrafts: Bool = true,
@@ -95,7 +97,8 @@ public struct TUFPublication: Sendable {
         firstRoot = first
         if includesDrafts { try Self.requireSignatures(state) }
         let judges = [live?.root, newRoot].compactMap(\.self)
-        // One that still says what is so, that every judge takes, and that the timestamp does not outlast, stays.
+        // The published snapshot stays if it is still correct, if every judge accepts it, and if it does not expire
+        // before the timestamp.
         let end = time.addingTimeInterval(lifetimes.timestamp.inSeconds)
         let versions = try TUFNextVersions(after: live, with: newRoot, above: version, in: folder)
         beginsAgain = versions.beginAgain
@@ -134,8 +137,9 @@ public struct TUFPublication: Sendable {
         self.state = next
     }
 
-    /// The machine where pins are prepared has a clock of its own, and signatures may take weeks. Clients that get the
-    /// pins may find nothing newer for as long as the timestamp lasts.
+    /// Checks again that the pins last long enough. The machine on which they were prepared has its own clock, and
+    /// collecting signatures may take weeks. Clients that get these pins may find nothing newer for as long as the
+    /// timestamp lasts.
     private static func requireEnd(of pins: Data, after least: Date) throws(TUFRepositoryError) {
         let end = try TUFRepositoryState.pinFile(pins).end
         guard let end, end > least else {
@@ -166,7 +170,7 @@ public struct TUFPublication: Sendable {
         return true
     }
 
-    /// The keys that sign a role under any of the roots.
+    /// Those of the keys that sign a role according to any of the roots.
     private static func keys(
         _ keys: [TUFSigningKey], of role: TUFRole, _ judges: [TUFMetadataFile]
     ) throws(TUFRepositoryError) -> [TUFSigningKey] {
@@ -183,7 +187,8 @@ public struct TUFPublication: Sendable {
 
     // MARK: Rehearsal
 
-    /// Section 6.2 has everything but the bundle: that is Holdfast's own, and what clients fetch in one request.
+    /// Adds the bundle. Section 6.2 orders all other files; the bundle is Holdfast's own, and clients fetch it in one
+    /// request.
     private mutating func addBundle(_ folder: TUFRepositoryFolder, at time: Date) async throws(TUFRepositoryError) {
         let clock = TUFFixedClock(now: time)
         do {
@@ -206,7 +211,7 @@ public struct TUFPublication: Sendable {
         }
     }
 
-    /// Clients that know nothing, and one that knew what was published, after each write.
+    /// After each write, has a new client and one that knows the previous publication run an update.
     private mutating func rehearse(
         _ folder: TUFRepositoryFolder, from live: TUFRepositoryState.Live?, allowing exceptions: Set<Exception>,
         at time: Date
@@ -215,7 +220,7 @@ public struct TUFPublication: Sendable {
         let seasoned = TUFRehearsalClient(root: firstRoot.data)
         var isWhole = false
         if let live {
-            // As it knew them while they lasted, so that it would notice a version that goes back.
+            // It updated while everything was valid, so that it notices a version that goes back.
             let end =
                 (live.roots.suffix(1) + [live.timestamp, live.snapshot, live.targets]).map(\.expires).min() ?? time
             do throws(TUFError) {
@@ -231,13 +236,13 @@ public struct TUFPublication: Sendable {
             let problem: TUFError
             do throws(TUFError) {
                 _ = try await TUFRehearsalClient(root: firstRoot.data).pins(from: source, at: time)
-                // What it knows are the versions of a thief, which it forgets with the next root.
+                // It knows a thief's versions, which it forgets with the next root.
                 if isFinal || !beginsAgain { _ = try await seasoned.pins(from: source, at: time) }
                 continue
             } catch {
                 problem = error
             }
-            // Where nothing verified before, nothing is lost on the way.
+            // If nothing verified before, nothing is lost between the writes.
             guard isFinal || isWhole else { continue }
             guard !isFinal else { throw Self.refusal("in the end: \(problem)") }
             guard exceptions.contains(.gap) else {

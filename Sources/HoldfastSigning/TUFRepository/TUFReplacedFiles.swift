@@ -2,10 +2,10 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// What a folder has served under the names that always mean the newest, by SHA-256.
+/// What a folder has served under the names of the files that are replaced, by SHA-256.
 ///
-/// An upload replaces only what is known here. A timestamp that is unknown was published from another folder, and would be
-/// rolled back.
+/// An upload replaces only files that are known here. An unknown timestamp was published from another folder, and
+/// replacing it would roll it back.
 struct TUFReplacedFiles: Sendable, Equatable {
     private struct File: Codable {
         static let version = 1
@@ -14,12 +14,12 @@ struct TUFReplacedFiles: Sendable, Equatable {
         var replaced: [String: [String]]
     }
 
-    /// For each name. So many publications may wait for an upload.
+    /// The most digests for each name: as many publications may wait for an upload.
     private static let maximumCount = 100
-    /// Far more than that takes.
+    /// Far more bytes than these digests take.
     static let maximumBytes = 1 << 16
 
-    /// By the path of the object, the newest first.
+    /// The digests by the path of the object, the newest first.
     private var digests: [String: [String]] = [:]
 
     init() {}
@@ -39,13 +39,13 @@ struct TUFReplacedFiles: Sendable, Equatable {
 
     subscript(_ path: String) -> [String] { digests[path] ?? [] }
 
-    /// Adds what is about to be replaced.
+    /// Adds a file that is about to be replaced.
     mutating func add(_ data: Data, at path: String) {
         let digest = TUFContents.digest(data)
         digests[path] = Array(([digest] + self[path].filter { $0 != digest }).prefix(Self.maximumCount))
     }
 
-    /// As the folder keeps it, always the same for the same content.
+    /// The file that the folder keeps. The same content always gives the same octets.
     func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -4,16 +4,17 @@ public import Holdfast
 public struct TUFRepositoryError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// What is published does not verify, or a file in the folder is none.
+        /// The published repository does not verify, or a file in the folder is not what its name says.
         case damaged
-        /// There is no repository in the folder, or there is one already.
+        /// There is no repository in the folder, or there is one although a new one should be made.
         case wrongPlace
-        /// A threshold that no keys reach, a role without keys, or an online key that signs root or targets.
+        /// A threshold is greater than the number of keys, a role has no keys or one key twice, or an online key signs
+        /// root or targets.
         case invalidRoles
-        /// A root in which a key id stands for another key than in the root before, or for one that it is not the hash
-        /// of, or in which one key has two ids.
+        /// In a root, a key id names another key than in the root before, or a new key's id is not its hash, or one key
+        /// has two ids.
         case invalidKeys
-        /// The pin file is none that clients take from a repository.
+        /// Clients would not accept this pin file from a repository.
         case invalidPins
         /// There is no draft to sign.
         case nothingToSign
@@ -21,23 +22,24 @@ public struct TUFRepositoryError: HoldfastError {
         case notSigned
         /// A signature of a draft does not verify.
         case invalidSignature
-        /// What signs with a key that is elsewhere gave no signature.
+        /// The program or closure that signs with a key in a token or a key service gave no signature.
         case signerFailed
-        /// What signs with a key that is elsewhere gave a signature that does not verify.
+        /// The program or closure that signs gave a signature that does not verify.
         case wrongSignature
-        /// The key signs nothing of what it was given for.
+        /// The key does not belong to the role.
         case otherKey
-        /// A draft does not follow on what is published.
+        /// A draft does not have the version after the published one, or no greater version is left.
         case wrongVersion
-        /// Metadata would last too short a time.
+        /// Metadata or pins would not last long enough.
         case tooShort
-        /// Clients would refuse what is to be published, in the end or on the way there.
+        /// Clients would refuse what should be published, either at the end or between two writes.
         case refusedByClients
-        /// `bundle.json` and the files are of different versions: a publication was interrupted, or one of them put back.
+        /// `bundle.json` and the files have different versions: a publication was interrupted, or one of them was
+        /// restored from a copy.
         case outOfStep
         /// A file cannot be read or written.
         case storage
-        /// Metadata cannot be written: it is larger than clients take, or a key failed.
+        /// Metadata cannot be written: it is larger than clients accept, or a key failed.
         case cannotBeWritten
     }
 

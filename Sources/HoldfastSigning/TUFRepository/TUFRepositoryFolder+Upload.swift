@@ -1,18 +1,19 @@
 public import Foundation
 import Holdfast
 
-/// Repositories that are not served from the folder itself, but from an object store or a CDN.
+/// Support for repositories that are served from an object store or a CDN instead of the folder itself.
 extension TUFRepositoryFolder {
     private var replacedFile: URL { folder.appending(path: "replaced.json") }
 
-    /// Says how what is published gets to an object store: everything that clients of every age need of it. What is there
-    /// already is not uploaded again.
+    /// Lists what an object store has to contain: everything that clients of any age need from the published
+    /// repository. An upload skips what is there already.
     ///
-    /// Objects are in the order of a publication, so that a store that holds the publication before verifies after each
-    /// of them. Upload after each publication: a store that is several behind verifies before and after.
+    /// Objects are in the order of a publication. If the store has the publication before this one, it verifies after
+    /// each object. Upload after each publication: a store that is several publications behind verifies only before and
+    /// after the upload.
     /// - Parameter time: the current time.
-    /// - Throws: ``TUFRepositoryError`` `refusedByClients` where clients would not take what is published, `wrongPlace`
-    ///   where nothing is, `damaged`, `storage`.
+    /// - Throws: ``TUFRepositoryError``; `refusedByClients` if clients would not accept the published repository,
+    ///   `outOfStep` if the bundle and the files differ, `wrongPlace` if nothing is published, `damaged`, `storage`.
     public func uploadPlan(at time: Date) async throws(TUFRepositoryError) -> TUFUploadPlan {
         let state = try await state()
         guard let live = state.live else {
@@ -35,13 +36,14 @@ extension TUFRepositoryFolder {
         return TUFUploadPlan(objects, replacing: try replaced())
     }
 
-    /// Says what a publication would write, with the headers and preconditions of an object store.
+    /// Lists what a publication would write, with the headers and preconditions for an object store.
     /// - Throws: ``TUFRepositoryError`` `damaged`, `storage`.
     public func uploadPlan(of publication: TUFPublication) throws(TUFRepositoryError) -> TUFUploadPlan {
         TUFUploadPlan(publication.objects, replacing: try replaced(by: publication))
     }
 
-    /// Remembers what a publication replaces, before it does: a process that is killed in between has forgotten nothing.
+    /// Remembers the files that a publication replaces. This happens first, so that nothing is forgotten if the process
+    /// is killed.
     func writeReplaced(by publication: TUFPublication) throws(TUFRepositoryError) {
         let replaced = try replaced(by: publication)
         guard replaced != TUFReplacedFiles() else { return }

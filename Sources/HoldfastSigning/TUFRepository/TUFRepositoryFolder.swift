@@ -3,23 +3,23 @@ import Holdfast
 package import HoldfastTUF
 
 /// The folder of a repository: `public`, which any web server serves as it is, and `draft`, which the keyholders pass
-/// around.
+/// on to each other.
 ///
-/// `public` has `bundle.json`, and the folders `metadata` and `targets` as every client of The Update Framework knows
-/// them. `replaced.json` says what was served before, which ``uploadPlan(at:)`` needs. Whoever changes the folder makes
-/// sure that nobody else does so meanwhile.
+/// `public` contains `bundle.json`, and the folders `metadata` and `targets` as every TUF client knows them.
+/// `replaced.json` lists what was served before, which ``uploadPlan(at:)`` needs. A caller that changes the folder must
+/// make sure that nobody else changes it at the same time.
 public struct TUFRepositoryFolder: Sendable {
     /// The folder.
     public let folder: URL
 
-    /// Names a folder; nothing is read or made yet.
+    /// Names a folder. It reads and creates nothing yet.
     public init(_ folder: URL) { self.folder = folder }
 
-    /// What a web server serves.
+    /// The folder that a web server serves.
     public var published: URL { folder.appending(path: "public") }
     private var draft: URL { folder.appending(path: "draft") }
 
-    /// Where clients find everything in one file.
+    /// The file in which clients find everything.
     static let bundleName = "bundle.json"
     private static let (rootDraft, targetsDraft, pinsDraft) = ("root.json", "targets.json", "pins.json")
     private static let maximumPinFile = TUFSettings().targetBytes
@@ -34,17 +34,17 @@ public struct TUFRepositoryFolder: Sendable {
 
     // MARK: Reading
 
-    /// What is published, as clients of single files find it.
+    /// The published repository, as clients find it that download file by file.
     package var source: some RepositorySource { TUFFolderSource(folder: published) }
 
-    /// What is published, as clients of the bundle find it; nil where there is none.
+    /// The published bundle; nil if there is none.
     /// - Throws: ``TUFRepositoryError`` `storage`.
     package func publishedBundle() throws(TUFRepositoryError) -> Data? {
         try read(published.appending(path: Self.bundleName), atMost: Self.maximumBundle)
     }
 
-    /// Reads the state, and verifies what is published as a client does that has the first root; that metadata has
-    /// expired is no error.
+    /// Reads the state. It verifies the published repository as a client with the first root does, except that expired
+    /// metadata is not an error.
     /// - Throws: ``TUFRepositoryError``.
     public func state() async throws(TUFRepositoryError) -> TUFRepositoryState {
         guard isThere else {
@@ -56,7 +56,7 @@ public struct TUFRepositoryFolder: Sendable {
         state.draftRoot = try file(Self.rootDraft)
         state.draftTargets = try file(Self.targetsDraft)
         state.draftPins = try read(draft.appending(path: Self.pinsDraft), atMost: Self.maximumPinFile)
-        // A publication that was killed on its way leaves drafts that are published already.
+        // A publication that was killed halfway leaves drafts that are published already.
         if TUFRepositoryState.isPublished(state.draftRoot, as: state.live?.root) { state.draftRoot = nil }
         if TUFRepositoryState.isPublished(state.draftTargets, as: state.live?.targets) {
             (state.draftTargets, state.draftPins) = (nil, nil)
@@ -65,7 +65,7 @@ public struct TUFRepositoryFolder: Sendable {
         return state
     }
 
-    /// What clients get; nil where no timestamp has been published yet, without which there is nothing for them.
+    /// What clients get; nil before the first timestamp is published, because without one clients get nothing.
     private func live() async throws(TUFRepositoryError) -> TUFRepositoryState.Live? {
         let source = TUFFolderSource(folder: published)
         guard FileManager.default.fileExists(atPath: published.appending(path: "metadata/timestamp.json").path) else {
@@ -100,9 +100,9 @@ public struct TUFRepositoryFolder: Sendable {
         }
     }
 
-    /// Has a client that came with the first root go through what is published, as `bundle.json` and file by file.
+    /// Has a client with the first root update from the published repository, from `bundle.json` and file by file.
     /// - Parameter time: the current time.
-    /// - Throws: ``TUFRepositoryError`` `refusedByClients`, `outOfStep`, `damaged` where there is no root, `storage`.
+    /// - Throws: ``TUFRepositoryError`` `refusedByClients`, `outOfStep`, `damaged` if there is no root, `storage`.
     public func verify(at time: Date) async throws(TUFRepositoryError) {
         guard let root = try read(published.appending(path: "metadata/1.root.json"), atMost: TUFSettings().rootBytes)
         else {
@@ -128,7 +128,7 @@ public struct TUFRepositoryFolder: Sendable {
         throw TUFRepositoryError(.refusedByClients, expected: "a repository that clients take", found: problem)
     }
 
-    /// The bundle and the files are written one after the other, and proved one by one: an old bundle verifies as well.
+    /// Compares the bundle with the files. They are written and verified separately, and an old bundle verifies too.
     private static func requireSame(_ data: Data, _ live: TUFRepositoryState.Live) throws {
         let bundle = try RepositoryBundle([UInt8](data), maximumBytes: maximumBundle)
         func require(_ role: TUFRole, _ bundled: Int64?, _ file: Int64, isSame: Bool) throws(TUFRepositoryError) {
@@ -150,8 +150,8 @@ public struct TUFRepositoryFolder: Sendable {
         }
     }
 
-    /// A pin file that was published at some time, by the version of the targets role; nil where it is not there any
-    /// more. Nobody's signature is looked at.
+    /// A pin file that was once published, by the version of the targets role; nil if it is no longer there. No
+    /// signature is verified.
     public func publishedPins(ofTargets version: Int64) -> Data? {
         let metadata = published.appending(path: "metadata/\(version).targets.json")
         guard let data = try? read(metadata, atMost: TUFMetadataFile.maximumBytes),
@@ -186,10 +186,10 @@ public struct TUFRepositoryFolder: Sendable {
 
     // MARK: Writing
 
-    /// Writes what is being prepared, and removes what is no longer.
+    /// Writes the drafts of a state, and removes drafts that it no longer has.
     /// - Throws: ``TUFRepositoryError`` `storage`.
     public func writeDrafts(_ state: TUFRepositoryState) throws(TUFRepositoryError) {
-        // The pin file first: targets that list another than the one beside them are refused.
+        // Write the pin file first: targets that do not list the pin file beside them are refused.
         for (name, data) in [
             (Self.pinsDraft, state.draftPins), (Self.targetsDraft, state.draftTargets?.data),
             (Self.rootDraft, state.draftRoot?.data),
@@ -207,8 +207,9 @@ public struct TUFRepositoryFolder: Sendable {
         }
     }
 
-    /// Writes a publication, each object in one step and in its order, so that at every moment clients find a repository
-    /// that verifies. A process that is killed on the way publishes again: it goes on from what clients get then.
+    /// Writes a publication. Each object is written in one step and in its order, so that clients find a repository
+    /// that verifies at every moment. If the process is killed halfway, publish again: the next publication starts from
+    /// what clients get then.
     /// - Throws: ``TUFRepositoryError`` `storage`.
     public func write(_ publication: TUFPublication) throws(TUFRepositoryError) {
         try writeReplaced(by: publication)
@@ -220,7 +221,7 @@ public struct TUFRepositoryFolder: Sendable {
         try write(object.data, to: published.appending(path: object.path))
     }
 
-    /// Readable by everybody: there is no secret in it, and a web server is another user.
+    /// Writes a file that everybody can read: it contains no secret, and the web server runs as another user.
     func write(_ data: Data, to file: URL) throws(TUFRepositoryError) {
         do {
             let parent = file.deletingLastPathComponent()
@@ -228,7 +229,7 @@ public struct TUFRepositoryFolder: Sendable {
             for folder in isServed ? [published, parent] : [parent] {
                 guard !FileManager.default.fileExists(atPath: folder.path) else { continue }
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-                // Whatever the umask: a file is read by those who may enter its folder.
+                // Regardless of the umask: nobody can read a file in a folder that they may not enter.
                 guard isServed else { continue }
                 try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
             }

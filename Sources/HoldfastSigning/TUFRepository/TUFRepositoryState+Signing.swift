@@ -3,34 +3,34 @@ import Holdfast
 import HoldfastTUF
 
 extension TUFRepositoryState {
-    /// How many of the keys of a role have signed a draft, and how many have to.
+    /// Which keys of a role have signed a draft, and how many have to.
     public struct Progress: Sendable, Hashable {
-        /// Whose draft it is: root or targets.
+        /// The role of the draft: root or targets.
         public let role: TUFRole
-        /// The version of the root whose keys are counted. A next root needs signatures by the keys of the one before
-        /// and by its own; next targets by those of the root that clients have then.
+        /// The version of the root whose keys are counted. A new root needs signatures by the keys of the root before
+        /// it and by its own keys. New targets need signatures by the keys of the root that clients have then.
         public let root: Int64
         /// The ids of the keys that have signed.
         public let signed: [String]
-        /// The ids of those that could.
+        /// The ids of the keys that have not signed yet.
         public let missing: [String]
         /// How many have to sign.
         public let threshold: Int
 
-        /// Whether enough have signed.
+        /// Whether enough keys have signed.
         public var isEnough: Bool { signed.count >= threshold }
     }
 
-    /// Which root is asked who signs.
+    /// The root whose keys a caller asks for.
     public enum RootChoice: Sendable, Hashable {
-        /// The newest that clients get.
+        /// The newest root that clients get.
         case published
-        /// The one that is being prepared, where there is one.
+        /// The root that is being prepared, or the published one if there is no draft.
         case newest
     }
 
-    /// Who signs a role: key ids, and how many of them have to.
-    /// - Throws: ``TUFRepositoryError`` where there is no root.
+    /// The ids of a role's keys, and how many of them have to sign.
+    /// - Throws: ``TUFRepositoryError`` if there is no root.
     public func keys(
         of role: TUFRole, in choice: RootChoice = .newest
     ) throws(TUFRepositoryError) -> (ids: [String], threshold: Int) {
@@ -41,16 +41,16 @@ extension TUFRepositoryState {
         return (delegator.keyIDs.map { String(decoding: $0, as: UTF8.self) }, delegator.threshold)
     }
 
-    /// The keys of roles, by the root that is published and by the one that is being prepared; each once. Keys with which
-    /// nobody signs any more, such as those of RSA with PKCS #1 v1.5, are left out.
+    /// The keys of roles, according to the published root and to the draft; each key once. Keys with which nobody signs
+    /// any more, such as those for RSA with PKCS #1 v1.5, are left out.
     public func publicKeys(of roles: [TUFRole]) -> [TUFPublicKey] {
         var ids: Set<String> = []
         return judges.map(TUFRootContents.init).flatMap { root in roles.flatMap { root.publicKeys(of: $0) } }
             .filter { ids.insert($0.id).inserted }
     }
 
-    /// Which of the keys of a role have signed its file, by the published root.
-    /// - Throws: ``TUFRepositoryError`` where there is no root.
+    /// The ids of those keys of a role that have signed its file, according to the published root.
+    /// - Throws: ``TUFRepositoryError`` if there is no root.
     public func signers(of file: TUFMetadataFile) throws(TUFRepositoryError) -> [String] {
         guard let root = live?.root else {
             throw TUFRepositoryError(.wrongPlace, expected: "a root", found: "none")
@@ -58,9 +58,9 @@ extension TUFRepositoryState {
         return try Self.delegator(file.role, root).signers(of: file.file).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What the drafts still need, before they are published.
-    /// - Throws: ``TUFRepositoryError`` where a draft does not follow on what is published, or a signature does not
-    ///   verify.
+    /// What the drafts still need before they can be published.
+    /// - Throws: ``TUFRepositoryError`` if a draft does not follow the published version, or has a signature that does
+    ///   not verify.
     public func progress() throws(TUFRepositoryError) -> [Progress] {
         try checkDrafts()
         var all: [Progress] = []
@@ -71,10 +71,10 @@ extension TUFRepositoryState {
         return all
     }
 
-    /// Adds the signature of a key to every draft that it may sign.
+    /// Adds a key's signature to every draft that the key may sign.
     ///
-    /// It signs nothing that does not follow on what is published, or that bears a signature which does not verify.
-    /// - Returns: the roles whose drafts it has signed, also those that it had signed before.
+    /// It signs nothing if a draft does not follow the published version, or has a signature that does not verify.
+    /// - Returns: the roles whose drafts the key has now signed, even if it had signed them before.
     /// - Throws: ``TUFRepositoryError`` `nothingToSign`, `otherKey`, `wrongVersion`, `invalidSignature`, `invalidPins`.
     public mutating func sign(by key: TUFSigningKey) throws(TUFRepositoryError) -> [TUFRole] {
         guard !hasNoDraft else {
@@ -98,7 +98,7 @@ extension TUFRepositoryState {
         return signed
     }
 
-    /// Whether drafts follow on what is published, and bear no signature that does not verify.
+    /// Checks that drafts follow the published versions, and have no signature that does not verify.
     func checkDrafts() throws(TUFRepositoryError) {
         if let draftRoot {
             try check(draftRoot, of: .root, after: live?.root)
@@ -157,7 +157,7 @@ extension TUFRepositoryState {
 }
 
 extension TUFMetadataFile {
-    /// The SHA-256 that a targets file lists for the pin file; nil where it lists another.
+    /// The SHA-256 that a targets file lists for the pin file, in hexadecimal; nil if it lists none.
     var listedPins: [UInt8]? {
         guard case .text(let digits)? = signed["targets"]?["pins.json"]?["hashes"]?["sha256"] else { return nil }
         return Array(digits)

@@ -2,13 +2,13 @@ public import Foundation
 public import Holdfast
 import HoldfastTUF
 
-/// A repository of pins as its keyholders have it: what clients get, and what is being prepared.
+/// A repository of pins as its keyholders see it: what clients get, and what is being prepared.
 ///
-/// A value: ``TUFRepositoryFolder`` reads and writes it.
+/// ``TUFRepositoryFolder`` reads and writes it.
 public struct TUFRepositoryState: Sendable {
     /// What clients get.
     public struct Live: Sendable {
-        /// Every root, from the first on.
+        /// All roots, beginning with the first.
         public let roots: [TUFMetadataFile]
         /// The timestamp file.
         public let timestamp: TUFMetadataFile
@@ -25,16 +25,18 @@ public struct TUFRepositoryState: Sendable {
 
     /// How long metadata lasts.
     public struct Lifetimes: Sendable, Hashable {
-        /// Of root; 365 days by default. When it ends, no client takes anything new before there is another.
+        /// The lifetime of a root; 365 days by default. After that, clients accept nothing new until there is another
+        /// root.
         public var root: Duration
-        /// Of targets; 365 days by default.
+        /// The lifetime of targets; 365 days by default.
         public var targets: Duration
-        /// Of snapshot; 90 days by default. It is renewed when a timestamp would outlast it.
+        /// The lifetime of a snapshot; 90 days by default. It is renewed if it would expire before the timestamp.
         public var snapshot: Duration
-        /// Of timestamp; 14 days by default. For so long nobody can keep clients from noticing something new.
+        /// The lifetime of a timestamp; 14 days by default. Somebody who serves old files can hide a newer publication
+        /// from clients for at most this long.
         public var timestamp: Duration
 
-        /// Sets them; the defaults suit keyholders who meet once a year, and a machine that renews each day.
+        /// Sets the lifetimes. The defaults suit keyholders who meet once a year, and a machine that renews every day.
         public init(
             root: Duration = .seconds(365 * 86_400), targets: Duration = .seconds(365 * 86_400),
             snapshot: Duration = .seconds(90 * 86_400), timestamp: Duration = .seconds(14 * 86_400)
@@ -45,17 +47,17 @@ public struct TUFRepositoryState: Sendable {
             self.timestamp = timestamp
         }
 
-        /// What a timestamp lasts at least: so much time there is to mend a publisher that stopped on a Friday.
+        /// The shortest lifetime of a timestamp: enough time to repair a publisher that stopped on a Friday.
         public static let shortestTimestamp = Duration.seconds(7 * 86_400)
     }
 
-    /// nil before the first publication.
+    /// What clients get; nil before the first publication.
     public internal(set) var live: Live?
     /// The next root, if one is being prepared.
     public internal(set) var draftRoot: TUFMetadataFile?
-    /// The next targets, if they are being prepared.
+    /// The next targets file, if one is being prepared.
     public internal(set) var draftTargets: TUFMetadataFile?
-    /// The pin file of the next targets.
+    /// The octets of the pin file that the next targets list.
     public internal(set) var draftPins: Data?
 
     init(live: Live? = nil) { self.live = live }
@@ -66,10 +68,10 @@ public struct TUFRepositoryState: Sendable {
     /// The newest root, published or not.
     public var newestRoot: TUFMetadataFile? { draftRoot ?? live?.root }
 
-    /// The roots that judge what is published next: a client may have walked to the one or the other.
+    /// The roots whose keys must have signed what is published next, because a client may have reached either of them.
     var judges: [TUFMetadataFile] { [live?.root, draftRoot].compactMap(\.self) }
 
-    /// Whether a file is what is published, so that a publication that was interrupted had come so far.
+    /// Whether a draft is published already, because a publication was interrupted after it had written this file.
     static func isPublished(_ draft: TUFMetadataFile?, as live: TUFMetadataFile?) -> Bool {
         draft.map { $0.saysTheSame(as: live) } ?? false
     }
@@ -78,9 +80,9 @@ public struct TUFRepositoryState: Sendable {
 // MARK: Preparing
 
 extension TUFRepositoryState {
-    /// Begins a repository: its first root, signed by nobody.
+    /// Begins a repository, with a first root that is not signed yet.
     /// - Parameters:
-    ///   - roles: who signs each of the four roles.
+    ///   - roles: the keys and the threshold of each of the four roles.
     ///   - lifetimes: how long the root lasts.
     ///   - time: the current time.
     /// - Throws: ``TUFRepositoryError`` `invalidRoles`.
@@ -98,12 +100,13 @@ extension TUFRepositoryState {
         draftRoot = try contents.file()
     }
 
-    /// Prepares new pins: the next version of the targets role, signed by nobody. What was being prepared of it is gone.
+    /// Prepares new pins: the next version of the targets role, not signed yet. It replaces an earlier draft of
+    /// targets.
     /// - Parameters:
-    ///   - pins: the octets of a pin file, with all that a signed one needs.
+    ///   - pins: the octets of a pin file that meets the requirements for signed ones.
     ///   - lifetimes: how long the metadata lasts.
     ///   - time: the current time.
-    /// - Returns: the pin file.
+    /// - Returns: the pin file that was read.
     /// - Throws: ``TUFRepositoryError`` `invalidPins`.
     @discardableResult
     public mutating func prepare(
@@ -121,16 +124,18 @@ extension TUFRepositoryState {
         return file
     }
 
-    /// Prepares a next root in which a role has other keys; what was being prepared of root goes on from there, and its
-    /// signatures are gone. Where the keys of targets change, the next targets are prepared as well, with the same pins.
+    /// Prepares a new root in which a role has other keys. If a root is being prepared already, the change is added to
+    /// it, and its signatures are removed. If the keys of targets change, new targets with the same pins are prepared
+    /// as well.
     /// - Parameters:
-    ///   - role: whose keys change.
-    ///   - new: keys that are added.
-    ///   - old: key ids, in hexadecimal, that are removed.
+    ///   - role: the role whose keys change.
+    ///   - new: the keys to add.
+    ///   - old: the ids of the keys to remove, as the root has them.
     ///   - threshold: how many have to sign; nil for as many as before.
-    ///   - lifetimes: how long the root lasts, also where nothing else changes.
+    ///   - lifetimes: how long the new root lasts, even if nothing else changes, and the new targets.
     ///   - time: the current time.
-    /// - Throws: ``TUFRepositoryError`` `invalidRoles`, `otherKey` for a key that the role has not.
+    /// - Throws: ``TUFRepositoryError`` `invalidRoles`, `invalidKeys`, `otherKey` if the role does not have a key to
+    ///   remove, `wrongPlace` if there is no root.
     public mutating func change(
         _ role: TUFRole, adding new: [TUFPublicKey] = [], removing old: [String] = [], threshold: Int? = nil,
         lifetimes: Lifetimes = Lifetimes(), at time: Date
@@ -163,7 +168,7 @@ extension TUFRepositoryState {
         draftPins = live.pins
     }
 
-    /// Forgets what is being prepared.
+    /// Discards all drafts.
     public mutating func discardDrafts() { (draftRoot, draftTargets, draftPins) = (nil, nil, nil) }
 
     static func pinFile(_ data: Data) throws(TUFRepositoryError) -> PinFile {

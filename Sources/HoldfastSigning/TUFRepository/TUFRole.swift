@@ -6,21 +6,21 @@ public enum TUFRole: String, Sendable, Hashable, CaseIterable, Codable {
     case targets
     /// Says which version of the targets role is the newest.
     case snapshot
-    /// Says which snapshot is the newest, and that somebody still watches over it.
+    /// Says which snapshot is the newest, and that somebody still maintains the repository.
     case timestamp
 
-    /// Whether its key is on the machine that publishes, where it signs by itself every day or so.
+    /// Whether its key is on the machine that publishes, where it signs without a person, every day or so.
     public var isOnline: Bool { self == .snapshot || self == .timestamp }
 }
 
-/// Who signs a role: keys, and how many of them have to.
+/// The keys of a role, and how many of them have to sign.
 public struct TUFRoleKeys: Sendable, Hashable {
-    /// The keys; one of them once.
+    /// The keys; each of them once.
     public var keys: [TUFPublicKey]
     /// How many of them have to sign.
     public var threshold: Int
 
-    /// Says who signs a role.
+    /// Makes the keys of a role.
     public init(_ keys: [TUFPublicKey], threshold: Int = 1) {
         self.keys = keys
         self.threshold = threshold

@@ -14,7 +14,7 @@ struct TUFRootContents {
     var expires: Date
     private(set) var roles: [TUFRole: Role] = [:]
     private var keys: [[UInt8]: JSONTree] = [:]
-    /// With the fields that this version does not know, which stay.
+    /// The whole content. It preserves fields that this version does not know.
     private let tree: JSONTree
 
     init(version: Int64, expires: Date) {
@@ -26,7 +26,7 @@ struct TUFRootContents {
         ])
     }
 
-    /// Reads a root, which clients could read as well.
+    /// Reads a root file.
     init(_ file: TUFMetadataFile) {
         (version, expires, tree) = (file.version, file.expires, file.signed)
         for (id, key) in file.signed["keys"]?.members ?? [] { keys[id] = key }
@@ -40,18 +40,18 @@ struct TUFRootContents {
         }
     }
 
-    /// The keys of a role that can sign.
+    /// The keys of a role, without those with which nobody can sign.
     func publicKeys(of role: TUFRole) -> [TUFPublicKey] {
         (roles[role]?.keyIDs ?? []).compactMap { id in keys[id].flatMap { TUFPublicKey(id: id, $0) } }
     }
 
-    /// Says who signs a role.
+    /// Sets the keys and the threshold of a role.
     mutating func set(_ role: TUFRole, _ entry: Role, adding new: [TUFPublicKey] = []) {
         for key in new { keys[Array(key.id.utf8)] = key.tree }
         roles[role] = entry
     }
 
-    /// What a repository that keeps to its own rules has; clients take less.
+    /// Checks the rules for repositories that Holdfast makes; they are stricter than what clients require.
     /// - Parameter live: the root before it; nil for the first.
     func check(after live: TUFMetadataFile?) throws(TUFRepositoryError) {
         try checkKeys(after: live.map(TUFRootContents.init)?.keys ?? [:])
@@ -70,7 +70,7 @@ struct TUFRootContents {
                     .invalidRoles, of: role.rawValue, expected: "each key once", found: "one twice")
             }
         }
-        // Whoever breaks into the machine that publishes must not be able to sign pins.
+        // Somebody who breaks into the machine that publishes must not be able to sign pins.
         let online = TUFRole.allCases.filter(\.isOnline).flatMap { roles[$0]?.keyIDs ?? [] }
         for role in TUFRole.allCases where !role.isOnline {
             guard let shared = roles[role]?.keyIDs.first(where: online.contains) else { continue }
@@ -80,14 +80,14 @@ struct TUFRootContents {
         }
     }
 
-    /// People compare key ids, and clients take an id for a name that may stand for any key (TAP 12). So an id stands for
-    /// one key for ever, and a new one is the hash of its key.
+    /// Checks key ids. People compare them, but to clients an id is only a name that may stand for any key (TAP 12). So
+    /// an id always stands for the same key, and the id of a new key is its hash.
     private func checkKeys(after live: [[UInt8]: JSONTree]) throws(TUFRepositoryError) {
         for id in Set(keys.keys).union(roles.values.flatMap(\.keyIDs)).sorted(by: { $0.lexicographicallyPrecedes($1) })
         {
             let key = keys[id]
             if let before = live[id] {
-                // As canonical JSON: where a member stood does not matter.
+                // Compared as canonical JSON, because the order of members does not matter.
                 guard let key, key.canonical == before.canonical else {
                     throw Self.invalidKeys(
                         "the key \(TUFText.short(id)) as it is published", key == nil ? "none" : "another under its id")
@@ -113,7 +113,7 @@ struct TUFRootContents {
         TUFRepositoryError(.invalidKeys, of: "root", expected: expected, found: found)
     }
 
-    /// The root file, signed by nobody.
+    /// The root file, without signatures.
     func file() throws(TUFRepositoryError) -> TUFMetadataFile {
         let used = Set(roles.values.flatMap(\.keyIDs))
         let roleTrees = roles.map { role, entry in

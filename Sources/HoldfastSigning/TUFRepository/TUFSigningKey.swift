@@ -3,11 +3,11 @@ import CryptoExtras
 import Holdfast
 import SwiftASN1
 
-/// The private key of a role: from a file, or one that is elsewhere, such as in a token, a hardware security module or a
-/// key service.
+/// The private key of a role: from a file, or a key outside this process, such as in a token, a hardware security module
+/// or a key service.
 ///
-/// Unless it is elsewhere it holds a secret: keep its file at mode 0600, and those of root and targets away from every
-/// network.
+/// Unless the key is outside this process, this value contains a secret: keep its file at mode 0600, and keep the keys
+/// of root and targets off every network.
 public struct TUFSigningKey: Sendable {
     /// The kinds of key that can be made here.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -26,7 +26,7 @@ public struct TUFSigningKey: Sendable {
     }
 
     private let secret: Secret
-    /// The public key, as root lists it.
+    /// The public key, as a root lists it.
     public let publicKey: TUFPublicKey
 
     private init(_ key: Curve25519.Signing.PrivateKey) {
@@ -51,22 +51,22 @@ public struct TUFSigningKey: Sendable {
         }
     }
 
-    /// Names a key that is elsewhere, and what signs with it.
+    /// Uses a key outside this process, with a closure that signs.
     /// - Parameters:
-    ///   - publicKey: its public key; every signature is verified with it before it is used.
-    ///   - sign: gets the octets to be signed, canonical JSON, and returns the signature: 64 octets of Ed25519, an
-    ///     RSA-PSS signature, or of ECDSA either its DER (RFC 3279 2.2.3) or r and s side by side, as PKCS #11 has it.
-    ///     It hashes the octets itself. It may block, for as long as somebody needs to touch a token.
+    ///   - publicKey: its public key. Every signature is verified with it before it is used.
+    ///   - sign: gets the octets to sign, which are canonical JSON, and hashes them itself. It returns the signature:
+    ///     64 octets for Ed25519; an RSA-PSS signature; for ECDSA either DER (RFC 3279 2.2.3), or r and s concatenated,
+    ///     as PKCS #11 returns them. It may block, for example until somebody touches a token.
     public init(publicKey: TUFPublicKey, signing sign: @escaping @Sendable ([UInt8]) throws -> [UInt8]) {
         (secret, self.publicKey) = (.elsewhere(sign), publicKey)
     }
 
-    /// Reads a key file, as `holdfastctl keygen` and `openssl genpkey` write them: Ed25519, P-256, P-384, or RSA of 2,048
-    /// bits or more, in PEM: PKCS #8 (RFC 5958, RFC 8410), encrypted (RFC 8018 PBES2) or not, SEC 1 (RFC 5915) or PKCS #1
-    /// (RFC 8017).
+    /// Reads a key file, as `holdfastctl keygen` and `openssl genpkey` write them: Ed25519, P-256, P-384, or RSA with
+    /// 2,048 bits or more, in PEM: PKCS #8 (RFC 5958, RFC 8410), encrypted (RFC 8018 PBES2) or not, SEC 1 (RFC 5915) or
+    /// PKCS #1 (RFC 8017).
     /// - Parameters:
     ///   - pem: the content of the file.
-    ///   - password: opens an encrypted key, in UTF-8; not looked at for one that is not encrypted.
+    ///   - password: the password of an encrypted key, in UTF-8; ignored if the key is not encrypted.
     /// - Throws: ``SigningError``.
     public init(pem: String, password: [UInt8]? = nil) throws(SigningError) {
         let block = try PrivateKeyPEM(pem)
@@ -91,7 +91,7 @@ public struct TUFSigningKey: Sendable {
         } else if let key = try? _RSA.Signing.PrivateKey(derRepresentation: der), let read = Self(key) {
             self = read
         } else {
-            // A wrong password that leaves well-formed padding by chance leaves no key.
+            // A wrong password may leave well-formed padding by chance, but no key.
             throw SigningError(
                 block.kind == .encryptedPrivateKey ? .wrongPassword : .unsupportedKey,
                 expected: "a private key of Ed25519, P-256, P-384 or RSA of 2048 bits or more",
@@ -99,12 +99,14 @@ public struct TUFSigningKey: Sendable {
         }
     }
 
-    /// OneAsymmetricKey of version 0 up to the 32 octets (RFC 8410 7).
+    /// The DER of an Ed25519 OneAsymmetricKey of version 0, without the 32 octets of the key (RFC 8410 7).
     private static let ed25519Prefix: [UInt8] = [
         0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
     ]
 
-    /// Signs octets: 64 octets of Ed25519, DER of an ECDSA signature, or an RSA-PSS signature.
+    /// Signs octets.
+    /// - Returns: 64 octets for Ed25519, the DER of an ECDSA signature, or an RSA-PSS signature.
+    /// - Throws: ``SigningError`` `cryptographyFailed`, `signerFailed` or `wrongSignature`.
     func signature(for message: [UInt8]) throws(SigningError) -> [UInt8] {
         do {
             switch secret {
@@ -142,16 +144,16 @@ public struct TUFSigningKey: Sendable {
 // MARK: Files
 
 extension TUFSigningKey {
-    /// The key in PKCS #8 (RFC 5958, RFC 8410), PEM, without encryption; nil for a key that is elsewhere.
+    /// The private key in unencrypted PKCS #8 (RFC 5958, RFC 8410), in PEM; nil for a key outside this process.
     public var pem: String? {
         der.map { PEMDocument(type: "PRIVATE KEY", derBytes: $0).pemString + "\n" }
     }
 
-    /// The key in encrypted PKCS #8, PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256.
+    /// The private key in encrypted PKCS #8, in PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256.
     /// - Parameters:
-    ///   - password: in UTF-8, not empty.
+    ///   - password: the password, in UTF-8; not empty.
     ///   - rounds: the rounds of PBKDF2; see ``SigningKey/pem(password:rounds:)``.
-    /// - Throws: ``SigningError``; `unsupportedKey` for a key that is elsewhere.
+    /// - Throws: ``SigningError``; `unsupportedKey` for a key outside this process.
     public func pem(password: [UInt8], rounds: Int = 600_000) throws(SigningError) -> String {
         guard !password.isEmpty else {
             throw SigningError(.passwordNeeded, expected: "a password", found: "an empty one")
@@ -173,8 +175,8 @@ extension TUFSigningKey {
         }
     }
 
-    /// The public key in one line of Base64, which the initializer of ``TUFPublicKey`` reads: the X9.63 form of P-256, or
-    /// the 32 octets of Ed25519; nil for a key of another kind, and for one that is elsewhere.
+    /// The public key in one line of Base64, which the initializer of ``TUFPublicKey`` reads: the X9.63 form of a P-256
+    /// key, or the 32 octets of an Ed25519 key; nil for a key of another kind, and for one outside this process.
     public var publicKeyText: String? {
         switch secret {
         case .ed25519(let key): CanonicalBase64.encode(Array(key.publicKey.rawRepresentation))
@@ -185,6 +187,6 @@ extension TUFSigningKey {
 }
 
 extension TUFSigningKey: CustomStringConvertible {
-    /// Says nothing about the key, so that no log holds it.
+    /// Reveals nothing about the key, so that no log contains it.
     public var description: String { "a private key of a role" }
 }

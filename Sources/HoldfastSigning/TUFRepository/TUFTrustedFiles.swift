@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// What a client has come to trust, by the names of the files: how what is published is read.
+/// The files that a client has come to trust, by their names. This is how the published repository is read.
 struct TUFTrustedFiles: MetadataStore {
     private let files = Lock<[String: Data]>([:])
 

@@ -1,37 +1,37 @@
 import Foundation
 
-/// What an object store or a CDN gets so that clients find a repository there: objects with their headers and
-/// preconditions, in an order in which clients verify what they find after each of them.
+/// What to upload to an object store or a CDN so that clients find a repository there: objects with their headers and
+/// preconditions, in an order in which the repository verifies after each of them.
 ///
-/// A plan has no content. ``TUFRepositoryFolder/uploadPlan(at:)`` is of what the folder holds, and
-/// ``TUFRepositoryFolder/uploadPlan(of:)`` of what a publication would write into it.
+/// A plan does not contain the files. ``TUFRepositoryFolder/uploadPlan(at:)`` describes what the folder contains, and
+/// ``TUFRepositoryFolder/uploadPlan(of:)`` what a publication would write into it.
 public struct TUFUploadPlan: Sendable, Hashable {
-    /// What has to hold where an object is put. The store has to check it in the same step.
+    /// A condition under which an object may be written. The store has to check it in the same step as the write.
     public enum Precondition: String, Sendable, Hashable, CaseIterable {
-        /// Nothing is there (`If-None-Match: *`). The same octets are as good: then nothing is to be done.
+        /// Nothing is there (`If-None-Match: *`). If the same octets are there, there is nothing to do.
         case absent
-        /// Nothing is there, or it is one of ``Object/replaces``, and is so still when it is replaced (`If-Match` with
-        /// the entity tag of what was looked at). Otherwise somebody else has published.
+        /// Nothing is there; or one of ``Object/replaces`` is there, and is still there when it is replaced (`If-Match`
+        /// with the entity tag of the object that was compared). Otherwise somebody else has published.
         case unchanged
     }
 
     /// One object.
     public struct Object: Sendable, Hashable {
-        /// Relative to the URL of the repository, such as `metadata/2.root.json`.
+        /// The path relative to the URL of the repository, such as `metadata/2.root.json`.
         public let path: String
-        /// The SHA-256 of its content, in lowercase hexadecimal.
+        /// The SHA-256 of its content, in lower-case hexadecimal.
         public let sha256: String
-        /// How long its content is.
+        /// The length of its content, in bytes.
         public let byteCount: Int
-        /// For the header `Cache-Control`.
+        /// The value of the header `Cache-Control`.
         public let cacheControl: String
-        /// What has to hold where it is put.
+        /// The condition under which it may be written.
         public let precondition: Precondition
-        /// What it may take the place of, as SHA-256 in lowercase hexadecimal: what this folder served under the name
-        /// before, the newest first. Empty for `absent`.
+        /// The objects that it may replace, by their SHA-256 in lower-case hexadecimal: what this folder served under
+        /// the name before, the newest first. Empty for `absent`.
         public let replaces: [String]
 
-        /// For the header `Content-Type`.
+        /// The value of the header `Content-Type`.
         public var contentType: String { "application/json" }
 
         fileprivate init(_ object: TUFPublication.Object, replacing former: [String]) {
@@ -45,13 +45,13 @@ public struct TUFUploadPlan: Sendable, Hashable {
 
         private static func cacheControl(of object: TUFPublication.Object) -> String {
             if object.isImmutable { return "public, max-age=31536000, immutable" }
-            // Nothing depends on the age of a bundle but how soon pins arrive: it is one state as a whole. An old
-            // timestamp beside the next root is refused where the root has replaced the online key.
+            // The age of a bundle affects only how soon new pins arrive, because the bundle is a consistent whole. An
+            // old timestamp beside a new root would be refused if the root replaced the online key.
             return object.path == TUFRepositoryFolder.bundleName ? "public, max-age=60, must-revalidate" : "no-cache"
         }
     }
 
-    /// In the order in which they are put.
+    /// The objects in the order in which they must be uploaded.
     public let objects: [Object]
 
     init(_ objects: [TUFPublication.Object], replacing former: TUFReplacedFiles) {

@@ -1,7 +1,7 @@
 public import Foundation
 public import Holdfast
 
-/// Downloads a repository's files with the transport that stores use.
+/// Downloads a repository's files over HTTP, with the transport that Holdfast's stores use.
 public struct HTTPRepositorySource: RepositorySource {
     private let metadata: String
     private let targets: String?
@@ -11,14 +11,14 @@ public struct HTTPRepositorySource: RepositorySource {
     /// - Parameters:
     ///   - metadata: the URL of the folder with the metadata.
     ///   - targets: the URL of the folder with the targets; nil if none are downloaded.
-    ///   - provider: downloads, and decides which URLs are allowed.
+    ///   - provider: downloads the files, and decides which URLs are allowed.
     public init(metadata: URL, targets: URL? = nil, provider: any RemoteDataProvider) {
         self.metadata = Self.folder(metadata)
         self.targets = targets.map(Self.folder)
         self.provider = provider
     }
 
-    /// Downloads a file.
+    /// Downloads a file; nil if the server answers with 404 or 403.
     /// - Throws: `RemoteDataError`.
     public func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data? {
         let base = file.kind == .metadata ? metadata : targets

@@ -20,8 +20,8 @@ public struct RepositoryFile: Sendable, Hashable {
 public protocol RepositorySource: Sendable {
     /// A file; nil if the server has none (HTTP status 404 or 403).
     /// - Parameters:
-    ///   - file: which one.
-    ///   - limit: the most bytes that are accepted; the source throws when more arrive.
-    /// - Throws: any error if it could not be determined whether the server has the file.
+    ///   - file: the file.
+    ///   - limit: the most bytes that are accepted; if more arrive, the source throws an error.
+    /// - Throws: any error if the source could not find out whether the server has the file.
     func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data?
 }

@@ -1,12 +1,12 @@
 import Holdfast
 
-/// Reads the fields of section 4 out of an object. Fields that it is not asked for are of no concern.
+/// Reads the fields of section 4 from an object. Fields that nobody asks for are ignored.
 struct Fields {
     private let tree: JSONTree
-    /// Where it stands, for an error.
+    /// The path of the object, for errors.
     private let place: String
 
-    /// - Throws: ``TUFError`` `malformed` where it is no object.
+    /// - Throws: ``TUFError`` `malformed` if there is no object.
     init(_ tree: JSONTree?, _ place: String) throws(TUFError) {
         guard let tree else { throw TUFError(.malformed, expected: "the field \(place)", found: "none") }
         guard case .object = tree else {
@@ -48,7 +48,7 @@ struct Fields {
         return elements
     }
 
-    /// Texts of which none comes twice.
+    /// An array of texts in which no text occurs twice.
     func distinctTexts(_ key: StaticString, atMost limit: Int = .max) throws(TUFError) -> [[UInt8]] {
         let texts = try texts(key)
         guard texts.count <= limit else { throw wrong(key, "at most \(limit) texts", "\(texts.count)") }

@@ -1,6 +1,6 @@
 /// Octets in hexadecimal, as metadata writes hashes, signatures and some keys.
 package enum HexText {
-    /// nil for an odd number of digits, and for anything else than digits of either case.
+    /// Reads digits in either case; nil for an odd number of digits, or if something is not a digit.
     package static func octets(of text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 2) else { return nil }
         var octets: [UInt8] = []
@@ -18,7 +18,7 @@ package enum HexText {
         return octets
     }
 
-    /// In small letters.
+    /// Writes lower-case digits.
     package static func text(of octets: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: octets.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }, as: UTF8.self)

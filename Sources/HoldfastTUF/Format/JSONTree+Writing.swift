@@ -1,8 +1,8 @@
 extension JSONTree {
-    /// A text.
+    /// Makes a text.
     package init(text: String) { self = .text(Array(text.utf8)[...]) }
 
-    /// An object; of two members with one key the later counts.
+    /// Makes an object. If two members have the same key, the later one counts.
     package init(members: [(key: [UInt8], value: JSONTree)]) {
         var values: [[UInt8]: JSONTree] = [:]
         for member in members { values[member.key] = member.value }
@@ -10,17 +10,17 @@ extension JSONTree {
         self = .object(sorted.enumerated().map { Member(key: $1.key[...], position: $0, value: $1.value) })
     }
 
-    /// An object whose keys are known.
+    /// Makes an object with literal keys.
     package init(fields: KeyValuePairs<StaticString, JSONTree>) {
         self.init(members: fields.map { (Array($0.key.description.utf8), $0.value) })
     }
 
-    /// The same object with other values for some members; those that it does not name stay.
+    /// A copy of the object with new values for some members, or with new members; the others stay as they are.
     package func setting(_ fields: KeyValuePairs<StaticString, JSONTree>) -> JSONTree {
         JSONTree(members: members + fields.map { (Array($0.key.description.utf8), $0.value) })
     }
 
-    /// The members of an object, sorted by their keys; none of anything else.
+    /// The members of an object, sorted by their keys; empty for anything other than an object.
     package var members: [(key: [UInt8], value: JSONTree)] {
         guard case .object(let members) = self else { return [] }
         return members.map { (Array($0.key), $0.value) }
@@ -28,8 +28,8 @@ extension JSONTree {
 
     /// JSON as it is served (RFC 8259), in one line, with the members sorted by their keys.
     ///
-    /// Canonical JSON, over which signatures are, leaves control characters in texts as they are, and that no reader of
-    /// JSON takes.
+    /// Signatures are made over canonical JSON instead. That leaves control characters in texts unescaped, which no
+    /// reader of JSON accepts.
     package var json: [UInt8] {
         var octets: [UInt8] = []
         write(json: &octets)

@@ -1,13 +1,13 @@
 import Holdfast
 
-/// Metadata as it was served, unknown fields included: the signature is over all of it.
+/// Metadata as it was served, with unknown fields, because the signature covers all of it.
 ///
-/// Texts are octets; members are sorted by theirs, which finds keys that come twice however they are escaped, and is the
-/// order of canonical JSON.
+/// Texts are octets. Members are sorted by the octets of their keys: this finds duplicate keys however they are
+/// escaped, and it is the order of canonical JSON.
 package enum JSONTree: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         package let key: ArraySlice<UInt8>
-        /// Among the members as they were served.
+        /// The member's place in the order in which the members were served.
         let position: Int
         package let value: JSONTree
     }
@@ -22,7 +22,8 @@ package enum JSONTree: Sendable, Equatable {
 
 extension JSONTree {
     /// Reads a whole file.
-    /// - Parameter comparisons: counts the comparisons of keys: their number grows with its logarithm only.
+    /// - Parameter comparisons: counts the comparisons of keys, for tests. It grows like n log n with the number of
+    ///   members.
     init(_ octets: [UInt8], maximumBytes: Int, comparisons: inout Int) throws(TUFError) {
         do throws(DocumentError) {
             var reader = try StrictJSONReader(octets, maximumBytes: maximumBytes)
@@ -74,7 +75,7 @@ extension JSONTree {
 }
 
 extension JSONTree {
-    /// The value of a member; nil where this is no object or has none of that name.
+    /// The value of a member; nil if this is not an object, or has no such member.
     package subscript(_ key: StaticString) -> JSONTree? {
         guard case .object(let members) = self else { return nil }
         let wanted = key.description.utf8
@@ -86,7 +87,7 @@ extension JSONTree {
         return low < members.count && members[low].key.elementsEqual(wanted) ? members[low].value : nil
     }
 
-    /// What it is, for an error.
+    /// The kind of value, for errors.
     var kind: String {
         switch self {
         case .null: "null"
@@ -100,8 +101,8 @@ extension JSONTree {
 }
 
 extension JSONTree {
-    /// Canonical JSON (OLPC): members sorted by their keys, no white space, and in texts only the quotation mark and the
-    /// backslash escaped.
+    /// Canonical JSON (OLPC): members are sorted by their keys, there is no white space, and texts escape only the
+    /// quotation mark and the backslash.
     package var canonical: [UInt8] {
         var octets: [UInt8] = []
         write(to: &octets)

@@ -2,20 +2,21 @@ import Crypto
 import Foundation
 import Holdfast
 
-/// Names that others chose, made fit for URLs and for files.
+/// Encodes names that others chose, so that they are safe in URLs and as file names.
 enum QuotedName {
-    /// Octets of a name of a file, which has at most 255 with what is put around it.
+    /// The longest encoded name, in octets. File systems allow 255, and callers add prefixes and suffixes.
     private static let longestFile = 200
 
-    /// One part of a URL's path: everything but RFC 3986's unreserved characters is percent-encoded, the slash too.
+    /// One part of a URL's path. Everything except RFC 3986's unreserved characters (section 2.3) is percent-encoded,
+    /// slashes too.
     static func part(_ name: some Sequence<UInt8>) -> String { encoded(name) { isUnreserved($0) } }
 
-    /// A path of a URL, in which slashes, and what is encoded already, stay.
+    /// A path in a URL. Slashes stay, and so does what is percent-encoded already.
     static func path(_ name: some Sequence<UInt8>) -> String {
         encoded(name) { isUnreserved($0) || pathCharacters.contains($0) }
     }
 
-    /// The name of a file: one component, never hidden, never `.` or `..`. Past a length its digest stands for it.
+    /// A file name: one component, never hidden, never `.` or `..`. A name that is too long is replaced by its digest.
     static func file(_ name: [UInt8]) -> String {
         let quoted = part(name)
         guard quoted.utf8.count <= longestFile else { return "sha256-" + HexText.text(of: SHA256.hash(data: name)) }
@@ -49,6 +50,6 @@ enum QuotedName {
 }
 
 extension [UInt8] {
-    /// For a message.
+    /// The octets as text for messages: the first 200 octets, quoted.
     var quotedName: String { String(decoding: prefix(200), as: UTF8.self).quoted }
 }

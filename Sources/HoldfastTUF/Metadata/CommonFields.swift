@@ -1,12 +1,12 @@
 import Holdfast
 
-/// What all roles have in common (section 4.3).
+/// The fields that the metadata of all roles has in common (section 4.3).
 struct CommonFields: Sendable {
     let version: Int64
-    /// In seconds since 1970.
+    /// The first second at which the metadata has expired, counted from 1970.
     let expires: Int64
 
-    /// - Parameter type: the `_type` that is due.
+    /// - Parameter type: the expected `_type`.
     init(_ fields: Fields, type: RoleName) throws(TUFError) {
         guard try fields.text("_type").elementsEqual(type.octets) else {
             throw TUFError(

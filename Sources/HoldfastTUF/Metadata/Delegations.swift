@@ -1,12 +1,12 @@
 import Crypto
 
-/// The delegations of a targets role, in the order that is their priority (section 4.5).
+/// The delegations of a targets role, in the order of their priority (section 4.5).
 struct Delegations: Sendable {
     /// One delegated role.
     struct Entry: Sendable {
         enum Scope: Sendable {
             case patterns([[UInt8]])
-            /// Beginnings of the hexadecimal SHA-256 of a target's name.
+            /// Prefixes of the SHA-256 of a target's name, in hexadecimal.
             case hashPrefixes([[UInt8]])
         }
 
@@ -18,7 +18,7 @@ struct Delegations: Sendable {
     private let entries: [Entry]
     private let bins: HashBins?
 
-    /// None.
+    /// No delegations.
     init() {
         entries = []
         bins = nil
@@ -53,7 +53,7 @@ struct Delegations: Sendable {
         self.entries = entries
     }
 
-    /// The roles that may speak of a target, in order; those behind a terminating one are not among them.
+    /// The roles that are responsible for a target, in order, up to the first terminating one.
     func roles(for target: TargetName, meter: WorkMeter) throws(TUFError) -> [Entry] {
         if let bins { return [try bins.role(for: target)] }
         var roles: [Entry] = []
@@ -65,7 +65,7 @@ struct Delegations: Sendable {
     }
 }
 
-/// Delegation to bins of equal size, by the beginning of the hash of a target's name (TAP 15).
+/// Delegation to hash bins of equal size: the first bits of the hash of a target's name select the bin (TAP 15).
 struct HashBins: Sendable {
     private let fields: Fields
     private let keys: [[UInt8]: MetadataKey]
@@ -79,7 +79,7 @@ struct HashBins: Sendable {
         prefix = Array(try fields.text("name_prefix"))
         self.fields = fields
         self.keys = keys
-        // Whether it can be read is said when the file is, not when a target falls into a bin.
+        // A faulty delegation fails when the file is read, not only when a target falls into a bin.
         _ = try Delegator(try RoleName(delegated: prefix + Array("-0".utf8)), fields, keys: keys)
     }
 

@@ -3,12 +3,12 @@ package struct Delegator: Sendable {
     let role: RoleName
     package let keyIDs: [[UInt8]]
     package let threshold: Int
-    /// Keys by their ids, which are names and nothing else (TAP 12).
+    /// Keys by their ids. The ids are only names, not hashes of the keys (TAP 12).
     let keys: [[UInt8]: MetadataKey]
 
     /// - Parameters:
     ///   - fields: an object with `keyids` and `threshold`.
-    ///   - keys: of the file in which that object stands.
+    ///   - keys: the keys of the file that contains this object.
     init(_ role: RoleName, _ fields: Fields, keys: [[UInt8]: MetadataKey]) throws(TUFError) {
         self.role = role
         keyIDs = try fields.distinctTexts("keyids", atMost: TUFSettings.keysOfRole)
@@ -25,9 +25,10 @@ package struct Delegator: Sendable {
         return keys
     }
 
-    /// Section 5.3.4 and its like: whether a threshold of different keys has signed. Each key verifies at most once, and
-    /// no more are asked than are needed.
-    /// - Parameter meter: is charged for each verification.
+    /// Section 5.3.4 and its counterparts: a threshold of different keys must have signed. Each key is tried at most
+    /// once, and no more keys are tried than needed.
+    /// - Parameter meter: counts each verification.
+    /// - Throws: ``TUFError`` `notSigned`.
     func verify(_ file: SignedFile, section: String, meter: WorkMeter) throws(TUFError) {
         var signers: Set<[UInt8]> = []
         for id in keyIDs {
@@ -46,7 +47,7 @@ package struct Delegator: Sendable {
         }
     }
 
-    /// Which keys have signed a file: their ids, each key once.
+    /// The ids of the keys that have signed a file. A key with several ids is listed once.
     package func signers(of file: SignedFile) -> [[UInt8]] {
         var seen: Set<[UInt8]> = []
         return keyIDs.filter { id in
@@ -57,7 +58,7 @@ package struct Delegator: Sendable {
         }
     }
 
-    /// Whether a key of this one no longer signs for another: then the role's keys were rotated (section 5.3.11).
+    /// Whether `next` lacks one of this role's keys: then the role's keys were rotated (section 5.3.11).
     func isRotated(in next: Delegator) -> Bool {
         let remaining = Set(next.keys.values.compactMap(\.identity))
         return keys.values.contains { $0.identity.map { !remaining.contains($0) } ?? false }

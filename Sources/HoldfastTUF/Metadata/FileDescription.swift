@@ -1,7 +1,7 @@
 import Crypto
 import Holdfast
 
-/// What trusted metadata says of a file: its length and its hashes (sections 4.4, 4.5).
+/// What trusted metadata says about a file: its length and its hashes (sections 4.4, 4.5).
 struct FileDescription: Sendable {
     enum Algorithm: String, Sendable, CaseIterable {
         case sha256, sha384, sha512
@@ -16,10 +16,10 @@ struct FileDescription: Sendable {
     }
 
     let length: Int?
-    /// Those of known algorithms, in the order in which they were served.
+    /// The hashes by known algorithms, in the order in which they were served.
     let hashes: [(algorithm: Algorithm, digest: [UInt8])]
 
-    /// - Parameter isTarget: whether both fields have to be there.
+    /// - Parameter isTarget: whether both fields are required.
     init(_ fields: Fields, isTarget: Bool) throws(TUFError) {
         length = isTarget || fields.has("length") ? Int(clamping: try fields.integer("length", atLeast: 0)) : nil
         guard isTarget || fields.has("hashes") else {
@@ -43,7 +43,7 @@ struct FileDescription: Sendable {
         hashes = known
     }
 
-    /// The digest that stands in front of the name under consistent snapshots: any of them will do (section 6.2).
+    /// The digest before the file's name with consistent snapshots; any of the file's digests will do (section 6.2).
     var prefix: String? { hashes.first.map { HexText.text(of: $0.digest) } }
 
     /// - Throws: ``TUFError`` `mismatch`.
@@ -64,7 +64,7 @@ struct FileDescription: Sendable {
     }
 }
 
-/// What timestamp and snapshot say of a file of metadata (sections 4.4, 4.6).
+/// What a timestamp or a snapshot says about a metadata file (sections 4.4, 4.6).
 struct MetadataDescription: Sendable {
     let version: Int64
     let file: FileDescription

@@ -1,13 +1,13 @@
 import Foundation
 import Holdfast
 
-/// A public key of a role (section 4.2.2). A key of a kind that is not known is no error: it verifies nothing.
+/// A public key of a role (section 4.2.2). A key of an unknown kind is not an error, but it verifies nothing.
 package struct MetadataKey: Sendable {
     private let key: VerificationKey?
     private let scheme: VerificationKey.Scheme
 
-    /// Reads a key as a root lists it.
-    /// - Throws: ``TUFError`` for what is no key at all.
+    /// Reads a key as a root file lists it.
+    /// - Throws: ``TUFError`` if it is not a key object at all.
     package init(_ tree: JSONTree) throws(TUFError) {
         let fields = try Fields(tree, "key")
         let type = try fields.text("keytype")
@@ -23,7 +23,7 @@ package struct MetadataKey: Sendable {
         switch (String(decoding: type, as: UTF8.self), String(decoding: scheme, as: UTF8.self)) {
         case ("ed25519", "ed25519"):
             return (HexText.octets(of: value).flatMap { VerificationKey(ed25519: $0) }, .ed25519)
-        // The spellings of before 2021 have the curve in the type, and often the point in hexadecimal.
+        // Spellings from before 2021 have the curve in the type, and often the point in hexadecimal.
         case ("ecdsa", "ecdsa-sha2-nistp256"), ("ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"):
             return (pem(value) ?? HexText.octets(of: value).flatMap { VerificationKey(x963: $0) }, .ecdsaP256)
         case ("ecdsa", "ecdsa-sha2-nistp384"), ("ecdsa-sha2-nistp384", "ecdsa-sha2-nistp384"):
@@ -42,10 +42,10 @@ package struct MetadataKey: Sendable {
         return VerificationKey(der: der)
     }
 
-    /// What makes two keys one, whatever their ids: the key itself. nil for a key that verifies nothing.
+    /// Equal for equal keys, whatever their ids. nil for a key that verifies nothing.
     package var identity: [UInt8]? { key?.identity }
 
-    /// What its signatures are.
+    /// The algorithm of its signatures.
     package var signatureScheme: TUFSettings.SignatureScheme {
         switch scheme {
         case .ed25519: .ed25519

@@ -1,8 +1,9 @@
 import Holdfast
 
-/// Reads metadata of any role without asking who signed it: for tests and fuzzers.
+/// Reads metadata of any role, for tests and fuzzers. It asks for no trusted root; root metadata must be signed by its
+/// own keys.
 package enum MetadataReader {
-    /// - Throws: ``TUFError`` for what no client accepts, whoever signed it.
+    /// - Throws: ``TUFError`` if no client would accept the file, whatever root it trusts.
     package static func read(_ octets: [UInt8]) throws(TUFError) {
         try read(octets, meter: WorkMeter(TUFSettings()))
     }

@@ -1,8 +1,8 @@
 package import Foundation
 import Holdfast
 
-/// What a file of metadata says of itself, for people who look at one. It was read as strictly as a client reads it, and
-/// nothing in it is proved: a client begins at a root that it was given (section 5.2).
+/// What a metadata file says about itself, for people who look at one. It is read as strictly as a client reads it, but
+/// nothing in it is proved: that would need a trusted root to start from (section 5.2).
 package struct MetadataSummary {
     /// A role that a root names.
     package struct Role {
@@ -15,20 +15,21 @@ package struct MetadataSummary {
     package let type: String
     package let version: Int64
     package let expires: Date
-    /// The ids of the keys that signed, by their own word.
+    /// The key ids of the signatures, which nobody has verified.
     package let signatures: [String]
     /// The roles of a root; empty for the others.
     package let roles: [Role]
     /// The names of the targets; empty for the others.
     package let targets: [String]
-    /// Whether a threshold of its own keys has signed a root; nil for the others.
+    /// Whether a threshold of its own keys has signed a root; nil for other roles.
     package let isSignedByItsKeys: Bool?
-    /// Whether a threshold of the keys that the trusted root names for the role has signed; nil without such a root. A
-    /// delegated role has other keys, which this does not know.
+    /// Whether a threshold of the keys that the trusted root names for the role has signed; for a root, whether its own
+    /// keys have signed as well. nil without a trusted root. It is not meaningful for a delegated role, whose keys the
+    /// root does not name.
     package let isSignedForRoot: Bool?
 
-    /// - Parameter trustedRoot: the root metadata that clients trust; of one that is not signed by itself nothing is used.
-    /// - Throws: ``TUFError`` for what no client accepts.
+    /// - Parameter trustedRoot: the root metadata that clients trust; it must be signed by its own keys.
+    /// - Throws: ``TUFError`` if no client would accept the file, or the trusted root.
     package init(_ octets: [UInt8], trustedRoot: [UInt8]? = nil) throws(TUFError) {
         let file = try SignedFile(octets, maximumBytes: TUFSettings.pythonTUF.targetsBytes)
         guard case .text(let type)? = file.signed["_type"] else {

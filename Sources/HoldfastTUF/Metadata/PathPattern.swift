@@ -1,5 +1,5 @@
-/// A pattern of names of targets (section 4.5): `*` stands for any characters, `?` for one, `[…]` for one of a set, and
-/// none of them for a slash.
+/// A pattern for names of targets (section 4.5): `*` matches any characters, `?` matches one, and `[…]` matches one of
+/// a set. None of them matches a slash.
 struct PathPattern {
     private enum Token {
         case any, one
@@ -27,7 +27,7 @@ struct PathPattern {
         parts = Self.parts(octets[...]).map(Self.tokens)
     }
 
-    /// What stands between the slashes.
+    /// Splits a name at its slashes.
     static func parts(_ octets: ArraySlice<UInt8>) -> [[Unicode.Scalar]] {
         octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map { Array(String(decoding: $0, as: UTF8.self).unicodeScalars) }
@@ -42,7 +42,7 @@ struct PathPattern {
         return true
     }
 
-    /// Goes back to the last star only: what an earlier one could take this one can take as well.
+    /// Backtracks only to the last star: whatever an earlier star could match, the last one can match too.
     private static func matches(
         _ text: [Unicode.Scalar], _ tokens: [Token], _ meter: WorkMeter
     ) throws(TUFError) -> Bool {
@@ -96,7 +96,7 @@ struct PathPattern {
         return tokens
     }
 
-    /// A bracket without an end stands for itself; the first character of a set may be a closing one.
+    /// A bracket that is never closed matches itself. The first character of a set may be a closing bracket.
     private static func set(in part: [Unicode.Scalar], at start: Int) -> (Token, end: Int)? {
         var first = start + 1
         let isNegated = first < part.count && part[first] == "!"

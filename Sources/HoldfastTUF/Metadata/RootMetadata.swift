@@ -7,7 +7,7 @@ package struct RootMetadata: Sendable {
     package let snapshot: Delegator
     package let targets: Delegator
 
-    /// Reads it, without asking who signed it.
+    /// Reads root metadata. It does not verify any signature.
     package init(_ file: SignedFile) throws(TUFError) {
         let fields = try Fields(file.signed, "signed")
         common = try CommonFields(fields, type: .root)

@@ -1,16 +1,16 @@
 import Holdfast
 
-/// A file of metadata, read and not yet verified (section 4.2).
+/// A metadata file that was read but not yet verified (section 4.2).
 package struct SignedFile: Sendable {
-    /// As it was served; so it is kept.
+    /// The file as it was served. It is stored like this.
     let octets: [UInt8]
     package let signed: JSONTree
-    /// What the signatures are over.
+    /// The octets that the signatures cover: canonical JSON.
     package let canonical: [UInt8]
-    /// By key id. One that is no hexadecimal is empty, as those of keyholders who have not signed yet are.
+    /// Signatures by key id. A signature is empty if it is not hexadecimal, or if the keyholder has not signed yet.
     package let signatures: [[UInt8]: [UInt8]]
 
-    /// - Throws: ``TUFError`` for what is no file of metadata.
+    /// - Throws: ``TUFError`` if it is not a metadata file.
     package init(_ octets: [UInt8], maximumBytes: Int) throws(TUFError) {
         var comparisons = 0
         let tree = try JSONTree(octets, maximumBytes: maximumBytes, comparisons: &comparisons)
@@ -34,6 +34,6 @@ package struct SignedFile: Sendable {
         canonical = signed.canonical
     }
 
-    /// Of the longest RSA keys that are looked at.
+    /// The longest signature in hexadecimal digits: that of an RSA key with 8192 bits.
     private static let signatureDigits = 2_048
 }

@@ -1,6 +1,6 @@
 import Crypto
 
-/// The name of a target that is searched for, prepared once for all delegations.
+/// The name of a target to search for, prepared once for all delegations.
 struct TargetName: Sendable {
     let octets: [UInt8]
     /// SHA-256 of the name.
@@ -8,7 +8,7 @@ struct TargetName: Sendable {
     private let hexadecimal: [UInt8]
     private let parts: [[Unicode.Scalar]]
 
-    /// - Throws: ``TUFError`` `unusableName` for an empty name and one that is too long.
+    /// - Throws: ``TUFError`` `unusableName` for an empty name, or one that is too long.
     init(_ name: String) throws(TUFError) {
         octets = Array(name.utf8)
         guard !octets.isEmpty, octets.count <= TUFSettings.nameBytes else {

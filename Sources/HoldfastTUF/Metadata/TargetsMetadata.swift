@@ -1,4 +1,4 @@
-/// Targets and delegated roles (section 4.5): targets, and who else may speak of some.
+/// The metadata of the targets role or of a delegated one (section 4.5): targets, and delegations to other roles.
 struct TargetsMetadata: Sendable {
     let common: CommonFields
     let targets: [[UInt8]: FileDescription]

@@ -1,8 +1,8 @@
 package import Foundation
 import Holdfast
 
-/// What the files of a bundle prove among themselves, from a trusted root on and without asking anybody: the steps of an
-/// update (sections 5.2 to 5.7), for what was kept and for what an application came with.
+/// Verifies a bundle by itself, from a trusted root on and without the network: the steps of an update (sections 5.2 to
+/// 5.7), for bundles that were stored and for those that an application ships.
 struct BundleProof {
     /// The versions of the metadata that proves a pin file.
     struct Versions: Sendable, Hashable {
@@ -11,7 +11,8 @@ struct BundleProof {
         let snapshot: Int64
         let targets: Int64
 
-        /// A newer root may begin anew: that is how a repository recovers from versions that were driven up.
+        /// A newer root may bring lower versions: that is how a repository recovers after somebody drove its versions
+        /// up.
         func isOlder(than other: Versions) -> Bool { (root, targets) < (other.root, other.targets) }
     }
 
@@ -19,8 +20,8 @@ struct BundleProof {
     let target: String
     let settings: TUFSettings
 
-    /// - Parameter start: the time by which expirations are judged.
-    /// - Returns: the pin file, the versions, and the second at which the first of the metadata expires.
+    /// - Parameter start: the time with which expirations are compared.
+    /// - Returns: the pin file, the versions, and the earliest expiration among the metadata, in seconds since 1970.
     func proved(
         _ bundle: RepositoryBundle, at start: UpdateStart
     ) throws(TUFError) -> (pins: Data, versions: Versions, expires: Int64) {
@@ -68,12 +69,12 @@ struct BundleProof {
 }
 
 extension RepositoryBundle {
-    /// Whether a client that trusts a root takes the pin file of the bundle at a time, for people who look at one.
-    /// - Returns: the name that the pin file has in the repository.
+    /// Verifies the bundle as a client that trusts a root does at a time. For people who look at a bundle.
+    /// - Returns: the name of the pin file in the repository, quoted for messages.
     /// - Throws: ``TUFError``.
     package func prove(from root: Data, at time: Date) throws(TUFError) -> String {
         let settings = TUFSettings.pythonTUF
-        // What it is called is for the client to say; the bundle has one.
+        // A client knows the target's name from its configuration. Here the metadata says which name these octets have.
         let listed =
             try targets.flatMap { data throws(TUFError) in
                 try TargetsMetadata(SignedFile([UInt8](data), maximumBytes: settings.targetsBytes)).targets
@@ -92,7 +93,7 @@ extension RepositoryBundle {
 }
 
 extension TargetsMetadata {
-    /// A target of this very role: whom it delegates to has no say about pins.
+    /// A target that this role lists itself. Delegated roles have no say about pins.
     func own(_ name: String) throws(TUFError) -> TUFTarget {
         guard let description = targets[Array(name.utf8)] else {
             throw TUFError(

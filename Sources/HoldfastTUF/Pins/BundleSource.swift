@@ -1,10 +1,10 @@
 import Foundation
 
-/// Serves a repository from its bundle: whichever way the files come, the same workflow judges them.
+/// Serves the files of a repository from its bundle, so that the same workflow verifies them however they arrived.
 struct BundleSource: RepositorySource {
     let bundle: RepositoryBundle
 
-    /// A file by its role. Whether it has the version that was asked for is for the workflow to find out.
+    /// A file by its role. The workflow checks whether it has the version that it asked for.
     func data(of file: RepositoryFile, atMost limit: Int) async -> Data? {
         guard file.kind == .metadata else { return bundle.pins }
         // `ROLE.json` or `VERSION.ROLE.json`.

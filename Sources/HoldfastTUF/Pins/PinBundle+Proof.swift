@@ -2,17 +2,17 @@ package import Foundation
 package import Holdfast
 
 extension PinBundle {
-    /// Proves a bundle by what an app has that asks for no host in particular: from a root on, at a time.
+    /// Verifies a bundle as an app does that requires no particular host: from a root on, at the clock's time.
     /// - Parameters:
     ///   - data: the octets of the bundle.
-    ///   - root: the root that the app came with.
-    ///   - clock: what the time is.
-    /// - Returns: the pin file, which fulfills what a signed one has to.
+    ///   - root: the root metadata that the app shipped with.
+    ///   - clock: tells the time.
+    /// - Returns: the pin file. It meets all requirements for a signed pin file.
     /// - Throws: `StoreError`.
     package static func proved(
         _ data: Data, root: Data, clock: any WallClock
     ) throws(StoreError) -> PinFile {
-        // What asks for nothing of its own, and has no address since nothing is downloaded.
+        // The floor requires nothing, and the address does not matter because nothing is downloaded.
         let configuration = PinRepositoryConfiguration(
             source: .bundle(URL(filePath: "/")), root: root, floor: PinFloor(covering: []))
         let bundle: RepositoryBundle

@@ -6,33 +6,33 @@ public import Holdfast
 /// A host that is not retired always needs two distinct pins, one of them a backup, and pins are SHA-256 hashes of
 /// keys; neither rule can be switched off.
 public struct PinFloor: Sendable, Hashable {
-    /// Hosts that every document must have an entry for. A retired entry counts, and so does a wider pattern.
+    /// Hosts for which every document must have an entry. A retired entry is enough, and so is a wider pattern.
     public var covered: [HostPattern]
     /// Hosts that a document may contain; nil for any.
     ///
-    /// The app uses policies only for the hosts that it asks for, whatever else a document contains. Set a limit only
-    /// if the repository will never serve other hosts: builds that are already installed refuse a document with another
-    /// host as a whole.
+    /// Whatever else a document contains, the app uses only the policies that it asks for. Set a limit only if the
+    /// repository will never serve other hosts: builds that are already installed refuse a document with any other host
+    /// as a whole.
     public var allowedHosts: [HostPattern]?
     /// Hosts to which reports may go; nil for any.
     public var allowedReportHosts: [HostPattern]?
     /// The longest time from a document's `issuedAt` to the end of its pins, grace included; 400 days by default.
     public var longestValidity: Duration
-    /// Whether the hosts of ``covered`` must be enforced. If so, mode `report`, and `onExpiry` other than `failClosed`,
-    /// are refused for them: otherwise a document whose pins have run out when it is issued would switch enforcement
-    /// off.
+    /// Whether pinning must be enforced for the hosts of ``covered``. If so, a document is refused if it sets mode
+    /// `report`, or an `onExpiry` other than `failClosed`, for one of them. Otherwise a document whose pins have
+    /// already expired when it is issued could switch enforcement off.
     public var requiresEnforcement: Bool
-    /// The signatures that count on the repository's metadata; by default all except RSA with PKCS #1 v1.5.
+    /// The signature algorithms that count on the repository's metadata; by default all except RSA with PKCS #1 v1.5.
     public var signatureSchemes: Set<TUFSettings.SignatureScheme>
 
     /// Makes a floor.
     /// - Parameters:
-    ///   - covered: hosts that every document must have an entry for.
+    ///   - covered: hosts for which every document must have an entry.
     ///   - allowedHosts: hosts that a document may contain; nil for any.
     ///   - allowedReportHosts: hosts to which reports may go; nil for any.
-    ///   - longestValidity: from `issuedAt` to the end of the pins, grace included.
+    ///   - longestValidity: the longest time from `issuedAt` to the end of the pins, grace included.
     ///   - requiresEnforcement: whether covered hosts must be enforced.
-    ///   - signatureSchemes: the signatures that count on metadata.
+    ///   - signatureSchemes: the signature algorithms that count on metadata.
     public init(
         covering covered: [HostPattern], allowedHosts: [HostPattern]? = nil, allowedReportHosts: [HostPattern]? = nil,
         longestValidity: Duration = .seconds(400 * 86_400), requiresEnforcement: Bool = true,
@@ -46,7 +46,7 @@ public struct PinFloor: Sendable, Hashable {
         self.signatureSchemes = signatureSchemes
     }
 
-    /// Whether a document keeps to it, beyond what a signed pin file needs anyway.
+    /// Checks what this floor requires beyond the requirements for every signed pin file.
     /// - Throws: ``PinFloorError``.
     func check(_ file: PinFile) throws(PinFloorError) {
         for required in covered {
@@ -58,7 +58,7 @@ public struct PinFloor: Sendable, Hashable {
         }
         for host in file.hosts { try check(host) }
         guard let issued = file.issuedAt, let end = file.end,
-            // Behind the last second.
+            // The pins end after the last second, not at its beginning.
             end.timeIntervalSince(issued) <= longestValidity.inSeconds + 1
         else {
             throw PinFloorError(
@@ -99,7 +99,7 @@ extension HostPattern {
         if self == other { return true }
         switch other.scope {
         case .exact: return matches(other.base)
-        // Only a subtree reaches as far down as another pattern does.
+        // Only a subtree covers every host that another pattern matches.
         case .oneLabel, .subtree: return scope == .subtree && matches(other.base)
         }
     }
@@ -107,7 +107,7 @@ extension HostPattern {
     /// Whether there is a host that both match.
     fileprivate func overlaps(_ other: HostPattern) -> Bool {
         covers(other) || other.covers(self)
-            // A subtree may begin below one label.
+            // `*.example.com` and `**.a.example.com` both match `a.example.com`.
             || scope == .oneLabel && other.scope == .subtree && matches(other.base)
             || other.scope == .oneLabel && scope == .subtree && other.matches(base)
     }

@@ -1,6 +1,7 @@
 public import Holdfast
 
-/// Why a pin file is refused although it is signed and complete: it is below the app's floor, or not for this app.
+/// Why a pin file is refused although it is signed and complete: it falls short of the app's floor, or is meant for
+/// another app.
 public struct PinFloorError: HoldfastError {
     /// The closed set of reasons.
     public enum Code: String, Hashable, Sendable, CaseIterable {
@@ -8,13 +9,13 @@ public struct PinFloorError: HoldfastError {
         case hostNotCovered
         /// An entry for a host that documents may not contain.
         case hostNotAllowed
-        /// A URL for reports at a host that the app does not allow.
+        /// A report URL whose host the app does not allow.
         case reportHostNotAllowed
-        /// A covered host is only reported on, not enforced.
+        /// A covered host has mode `report`, or an `onExpiry` other than `failClosed`.
         case notEnforced
         /// The pins would be enforced for longer than the floor allows.
         case validTooLong
-        /// The document of another app.
+        /// The document is meant for another app.
         case otherApplication
     }
 

@@ -9,8 +9,8 @@ public import ServiceLifecycle
 extension PinRepository: Service {}
 #endif
 
-/// Keeps the pins of a repository that cannot be rolled back: downloads its pin file, verifies it by The Update
-/// Framework, stores it and renews it, and gives its pins to policies.
+/// Keeps pins up to date from a repository that nobody can roll back. It downloads the repository's pin file, verifies
+/// it by The Update Framework, stores it and renews it, and gives the pins to policies.
 ///
 /// ```swift
 /// let floor = PinFloor(covering: [try HostPattern("api.example.com")])
@@ -20,21 +20,25 @@ extension PinRepository: Service {}
 /// let repository = try await PinRepository.load(configuration: configuration)
 /// manager.add(policy: try repository.policy(for: "api.example.com"))
 /// ```
-/// A new pin file replaces the old one as a whole. One that is below the ``PinFloor``, or is not the newest, does not
-/// change the pins. Expired metadata ends refreshing, never pinning: pins end at the pin file's `notAfter` plus its
-/// grace. Policies read a snapshot, and wait for neither storage nor network.
+/// A new pin file replaces the old one as a whole. One that falls short of the ``PinFloor``, or is older than the
+/// current one, does not change the pins. When metadata expires, pins are no longer refreshed but still enforced: they
+/// end at the pin file's `notAfter` plus its grace period. Policies read a snapshot, and wait for neither storage nor
+/// network.
 public final class PinRepository: Sendable {
-    /// How current the pins are at a moment.
+    /// How current the pins are.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// There are no pins: nobody is trusted.
+        /// There are no pins: every connection is refused.
         case absent
-        /// The pins count, and no newer ones can have stayed unseen for longer than the repository allows.
+        /// The pins are valid, and no metadata has expired: newer pins cannot have been withheld for longer than the
+        /// repository's expirations allow.
         case fresh
-        /// The pins count. Metadata has expired and no newer metadata has arrived: somebody may be holding it back.
+        /// The pins are valid. Metadata has expired and no newer metadata has arrived: somebody may be withholding it.
         case stale
-        /// The pin file is past its `notAfter`. Its pins count until the grace ends, and each use is reported.
+        /// The pin file is past its `notAfter`. Its pins are valid until the grace period ends, and each use is
+        /// reported.
         case grace
-        /// The grace has ended. Each host's entry says what happens then; by default nobody is trusted.
+        /// The grace period has ended. Each host's entry says what happens then; by default every connection is
+        /// refused.
         case expired
     }
 
@@ -44,36 +48,36 @@ public final class PinRepository: Sendable {
         case updateStarted(StoreUpdateKind)
         /// An update has ended.
         case updateFinished(StoreUpdateReport)
-        /// A new pin file counts: when it was issued, and how many entries it has.
+        /// A new pin file is in use. The values are its issue time and its number of entries.
         case pinsReplaced(issuedAt: Date, hosts: Int)
-        /// A pin file has an issue time that is this far ahead of the clock. It counts all the same, and moves
-        /// ``PinRepository/trustedTime``, but by a day at most.
+        /// A pin file has an issue time that is this far ahead of the clock. The pin file is used all the same. It
+        /// moves ``PinRepository/trustedTime`` ahead, but by a day at most.
         case issuedAheadOfClock(Duration)
         /// A host was evaluated with pins that are this long past their `notAfter`.
         case usedInGrace(host: DialledHost, age: Duration)
-        /// What was stored has been deleted.
+        /// Everything that was stored has been deleted.
         case reset
     }
 
     /// How the repository was configured.
     public let configuration: PinRepositoryConfiguration
-    /// What the time is, before what is known better; see ``trustedTime``.
+    /// The clock that was given. Decisions use ``trustedTime``, which may be later.
     public let clock: any WallClock
 
     let documents: DocumentStore<PinRepositoryFormat>
     private let observers: Subscribers<@Sendable (Event) -> Void>
-    /// The document that was last said in the log to be in its grace.
+    /// The beginning of the grace period that was last logged: each one is logged once.
     private let loggedGrace = Lock<Date?>(nil)
-    /// The document of which a mismatch was last reported only.
+    /// The revision for which a mismatch in report mode last started an update: each starts one.
     private let reported = Lock<UInt64?>(nil)
 
-    /// Makes a repository if the configuration is valid. It reads and verifies what is stored, and what is shipped,
-    /// before it returns; ``load(configuration:clock:logger:)`` does the same off the caller's thread.
+    /// Makes a repository if the configuration is valid. It reads and verifies the stored and the shipped state before
+    /// it returns. ``load(configuration:clock:logger:)`` does the same off the caller's thread.
     /// - Parameters:
-    ///   - configuration: how it works.
+    ///   - configuration: where the pins come from and what they must fulfill.
     ///   - clock: tells the time.
-    ///   - logger: is told of failed updates, of pins in their grace period and of hosts without a backup; nil for a
-    ///     logger labelled `holdfast.store`.
+    ///   - logger: logs failed updates, pins in their grace period and hosts without a backup pin; nil for a logger
+    ///     labelled `holdfast.store`.
     /// - Throws: `StoreError` `invalidConfiguration`.
     public convenience init(
         checking configuration: PinRepositoryConfiguration, clock: any WallClock = SystemWallClock(),
@@ -109,14 +113,14 @@ public final class PinRepository: Sendable {
     public static func load(
         configuration: PinRepositoryConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) async throws(StoreError) -> PinRepository {
-        // The queue knows nothing of this task's own log.
+        // The task-local log of this task is not visible on the queue.
         let log = log(logger)
         return try await DispatchQueue.global().run { () throws(StoreError) in
             try PinRepository(configuration, clock, log)
         }
     }
 
-    /// What the app came with: it had to be current when the app was built.
+    /// Verifies the shipped bundle: it must have been current when the app was built.
     private static func shipped(
         _ configuration: PinRepositoryConfiguration, _ clock: any WallClock, _ log: PolicyLog
     ) throws(StoreError) -> VerifiedPins? {
@@ -141,10 +145,10 @@ public final class PinRepository: Sendable {
         }
     }
 
-    // MARK: What is known
+    // MARK: State
 
-    /// The latest of the clock, the date of the build, and the newest pin file's `issuedAt`, which moves it to a day
-    /// past the others at most.
+    /// The time that decisions use: the latest of the clock, the build date, and the newest pin file's `issuedAt`. The
+    /// last can move it at most one day past the others.
     public var trustedTime: Date { documents.trustedTime }
 
     /// How current the pins are now.
@@ -167,18 +171,18 @@ public final class PinRepository: Sendable {
 
     // MARK: Updates
 
-    /// Brings the pins up to date. If there are no pins, or the update is forced, this waits for the download. If a
+    /// Brings the pins up to date. If there are no pins, or if `mode` forces an update, it waits for the download. If a
     /// renewal is due, it starts the download in the background and returns at once. Otherwise it does nothing.
     /// - Returns: the outcome, or that the update continues in the background.
-    /// - Throws: `StoreError` if there are no usable pins afterwards, or a forced update failed. Its `underlying` error
-    ///   is a ``TUFError``, a ``PinFloorError`` or a `PinFileError` if one of them is the reason.
+    /// - Throws: `StoreError` if there are no usable pins afterwards, or if a forced update failed. Its `underlying`
+    ///   error is a ``TUFError``, a ``PinFloorError`` or a `PinFileError` if one of them is the reason.
     @discardableResult
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
         try await documents.update(mode: mode)
     }
 
     /// Keeps the pins up to date until the task is cancelled, or until the service group that runs the repository shuts
-    /// down. Without it, a decision triggers an update when one is due.
+    /// down. Without it, updates start only when a policy is evaluated while one is due.
     public func run() async throws {
         try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
     }
@@ -188,12 +192,12 @@ public final class PinRepository: Sendable {
         await documents.run(sleepingOn: sleeper)
     }
 
-    /// Deletes everything that was stored; what was shipped counts again. This blocks on storage.
+    /// Deletes everything that was stored, and returns to the shipped pins. It blocks on storage.
     public func reset() { documents.reset() }
 
     // MARK: Watching
 
-    /// Calls an observer for everything that happens from now on, on the thread where it happens, with no lock held.
+    /// Calls an observer for every event from now on, on the thread where the event happens, with no lock held.
     @discardableResult
     public func addObserver(_ observer: @escaping @Sendable (Event) -> Void) -> ObserverToken {
         observers.add(observer)
@@ -202,11 +206,11 @@ public final class PinRepository: Sendable {
     /// Ends an observation.
     public func removeObserver(_ token: ObserverToken) { observers.remove(token) }
 
-    /// Everything that happens from now on, for any number of listeners. For a listener that falls behind, the latest
-    /// 256 events are kept.
+    /// Every event from now on; any number of listeners may each ask for a stream. If a listener falls behind, it gets
+    /// the latest 256 events.
     public func events() -> AsyncStream<Event> { observers.stream() }
 
-    /// Reports a decision by pins in their grace: each to observers, one a document to the log.
+    /// Reports a decision by pins in their grace period: to observers each time, to the log once per document.
     func reportGrace(_ pins: VerifiedPins, for host: DialledHost, age: TimeInterval) {
         for observer in observers.all {
             observer(.usedInGrace(host: host, age: Duration(exactSeconds: age) ?? .seconds(Int64.max)))
@@ -236,8 +240,8 @@ public final class PinRepository: Sendable {
 }
 
 extension PinRepository {
-    /// Starts an update after a mismatch that keeps nobody out, once for each document: it may be what the pins are
-    /// reported for, and last for months.
+    /// Starts an update after a mismatch in report mode, once per document. Such a mismatch refuses nobody and may go
+    /// on for months, because finding it may be the very purpose of report mode.
     func updateAfterReport() {
         let revision = documents.revision
         let isFirst = reported.withLock { reported in

@@ -5,9 +5,10 @@ public import Holdfast
 public struct PinRepositoryConfiguration: Sendable {
     /// Where the repository is.
     public enum Source: Sendable, Hashable {
-        /// One file for everything, with one conditional request: the URL of `bundle.json`.
+        /// The URL of `bundle.json`: one file, and one conditional request, for everything.
         case bundle(URL)
-        /// The files one by one, as any repository of The Update Framework has them: the URLs of two folders.
+        /// The URLs of the two folders of any repository of The Update Framework, whose files are downloaded one by
+        /// one.
         case files(metadata: URL, targets: URL)
 
         var urls: [URL] {
@@ -22,10 +23,10 @@ public struct PinRepositoryConfiguration: Sendable {
     public struct Shipped: Sendable, Hashable {
         /// The octets of the bundle, as the repository served it when the app was built.
         public var bundle: Data
-        /// How long after the pin file's `notAfter` its pins are enforced, if the file itself grants less.
+        /// How long after the pin file's `notAfter` its pins are enforced, if the file itself grants less time.
         ///
-        /// This determines how old a build may be when it is first launched: until its first update it has only these
-        /// pins.
+        /// This determines how old a build may be when it is first launched, because until its first update it has only
+        /// these pins.
         public var grace: Duration
 
         /// Describes a shipped bundle.
@@ -41,33 +42,34 @@ public struct PinRepositoryConfiguration: Sendable {
     public var root: Data
     /// What no document may weaken.
     public var floor: PinFloor
-    /// The name of the pin file in the repository: a target of the targets role itself.
+    /// The name of the pin file in the repository. The targets role itself must list it; delegated roles do not count.
     public var target = "pins.json"
-    /// What the pin file must have in `app`; nil if it does not matter. This refuses the document of another app of the
-    /// same signers.
+    /// The value that the pin file must have in `app`; nil if it does not matter. With it, the app refuses a document
+    /// that the same signers made for another app.
     public var application: String?
-    /// When the app was built: no earlier time is believed. Required if a bundle is shipped.
+    /// When the app was built. A clock that shows an earlier time is not believed. Required if a bundle is shipped.
     public var buildDate: Date?
     /// The state to start with; nil if there is none.
     public var shipped: Shipped?
     /// How much the repository may demand of the app.
     public var limits = TUFSettings()
-    /// Bytes of a bundle: room for the longest pin file, its metadata and what Base64 adds.
+    /// The largest bundle, in bytes: room for the longest pin file, its metadata, and what Base64 adds; 16 MiB by
+    /// default.
     public var maximumBundleBytes = 16 << 20
     /// The longest time between two updates, whatever a document says; seven days by default.
     public var longestInterval: Duration = .seconds(7 * 86_400)
     /// The shortest time between two updates that mismatches cause; five minutes by default.
     public var mismatchInterval: Duration = .seconds(300)
-    /// The longest that an adapter waits for pins before it decides.
+    /// The longest time that an adapter waits for pins before it decides; ten seconds by default.
     public var preparationTimeout: Duration = .seconds(10)
-    /// The longest that an update may take.
+    /// The longest time that an update may take; two minutes by default.
     public var updateTimeout: Duration = .seconds(120)
     /// Whether `http` URLs are accepted. Security does not depend on the transport, but https hides which pins an app
-    /// downloads. The provider has its own rules.
+    /// downloads. The provider may still refuse them by its own rules.
     public var allowsPlainHTTP = false
-    /// Downloads. It uses standard validation for the server, never the trust manager that the pins are for.
+    /// Downloads the files. It uses standard validation for the server, never the trust manager that the pins are for.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
-    /// Stores what proves the pins, as it was served.
+    /// Stores the metadata and the pin file as they were served.
     public var secureDataStore: any SecureDataStore = FileDataStore()
 
     /// Configures a repository.
@@ -81,7 +83,7 @@ public struct PinRepositoryConfiguration: Sendable {
         self.floor = floor
     }
 
-    /// What cannot be meant; nil where everything can.
+    /// What is wrong with the configuration; nil if it is valid.
     var error: StoreError? {
         for url in source.urls where !allowsPlainHTTP && url.scheme?.utf8.elementsEqual("https".utf8) != true {
             return Self.invalid("an https URL", url.absoluteString.quotedAddress)
@@ -102,7 +104,7 @@ public struct PinRepositoryConfiguration: Sendable {
         return nil
     }
 
-    /// The limits, with the signatures that the floor allows.
+    /// The limits, with only those signature algorithms that the floor allows.
     var metadataSettings: TUFSettings {
         var settings = limits
         settings.signatureSchemes.formIntersection(floor.signatureSchemes)

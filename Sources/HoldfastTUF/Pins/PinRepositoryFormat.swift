@@ -4,17 +4,17 @@ import Holdfast
 /// The format of a ``PinRepository``: metadata of The Update Framework, and a pin file.
 struct PinRepositoryFormat: DocumentFormat {
     let configuration: PinRepositoryConfiguration
-    /// What the app came with; verified.
+    /// The pins that the app shipped with, verified.
     let shipped: VerifiedPins?
     let clock: any WallClock
-    /// Updates run in tasks that know nothing of who made the repository.
+    /// Updates run in tasks that do not inherit the task-local log of whoever made the repository.
     let log: PolicyLog
 
     private var settings: TUFSettings { configuration.metadataSettings }
-    /// A state is two bundles at most.
+    /// A state has at most two bundles.
     private var stateBytes: Int { 2 * configuration.maximumBundleBytes + 1_024 }
 
-    /// Not of the root, which every build may have another of.
+    /// The root is left out, because each build may ship a different one.
     var origin: [UInt8] {
         StoredRecord.origin(
             of: [Array("pin-repository".utf8), Array(configuration.target.utf8)]
@@ -36,7 +36,7 @@ struct PinRepositoryFormat: DocumentFormat {
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<RepositoryState>
     ) async throws(StoreError) -> FetchedDocument<RepositoryState>? {
-        // Section 5.1: all of an update is judged by the time at which it begins.
+        // Section 5.1: every expiration is compared with the time at which the update begins.
         let start = FixedClock(now: current.time())
         let (source, entityTag) = try await source(from: provider, replacing: current)
         let old = current.content ?? RepositoryState(pins: nil, seen: RepositoryBundle())
@@ -60,7 +60,7 @@ struct PinRepositoryFormat: DocumentFormat {
         }
     }
 
-    /// The repository's files, and what the server calls them as a whole.
+    /// The source of the repository's files, and the entity tag of the bundle (RFC 9110 8.8.3); empty for single files.
     private func source(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<RepositoryState>
     ) async throws(StoreError) -> (any RepositorySource, entityTag: String) {
@@ -88,13 +88,14 @@ struct PinRepositoryFormat: DocumentFormat {
             } catch {
                 throw StoreError(error)
             }
-        // That nothing is new is the server's word alone: what is there is judged once more, its expirations too.
+        // Only the server says that nothing is new, so the bundle that is there is verified once more, with its
+        // expirations.
         case (.notModified, let pins?): return (BundleSource(bundle: pins.bundle), current.entityTag)
         case (.notModified, nil): throw StoreError(network: RemoteDataError(status: 304))
         }
     }
 
-    /// Sections 5.1 to 5.7. A pin file that is there already is not asked for again.
+    /// Sections 5.1 to 5.7. A pin file that is there already is not downloaded again.
     private func pinFile(by client: TUFClient, kept: Data?) async throws(StoreError) -> Data {
         do throws(TUFError) {
             let update = try await client.refresh()
@@ -110,7 +111,7 @@ struct PinRepositoryFormat: DocumentFormat {
         RepositoryBundle(memory, afterRoot: rootVersion, settings)
     }
 
-    /// Of the root that the app came with.
+    /// The version of the root that the app shipped with.
     private var rootVersion: Int64 {
         let step = RootStep(settings: settings, meter: WorkMeter(settings))
         return (try? step.initial([UInt8](configuration.root)))?.common.version ?? 0
@@ -122,8 +123,8 @@ struct PinRepositoryFormat: DocumentFormat {
             clock: clock, log: log)
     }
 
-    /// Pins that have run out take no place of pins that hold: nobody would get in any more. The versions are remembered
-    /// all the same, so that nothing older is taken.
+    /// Expired pins do not replace valid ones: with them nobody would get in any more. Their versions are remembered
+    /// all the same, so that nothing older is accepted later.
     private static func checkOutlasts(
         _ new: VerifiedPins, _ old: VerifiedPins?, at time: Date
     ) throws(StoreError) {
@@ -146,7 +147,7 @@ struct PinRepositoryFormat: DocumentFormat {
 
     func isOwn(_ format: StoredRecord.Format) -> Bool { format == .repository }
 
-    /// That metadata has expired since ends refreshing, not pinning.
+    /// Ignores the expiration of metadata: it ends refreshing, not pinning.
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
     ) throws(DocumentError) -> RepositoryState {
@@ -155,7 +156,8 @@ struct PinRepositoryFormat: DocumentFormat {
         do throws(StoreError) {
             return RepositoryState(pins: try verified(proof, issuedUpTo: latest), seen: seen ?? proof.metadata)
         } catch  where error.underlying is PinFloorError || error.underlying is PinFileError {
-            // Another build's floor may refuse the pins; the versions that were seen guard against rollback all the same.
+            // This build's floor may refuse pins that another build stored. The versions that were seen still prevent a
+            // rollback.
             return RepositoryState(pins: nil, seen: seen ?? proof.metadata)
         } catch {
             throw DocumentError(
@@ -164,8 +166,8 @@ struct PinRepositoryFormat: DocumentFormat {
         }
     }
 
-    /// What the app came with, unless what was stored is as new: an app's update may bring newer pins than its
-    /// predecessor ever saw.
+    /// The shipped pins, unless the stored ones are at least as new: a new build may ship newer pins than the previous
+    /// build ever saw.
     func beginning(with stored: RepositoryState?) -> RepositoryState? {
         guard let shipped else { return stored }
         guard let stored else { return RepositoryState(pins: shipped, seen: shipped.bundle.metadata) }
@@ -175,11 +177,11 @@ struct PinRepositoryFormat: DocumentFormat {
         return stored
     }
 
-    // MARK: Judging
+    // MARK: Evaluating
 
     func issueTime(of content: RepositoryState) -> Date? { content.pins?.file.issuedAt }
 
-    /// What was read from the storage after the update began may be newer than what the update went on from.
+    /// The storage may meanwhile contain something newer than what the update started from.
     func checkReplaces(
         _ new: RepositoryState, _ old: RepositoryState?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
@@ -204,7 +206,7 @@ struct PinRepositoryFormat: DocumentFormat {
 
     func isInGrace(_ content: RepositoryState, at time: Date) -> Bool { content.pins?.state(at: time) == .grace }
 
-    /// As the document asks, within bounds, and sooner when its pins are about to run out.
+    /// As often as the document asks, within bounds, and sooner if its pins are about to expire.
     func nextUpdate(
         for content: RepositoryState, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
@@ -213,10 +215,10 @@ struct PinRepositoryFormat: DocumentFormat {
             return time.addingTimeInterval(UpdateSchedule.shortestInterval * (1 + spread))
         }
         var delay = Double(refresh.after) * (1 + refresh.jitter.value * spread)
-        // Of what is left an eighth, so that several attempts fit in.
+        // An eighth of the time that is left, so that several attempts fit in.
         let left = (time < pins.graceBegins ? pins.graceBegins : pins.end).timeIntervalSince(time)
         if left > 0 { delay = min(delay, left / 8) }
-        // Shortened where it is bounded, so that devices do not come all at once.
+        // The bounds are spread as well, so that not all devices come at once.
         let longest = configuration.longestInterval.inSeconds * (1 - spread * 0.2)
         let shortest = UpdateSchedule.shortestInterval * (1 + spread * 0.2)
         return time.addingTimeInterval(max(shortest, min(delay, longest)))
@@ -225,7 +227,7 @@ struct PinRepositoryFormat: DocumentFormat {
     func versionCheck(in content: RepositoryState) -> ChallengeResponse.VersionCheck? { nil }
 }
 
-/// Shows one time.
+/// A clock that stands still.
 struct FixedClock: WallClock {
     let now: Date
 }

@@ -1,13 +1,13 @@
 public import Foundation
 public import Holdfast
 
-/// Trusts a server by the pins that a ``PinRepository`` has for the host that was dialled.
+/// Trusts a server if it matches the pins that a ``PinRepository`` has for the host that was dialled.
 ///
 /// The policy uses the pin file that the repository has at the moment of the decision, and in it the most specific
-/// entry for the host. A host without an entry is rejected with `noUsablePins`, and so is any host while there is no
-/// pin file. A decision never waits for a download; it only triggers one, and ``prepare()`` waits for it.
+/// entry for the host. It rejects a host without an entry with `noUsablePins`, and every host while there is no pin
+/// file. A decision never waits for a download; it only starts one in the background, and ``prepare()`` waits for it.
 public struct PinRepositoryPolicy: TrustPolicy {
-    /// What the policy is for.
+    /// The hosts that the policy is for.
     public let scope: PolicyScope
     /// Where the pins come from.
     public let repository: PinRepository
@@ -16,32 +16,33 @@ public struct PinRepositoryPolicy: TrustPolicy {
     public var hostName: String { scope.name }
     /// The repository's clock.
     public var clock: any WallClock { repository.clock }
-    /// `PolicyEvidence.pathForHost`.
+    /// Always `PolicyEvidence.pathForHost`.
     public var evidence: PolicyEvidence { .pathForHost }
-    /// Grows whenever the repository accepts something, even if only metadata is new, and with every reset.
+    /// Grows with every reset, and whenever the repository accepts something, even if only metadata is new.
     public var revision: UInt64 { repository.documents.revision }
 
-    /// A document may put a host in report mode, which keeps nobody out: the policy may be part of an all-of, not of an
-    /// any-of.
+    /// The policy may be part of an all-of, but not of an any-of: a document may put a host in report mode, in which
+    /// nobody is refused.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .any ? "pins whose document may fall back to standard validation" : nil
     }
 
-    /// Whether the repository waits for pins.
+    /// Whether ``prepare()`` would wait: there are no usable pins, or they are in their grace period and a renewal is
+    /// due, or a mismatch has started an update.
     public var needsPreparation: Bool { repository.documents.needsPreparation }
 
     /// Waits for usable pins, for at most ``PinRepositoryConfiguration/preparationTimeout``.
     ///
-    /// If the pins are before their `notAfter`, it returns at once. Otherwise there is one download, which all callers
-    /// share. If the download fails, pins in their grace suffice, and later calls do not wait again until a download
-    /// succeeds.
-    /// - Throws: `StoreError` when there are no usable pins; `CancellationError` when the task is cancelled.
+    /// Before the `notAfter` of the pins, it returns at once, unless a mismatch has started an update. Otherwise there
+    /// is one download, which all callers share. If it fails, pins in their grace period are enough, and later calls do
+    /// not wait again until a download succeeds.
+    /// - Throws: `StoreError` if there are no usable pins; `CancellationError` if the task is cancelled.
     public func prepare() async throws {
         try await repository.documents.prepare(
             within: repository.configuration.preparationTimeout, from: "repository")
     }
 
-    /// Evaluates a trust at a time, or at the repository's trusted time if that is later.
+    /// Evaluates a server's chain at a time, or at the repository's trusted time if that is later.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         let documents = repository.documents
         let snapshot = documents.snapshot
@@ -61,7 +62,7 @@ public struct PinRepositoryPolicy: TrustPolicy {
             return rejected(failure, trust, host, time)
         }
         guard let policy = pins.hosts.policy(for: host) else {
-            // Published a moment ago, perhaps.
+            // An entry may have been published a moment ago.
             documents.updateAfterMismatch()
             let failure = TrustFailure(
                 .noUsablePins, expected: "an entry for \(host.name) in the pin file", found: "none",
@@ -77,7 +78,7 @@ public struct PinRepositoryPolicy: TrustPolicy {
         return decision.isTrusted ? noted(decision, pins, host, time) : decision
     }
 
-    /// With a notice where the pins are in their grace.
+    /// Reports pins in their grace period, and adds a notice to the decision.
     private func noted(
         _ decision: TrustDecision, _ pins: VerifiedPins, _ host: DialledHost, _ time: Date
     ) -> TrustDecision {
@@ -104,7 +105,7 @@ public struct PinRepositoryPolicy: TrustPolicy {
 }
 
 extension PinRepository {
-    /// Makes a policy that trusts by the repository's pins, for a `TrustManager` and every adapter.
+    /// Makes a policy that uses the repository's pins, for a `TrustManager` and every adapter.
     /// - Parameter host: a host, a URL (which stands for its host), or a pattern. Pins are looked up by the host that
     ///   is dialled.
     /// - Throws: `PolicyConfigurationError` `invalidHostName`.
@@ -116,7 +117,7 @@ extension PinRepository {
         }
     }
 
-    /// A policy for a host or a pattern that is known to be one.
+    /// Makes a policy for a host or a pattern that was parsed before.
     public func policy(for host: HostPattern) -> PinRepositoryPolicy {
         PinRepositoryPolicy(scope: .hosts(host), repository: self)
     }

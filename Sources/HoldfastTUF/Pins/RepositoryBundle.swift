@@ -1,17 +1,17 @@
 package import Foundation
 import Holdfast
 
-/// The files of a repository of pins in one, each as it was served: `bundle.json` (docs/formats.md).
+/// All files of a pin repository in one file, each as it was served: `bundle.json` (docs/formats.md).
 ///
-/// Nothing in it is trusted for being there: its files go the way of those that are downloaded one by one. One that it
-/// lacks is one that the repository does not have.
+/// Nothing is trusted because it is in the bundle: its files are verified like those that are downloaded one by one. A
+/// file that the bundle lacks is treated as a file that the repository does not have.
 package struct RepositoryBundle: Sendable, Equatable {
     /// The version of the format.
     package static let schema: Int64 = 1
-    /// A root each week of ten years, and as many again.
+    /// Enough for a root each week for ten years, twice over.
     static let mostRoots = 1_024
 
-    /// The version of the first of ``roots``; each that follows is the next version.
+    /// The version of the first of ``roots``. Each following root has the next version.
     package var firstRoot: Int64 = 1
     /// Root files, in ascending order without a gap.
     package var roots: [Data] = []
@@ -24,11 +24,11 @@ package struct RepositoryBundle: Sendable, Equatable {
     /// The pin file.
     package var pins: Data?
 
-    /// An empty one.
+    /// Makes an empty bundle.
     package init() {}
 
-    /// Reads a bundle. How large each file may be is for the workflow to say: one that is too large is to fail as it would
-    /// by itself.
+    /// Reads a bundle. It leaves the size limit of each file to the workflow, so that a file that is too large fails as
+    /// it would by itself.
     /// - Throws: ``TUFError`` `malformed` or `tooLarge`.
     package init(_ octets: [UInt8], maximumBytes: Int) throws(TUFError) {
         do throws(DocumentError) {
@@ -40,7 +40,7 @@ package struct RepositoryBundle: Sendable, Equatable {
         }
     }
 
-    /// Reads the object that is due.
+    /// Reads a bundle at the reader's position.
     init(_ reader: inout StrictJSONReader) throws(DocumentError) {
         var isOfSchema = false
         var firstRoot: Int64?
@@ -89,13 +89,13 @@ package struct RepositoryBundle: Sendable, Equatable {
         return Data(octets)
     }
 
-    /// A root of a version; nil where the bundle has none.
+    /// The root of a version; nil if the bundle does not have it.
     func root(version: Int64) -> Data? {
         let index = version - firstRoot
         return index >= 0 && index < Int64(roots.count) ? roots[Int(index)] : nil
     }
 
-    /// The bundle as JSON, one file a line; equal bundles are equal octets.
+    /// The bundle as JSON, one file per line. Equal bundles give equal octets.
     package var json: Data {
         var lines = ["\"schema\": \(Self.schema)", "\"firstRoot\": \(firstRoot)"]
         let all = roots.map { "\"\(CanonicalBase64.encode($0))\"" }

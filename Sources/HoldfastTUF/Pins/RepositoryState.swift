@@ -1,19 +1,19 @@
 import Foundation
 import Holdfast
 
-/// What a ``PinRepository`` knows: its pins with all that proves them, and the newest metadata that was trusted.
+/// What a ``PinRepository`` knows: its pins with the files that prove them, and the newest metadata that was trusted.
 ///
-/// The two are one after an update that went well. One that ended early, such as for a pin file below the app's floor,
-/// leaves newer metadata, which guards against rollback, and the pins as they were.
+/// After a successful update both are the same bundle. An update that failed halfway, for example because a pin file
+/// falls short of the app's floor, leaves the pins as they were, with newer metadata that prevents a rollback.
 struct RepositoryState: Sendable {
-    /// nil while there are none.
+    /// The pins; nil while there are none.
     let pins: VerifiedPins?
     /// The newest metadata, without a pin file. It is verified whenever it is used.
     let seen: RepositoryBundle
-    /// Whether the pins are others than before.
+    /// Whether the pins differ from the previous ones.
     var bringsNewPins = false
 
-    /// As it is kept: `proof`, the bundle that proves the pins, and `seen`, where it says something else.
+    /// The state as it is stored: `proof`, the bundle that proves the pins, and `seen`, if it is not the same metadata.
     var json: Data {
         var parts: [Data] = []
         if let pins { parts.append(Data("\"proof\": ".utf8) + pins.bundle.json) }
@@ -21,7 +21,7 @@ struct RepositoryState: Sendable {
         return Data("{".utf8) + Data(parts.joined(separator: Data(",".utf8))) + Data("}".utf8)
     }
 
-    /// Reads what is kept; nothing in it is verified yet.
+    /// Reads a stored state. Nothing in it is verified yet.
     static func read(
         _ data: Data, maximumBytes: Int
     ) throws(DocumentError) -> (proof: RepositoryBundle?, seen: RepositoryBundle?) {
@@ -48,8 +48,8 @@ extension RepositoryBundle {
         return metadata
     }
 
-    /// What a client has in memory.
-    /// - Parameter version: of the root that the walk began with.
+    /// Makes a bundle from what a client has in memory.
+    /// - Parameter version: the version of the root from which the client started.
     init(_ memory: MetadataMemory, afterRoot version: Int64, _ settings: TUFSettings) {
         self.init()
         firstRoot = version + 1
@@ -62,7 +62,7 @@ extension RepositoryBundle {
         targets = memory.data(of: StoredMetadataName(.targets), atMost: settings.targetsBytes)
     }
 
-    /// Memory for a client that goes on from here.
+    /// The memory of a client that continues from this bundle.
     var memory: MetadataMemory {
         let memory = MetadataMemory()
         var files: [(StoredMetadataName, Data?)] = [

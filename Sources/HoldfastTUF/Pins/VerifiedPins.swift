@@ -6,20 +6,23 @@ struct VerifiedPins: Sendable {
     let bundle: RepositoryBundle
     let versions: BundleProof.Versions
     let file: PinFile
-    /// The first instant at which some of the metadata has expired: from then on there may be newer pins unseen.
+    /// The first instant at which some of the metadata has expired. From then on somebody may be withholding newer
+    /// pins.
     let freshUntil: Date
-    /// The first instant of the grace.
+    /// The first instant of the grace period.
     let graceBegins: Date
-    /// The first instant at which the pins have run out.
+    /// The first instant at which the pins are no longer valid, their grace period included.
     let end: Date
-    /// A policy for each host of the file; the most specific decides.
+    /// A policy for each host of the pin file; the most specific one decides.
     let hosts: TrustManager
 
-    /// Proves a bundle, and holds its pin file to the floor.
+    /// Verifies a bundle, and checks its pin file against the floor.
     /// - Parameters:
-    ///   - start: the time by which expirations of metadata are judged.
-    ///   - latest: no pin file counts as issued later, whatever it states.
-    ///   - shipped: what the app came with, if it is not this: the same document keeps its grace.
+    ///   - start: the time with which expirations of metadata are compared.
+    ///   - latest: the latest issue time that counts; a later one in the pin file is treated as this.
+    ///   - shipped: the app's shipped pins, unless they are the ones being verified. If the pin file is the same, it
+    ///     keeps their grace period.
+    ///   - grace: the shortest time for which pins stay valid after the pin file's `notAfter`.
     /// - Throws: `StoreError`.
     init(
         proving bundle: RepositoryBundle, _ configuration: PinRepositoryConfiguration, at start: UpdateStart,
@@ -51,7 +54,7 @@ struct VerifiedPins: Sendable {
         freshUntil = Date(wholeSeconds: expires)
         let last = file.notAfter ?? .distantPast
         graceBegins = Date(end: last.wholeSeconds)
-        // The floor measured from issuedAt, which only counts so far. Behind the last second.
+        // The floor measures from issuedAt, which counts only up to `latest`. The pins end after the last second.
         let longest = min(file.issuedAt ?? .distantPast, latest)
             .addingTimeInterval(configuration.floor.longestValidity.inSeconds + 1)
         var end = min(file.end ?? .distantPast, longest)
@@ -72,7 +75,7 @@ struct VerifiedPins: Sendable {
     }
 
     func state(at time: Date) -> PinRepository.State {
-        // Written so that a time that is no number is past every end.
+        // Written so that a time that is not a number is past every end.
         if time < freshUntil, time < graceBegins, time < end { return .fresh }
         if time < graceBegins, time < end { return .stale }
         return time < end ? .grace : .expired
@@ -80,7 +83,7 @@ struct VerifiedPins: Sendable {
 }
 
 extension StoreError {
-    /// What a client of The Update Framework says, in a store's words.
+    /// Makes a store's error from that of a TUF client.
     init(_ error: TUFError) {
         let code: StoreError.Code =
             switch error.code {
@@ -94,7 +97,7 @@ extension StoreError {
             remedy: error.remedy, underlying: error)
     }
 
-    /// A pin file that is whole and signed, and may not be used.
+    /// Makes the error for a pin file that is complete and signed but must not be used.
     init(invalid error: some HoldfastError) {
         self.init(
             .invalidData, expected: error.expected, found: error.found, remedy: error.remedy, underlying: error)

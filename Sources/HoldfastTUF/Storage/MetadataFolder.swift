@@ -4,27 +4,28 @@ import Holdfast
 /// Keeps metadata in files of a folder, readable only by their owner: `root.json`, `timestamp.json`, `snapshot.json`,
 /// `targets.json`, and a file for each delegated role, named by the role's percent-encoded name.
 ///
-/// A file is replaced as a whole and is on the disk afterwards. Several processes may use one folder.
+/// A file is replaced as a whole, and has reached the disk when the call returns. Several processes may use one folder.
 public struct MetadataFolder: MetadataStore {
     /// Where the files are.
     public let folder: URL
-    /// Writing takes milliseconds; who holds the lock longer is stuck.
+    /// Writing takes milliseconds; a process that holds the lock longer than this is stuck.
     private static let patience = Duration.seconds(10)
 
-    /// Makes a store; nothing is read or written yet.
-    /// - Parameter folder: created when something is first stored, for its owner only.
+    /// Makes a store. It reads and writes nothing yet.
+    /// - Parameter folder: the folder. It is created when something is first stored, with access for its owner only.
     public init(_ folder: URL) {
         self.folder = folder
     }
 
-    /// What is stored under a name. A link is followed; anything other than a regular file counts as nothing.
+    /// What is stored under a name. Links are followed; anything other than a regular file is treated as missing.
     /// - Throws: an error if the file exists but cannot be read.
     public func data(of name: StoredMetadataName, atMost limit: Int) throws -> Data? {
         try AtomicFile.readIfRegular(folder.appending(path: name.path), maximumBytes: limit)
     }
 
-    /// Replaces a file, unless another update was faster.
-    /// - Throws: an error if the new content is not on the disk afterwards.
+    /// Replaces a file, unless another update has changed it in the meantime.
+    /// - Returns: false if something other than `old` is stored.
+    /// - Throws: an error if the new content has not reached the disk.
     public func replace(
         _ name: StoredMetadataName, _ old: Data?, with new: Data?, atMost limit: Int
     ) throws -> Bool {

@@ -3,8 +3,8 @@ struct RootStep {
     let settings: TUFSettings
     let meter: WorkMeter
 
-    /// Section 5.2: the root to begin with is trusted because of where it is; it has to be one, signed by itself. It may
-    /// have expired.
+    /// Section 5.2: the initial root is trusted because of where it comes from. It must be root metadata signed by its
+    /// own keys; it may have expired.
     func initial(_ octets: [UInt8]) throws(TUFError) -> RootMetadata {
         try about(RoleName.root, "5.2") { () throws(TUFError) in
             let file = try SignedFile(octets, maximumBytes: settings.rootBytes)
@@ -14,8 +14,9 @@ struct RootStep {
         }
     }
 
-    /// Sections 5.3.4 and 5.3.5: signed by thresholds of the trusted root's keys and of its own, and the very next
-    /// version. Its expiration is of no concern before the end of the walk (section 5.3.10).
+    /// Sections 5.3.4 and 5.3.5: the next root must be signed by a threshold of the trusted root's keys and by a
+    /// threshold of its own, and must have the next version. Its expiration matters only at the end of the walk
+    /// (section 5.3.10).
     func next(_ octets: [UInt8], after trusted: RootMetadata) throws(TUFError) -> RootMetadata {
         try about(RoleName.root, "5.3") { () throws(TUFError) in
             let file = try SignedFile(octets, maximumBytes: settings.rootBytes)
@@ -33,7 +34,7 @@ struct RootStep {
     }
 }
 
-/// Says whose metadata it was that could not be read.
+/// Adds to an error the role whose metadata it is about, and the section.
 func about<Value>(
     _ role: RoleName, _ section: String, _ body: () throws(TUFError) -> Value
 ) throws(TUFError) -> Value {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Section 5.3: from the trusted root to the newest, one version after the other.
+/// Section 5.3: the walk from the trusted root to the newest, one version after the other.
 struct RootWalk {
     let context: UpdateContext
-    /// The application's own; without it the walk begins with the one that is kept.
+    /// The application's own root; if it is nil, the walk begins with the stored one.
     let trustedRoot: Data?
 
     private var limit: Int { context.settings.rootBytes }
@@ -23,28 +23,31 @@ struct RootWalk {
                 (root, octets) = known
                 continue
             }
-            // Of those that are asked for: what was walked before must not use the cap up.
+            // Only downloads count: roots that an earlier update stored must not use up the limit.
             guard asked < context.settings.rootRotations else { break }
             asked += 1
             let file = RepositoryFile(kind: .metadata, path: RoleName.root.remoteFile(version: version))
             guard let served = try await context.fetch(file, of: RoleName.root.text, atMost: limit) else { break }
             let next = try step.next([UInt8](served), after: root)
             try forgetFreshness(root, next)
-            // The history first: a walk that is killed between the two goes through it again.
+            // Store the history first: if the process is killed between the two, the next walk goes through this
+            // version again.
             try keep(served, version: version)
             try context.keep(newest, kept, served, atMost: limit)
             (root, octets, kept) = (next, served, served)
         }
         if octets != kept {
-            // The application came with a newer root than the one that was kept, or the walk before was killed.
+            // The application shipped with a newer root than the stored one, or the process was killed during the last
+            // walk.
             if let kept, let earlier = try? step.initial([UInt8](kept)) { try forgetFreshness(earlier, root) }
             try context.keep(newest, kept, octets, atMost: limit)
         }
         return root
     }
 
-    /// Section 5.3.11, before the root that rotates keys is kept: whoever is killed in between still recovers from a
-    /// fast-forward attack. Both go when the keys of either did.
+    /// Section 5.3.11. This happens before the root that rotates the keys is stored, so that even a client that is
+    /// killed in between recovers from a fast-forward attack. Both files are removed if the keys of either role were
+    /// rotated.
     private func forgetFreshness(_ root: RootMetadata, _ next: RootMetadata) throws(TUFError) {
         guard next.rotatesFreshness(of: root) else { return }
         for (role, limit) in [
@@ -56,7 +59,7 @@ struct RootWalk {
         }
     }
 
-    /// A version between the application's root and the newest that was seen before; verified like any other.
+    /// A stored version between the application's root and the newest one seen so far. It is verified like any other.
     private func known(_ version: Int64, after root: RootMetadata) throws(TUFError) -> (RootMetadata, Data)? {
         guard trustedRoot != nil,
             let octets = try context.kept(StoredMetadataName(rootVersion: version), atMost: limit),

@@ -6,10 +6,11 @@ struct SnapshotStep {
     let settings: TUFSettings
     let meter: WorkMeter
 
-    /// One that was kept: it tells which versions were seen. It may have expired, and be older than the timestamp says.
+    /// The stored snapshot, which tells which versions were seen. It may have expired, and may be older than the
+    /// timestamp says.
     func kept(_ octets: [UInt8]) -> SnapshotMetadata? { try? signed(octets) }
 
-    /// Whether a kept one is still what the timestamp asks for, so that none is downloaded.
+    /// Whether the stored snapshot is still the one that the timestamp names, so that it need not be downloaded.
     func isCurrent(_ snapshot: SnapshotMetadata, _ octets: [UInt8]) -> Bool {
         timestamp.snapshot.file.matches(octets) && snapshot.common.version == timestamp.snapshot.version
             && (try? start.require(snapshot.common, of: .snapshot, section: "5.5.6")) != nil
@@ -31,7 +32,7 @@ struct SnapshotStep {
         }
     }
 
-    /// Section 5.5.5: no role goes back, and none disappears.
+    /// Section 5.5.5: no role goes back to an older version, and no role disappears.
     private func requireNoRollback(_ next: SnapshotMetadata, after trusted: SnapshotMetadata?) throws(TUFError) {
         for (name, seen) in trusted?.roles ?? [:] {
             guard let listed = next.roles[name] else {

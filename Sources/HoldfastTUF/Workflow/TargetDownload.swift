@@ -1,12 +1,12 @@
 import Foundation
 
-/// Section 5.7: what a target is called in the repository, and whether it is what came.
+/// Section 5.7: where the repository has a target, and whether the download matches the metadata.
 struct TargetDownload {
     let target: TUFTarget
     let consistentSnapshot: Bool
     let settings: TUFSettings
 
-    /// Section 5.7.1: `HASH.NAME` under consistent snapshots, in the folder of the name.
+    /// Section 5.7.1: with consistent snapshots, the file is `HASH.NAME` in the folder that the target's name states.
     func file() throws(TUFError) -> RepositoryFile {
         let octets = Array(target.name.utf8)
         let parts = octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -22,7 +22,7 @@ struct TargetDownload {
         return RepositoryFile(kind: .target, path: folders + prefix + QuotedName.path(last))
     }
 
-    /// How many bytes are taken at most: as many as the metadata says.
+    /// The most bytes that are accepted: the length that the metadata states.
     func limit() throws(TUFError) -> Int {
         guard target.length <= settings.targetBytes else {
             throw TUFError(

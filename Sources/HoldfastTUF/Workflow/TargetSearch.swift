@@ -1,4 +1,4 @@
-/// Section 5.6.7: the pre-order walk through the delegations that may speak of a target.
+/// Section 5.6.7: the pre-order walk through the delegations that are responsible for a target.
 struct TargetSearch {
     let update: TUFUpdate
     let name: TargetName
@@ -7,7 +7,7 @@ struct TargetSearch {
         let meter = update.context.meter
         meter.beginSearch()
         var metadata = update.targets
-        // The next one last.
+        // A stack: the next role to visit is the last.
         var pending: [Delegator] = []
         var visited: Set<RoleName> = []
         while true {

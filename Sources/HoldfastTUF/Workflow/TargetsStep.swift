@@ -1,6 +1,6 @@
 /// Section 5.6: whether the metadata of the targets role, or of a delegated one, is trusted.
 struct TargetsStep {
-    /// Whoever delegates to the role in this search: what another one once delegated to it proves nothing.
+    /// The delegation that led to the role in this search. Another role's delegation to it proves nothing here.
     let delegator: Delegator
     let snapshot: SnapshotMetadata
     let start: UpdateStart
@@ -9,7 +9,7 @@ struct TargetsStep {
 
     private var role: RoleName { delegator.role }
 
-    /// What the snapshot says of the role.
+    /// What the snapshot says about the role.
     func description() throws(TUFError) -> MetadataDescription {
         guard let description = snapshot.roles[role.snapshotKey] else {
             throw TUFError(
@@ -18,7 +18,7 @@ struct TargetsStep {
         return description
     }
 
-    /// Sections 5.6.2 to 5.6.5, for a file that was kept as for one that was served.
+    /// Sections 5.6.2 to 5.6.5, for stored and for downloaded files alike.
     func verified(_ octets: [UInt8]) throws(TUFError) -> TargetsMetadata {
         try about(role, "5.6") { () throws(TUFError) in
             let due = try description()

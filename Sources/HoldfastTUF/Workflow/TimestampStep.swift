@@ -5,12 +5,12 @@ struct TimestampStep {
     let settings: TUFSettings
     let meter: WorkMeter
 
-    /// One that was kept: it tells which versions were seen. It may have expired.
+    /// The stored timestamp, which tells which versions were seen. It may have expired.
     func kept(_ octets: [UInt8]) -> TimestampMetadata? { try? signed(octets) }
 
-    /// Sections 5.4.2 to 5.4.4. An equal version is none that is new; that the one which stays has not expired is
-    /// checked in either case.
-    /// - Returns: the new one; nil where the trusted one stays.
+    /// Sections 5.4.2 to 5.4.4. A timestamp with the same version is not new. Whichever timestamp remains must not have
+    /// expired.
+    /// - Returns: the new timestamp; nil if the trusted one stays.
     func next(_ octets: [UInt8], after trusted: TimestampMetadata?) throws(TUFError) -> TimestampMetadata? {
         let next = try about(.timestamp, "5.4.2") { () throws(TUFError) in try signed(octets) }
         if let trusted {

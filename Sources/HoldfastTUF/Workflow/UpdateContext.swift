@@ -1,7 +1,8 @@
 import Foundation
 import Holdfast
 
-/// What the steps of one update share: where files come from, where they are kept, and the time by which it judges.
+/// What the steps of one update share: the source of files, the store, the limits, and the time at which the update
+/// began.
 struct UpdateContext: Sendable {
     let store: any MetadataStore
     let source: any RepositorySource
@@ -9,7 +10,7 @@ struct UpdateContext: Sendable {
     let start: UpdateStart
     let meter: WorkMeter
 
-    /// What is kept of a role, for which it vouches with nothing.
+    /// The stored file of a role. It is not trusted until it is verified again.
     func kept(_ name: StoredMetadataName, atMost limit: Int) throws(TUFError) -> Data? {
         do {
             return try store.data(of: name, atMost: limit)
@@ -20,8 +21,8 @@ struct UpdateContext: Sendable {
     }
 
     /// - Parameters:
-    ///   - old: what ``kept(_:atMost:)`` said.
-    ///   - new: nil to remove it.
+    ///   - old: what ``kept(_:atMost:)`` returned.
+    ///   - new: the new content; nil to remove the file.
     func keep(_ name: StoredMetadataName, _ old: Data?, _ new: Data?, atMost limit: Int) throws(TUFError) {
         let isDone: Bool
         do {
@@ -38,7 +39,7 @@ struct UpdateContext: Sendable {
         }
     }
 
-    /// - Returns: nil where the repository has no such file.
+    /// - Returns: nil if the repository has no such file.
     func fetch(_ file: RepositoryFile, of subject: String, atMost limit: Int) async throws(TUFError) -> Data? {
         meter.requested()
         let data: Data?
@@ -61,8 +62,8 @@ struct UpdateContext: Sendable {
 
     /// The metadata of a role.
     /// - Parameters:
-    ///   - version: in front of the name of the file.
-    ///   - length: what trusted metadata says, at most which is taken.
+    ///   - version: the version before the file's name, with consistent snapshots; nil otherwise.
+    ///   - length: the length that trusted metadata states, if it does; more is not accepted.
     func fetch(
         _ role: RoleName, version: Int64?, length: Int?, atMost limit: Int
     ) async throws(TUFError) -> Data {

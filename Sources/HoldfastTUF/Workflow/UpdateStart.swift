@@ -1,14 +1,14 @@
 import Foundation
 
-/// Section 5.1: the time at which an update begins. All of it is judged by this one.
+/// Section 5.1: the time at which an update begins. Every expiration of the update is compared with it.
 struct UpdateStart: Sendable {
     private let seconds: Int64
 
-    /// For what was judged by its expiration before: nothing has expired.
+    /// For files whose expiration was checked before: nothing has expired.
     static let beforeAnyExpiration = UpdateStart(.distantPast)
 
     init(_ time: Date) {
-        // A clock that shows no time at all makes everything expired.
+        // If the clock's time is not a number, everything has expired.
         seconds = Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? .max
     }
 

@@ -1,13 +1,13 @@
 import Holdfast
 
-/// Counts what others' metadata makes the client do, and ends what is beyond the settings.
+/// Counts the work that a repository's metadata causes, and ends what exceeds the settings.
 final class WorkMeter: Sendable {
     struct Counts: Sendable, Equatable {
         /// Signatures that were verified.
         var verifications = 0
-        /// Steps of matching names with patterns, of the search that is going on.
+        /// Steps of matching names with patterns in the current search.
         var patternSteps = 0
-        /// Files that were asked for.
+        /// Files that were requested.
         var requests = 0
     }
 
