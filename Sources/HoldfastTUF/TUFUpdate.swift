@@ -12,7 +12,13 @@ public struct TUFUpdate: Sendable {
     /// - Parameter name: the target's name, exactly as the metadata lists it.
     /// - Throws: ``TUFError``; `unknownTarget` if no role that is responsible for the target lists it.
     public func target(_ name: String) async throws(TUFError) -> TUFTarget {
-        try await TargetSearch(update: self, name: try TargetName(name)).found(name)
+        let target = try await TargetSearch(update: self, name: try TargetName(name)).found(name)
+        guard !target.description.hashes.isEmpty else {
+            throw TUFError(
+                .malformed, of: target.quotedName, section: "5.7", expected: FileDescription.algorithms,
+                found: "none of them")
+        }
+        return target
     }
 
     /// Downloads a target into memory, and verifies its length and hashes (section 5.7).

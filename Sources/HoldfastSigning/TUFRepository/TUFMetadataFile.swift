@@ -55,6 +55,11 @@ public struct TUFMetadataFile: Sendable {
     /// The key ids of the signatures, which are not verified.
     var keyIDs: Set<[UInt8]> { Set(file.signatures.filter { !$0.value.isEmpty }.keys) }
 
+    /// Whether a key has signed the file.
+    func isSigned(by key: TUFPublicKey) -> Bool {
+        file.signatures[Array(key.id.utf8)].map { key.accepted($0, over: file.canonical) != nil } ?? false
+    }
+
     /// A copy with the signatures of more keys. Existing signatures stay.
     func signed(by keys: [TUFSigningKey]) throws(TUFRepositoryError) -> TUFMetadataFile {
         var signatures = file.signatures

@@ -104,7 +104,9 @@ public struct TUFPublicKey: Sendable {
         }
     }
 
-    private init(der: [UInt8]) throws(SigningError) {
+    /// Reads a public key from the DER of a SubjectPublicKeyInfo (RFC 5280 4.1.2.7).
+    /// - Throws: ``SigningError`` `unsupportedKey`.
+    public init(der: [UInt8]) throws(SigningError) {
         if let key = try? P256.Signing.PublicKey(derRepresentation: der) {
             self.init(key)
         } else if let key = try? P384.Signing.PublicKey(derRepresentation: der) {

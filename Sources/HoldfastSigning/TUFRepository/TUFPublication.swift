@@ -42,6 +42,8 @@ public struct TUFPublication: Sendable {
 
     /// Whether versions begin again. Clients accept that as soon as they have the next root.
     private let beginsAgain: Bool
+    /// Whether the drafts are published. If not, their files stay as they are.
+    let includesDrafts: Bool
     /// The oldest root, with which the oldest app started.
     private let firstRoot: TUFMetadataFile
 
@@ -95,6 +97,7 @@ public struct TUFPublication: Sendable {
                 remedy: "Prepare the pins first.")
         }
         firstRoot = first
+        self.includesDrafts = includesDrafts
         if includesDrafts { try Self.requireSignatures(state) }
         let judges = [live?.root, newRoot].compactMap(\.self)
         // The published snapshot stays if it is still correct, if every judge accepts it, and if it does not expire
@@ -174,13 +177,15 @@ public struct TUFPublication: Sendable {
     private static func keys(
         _ keys: [TUFSigningKey], of role: TUFRole, _ judges: [TUFMetadataFile]
     ) throws(TUFRepositoryError) -> [TUFSigningKey] {
-        var ids: Set<[UInt8]> = []
-        for judge in judges { ids.formUnion(try TUFRepositoryState.delegator(role, judge).keyIDs) }
-        let those = keys.filter { ids.contains(Array($0.publicKey.id.utf8)) }
+        let those = keys.compactMap { TUFRepositoryState.listed($0, as: role, by: judges) }
         guard !those.isEmpty else {
+            var ids: Set<[UInt8]> = []
+            for judge in judges { ids.formUnion(try TUFRepositoryState.delegator(role, judge).keyIDs) }
+            let wanted = ids.map { TUFText.short($0) }.sorted().joined(separator: " or ")
+            let given = keys.map { TUFText.short(Array($0.publicKey.id.utf8)) }.joined(separator: " and ")
             throw TUFRepositoryError(
-                .otherKey, of: role.rawValue, expected: "a key that signs \(role.rawValue)", found: "none",
-                remedy: "Give the online key.")
+                .otherKey, of: role.rawValue, expected: "a key that signs \(role.rawValue): \(wanted)",
+                found: given.isEmpty ? "none" : given, remedy: "Give the online key.")
         }
         return those
     }

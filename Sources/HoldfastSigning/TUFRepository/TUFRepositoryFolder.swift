@@ -45,14 +45,19 @@ public struct TUFRepositoryFolder: Sendable {
 
     /// Reads the state. It verifies the published repository as a client with the first root does, except that expired
     /// metadata is not an error.
+    /// - Parameter includesDrafts: whether to read the drafts as well. Without them, a damaged draft keeps nobody from
+    ///   renewing what is published.
     /// - Throws: ``TUFRepositoryError``.
-    public func state() async throws(TUFRepositoryError) -> TUFRepositoryState {
+    public func state(
+        includingDrafts includesDrafts: Bool = true
+    ) async throws(TUFRepositoryError) -> TUFRepositoryState {
         guard isThere else {
             throw TUFRepositoryError(
                 .wrongPlace, expected: "a repository in \(folder.path)", found: "none",
                 remedy: "Name the folder, or begin a repository there.")
         }
         var state = TUFRepositoryState(live: try await live())
+        guard includesDrafts else { return state }
         state.draftRoot = try file(Self.rootDraft)
         state.draftTargets = try file(Self.targetsDraft)
         state.draftPins = try read(draft.appending(path: Self.pinsDraft), atMost: Self.maximumPinFile)
@@ -69,6 +74,13 @@ public struct TUFRepositoryFolder: Sendable {
     private func live() async throws(TUFRepositoryError) -> TUFRepositoryState.Live? {
         let source = TUFFolderSource(folder: published)
         guard FileManager.default.fileExists(atPath: published.appending(path: "metadata/timestamp.json").path) else {
+            // In the first publication, the root is written before the timestamp, and its draft is removed at the end.
+            let isBegun = FileManager.default.fileExists(atPath: published.appending(path: "metadata/1.root.json").path)
+            guard !isBegun || FileManager.default.fileExists(atPath: draft.appending(path: Self.rootDraft).path) else {
+                throw TUFRepositoryError(
+                    .damaged, of: "timestamp.json", expected: "the timestamp in \(published.path)/metadata",
+                    found: "none", remedy: "Put the folder back from a copy, or from what the web server serves.")
+            }
             return nil
         }
         guard let first = try read(published.appending(path: "metadata/1.root.json"), atMost: TUFSettings().rootBytes)
@@ -169,7 +181,7 @@ public struct TUFRepositoryFolder: Sendable {
         } catch {
             throw TUFRepositoryError(
                 .damaged, of: "draft/\(name)", expected: error.expected, found: error.found,
-                remedy: "Prepare it again, or take the folder back from a copy.")
+                remedy: "Delete the file and prepare the change again, or put it back from a copy.")
         }
     }
 
@@ -214,7 +226,7 @@ public struct TUFRepositoryFolder: Sendable {
     public func write(_ publication: TUFPublication) throws(TUFRepositoryError) {
         try writeReplaced(by: publication)
         for object in publication.objects { try write(object) }
-        try writeDrafts(publication.state)
+        if publication.includesDrafts { try writeDrafts(publication.state) }
     }
 
     package func write(_ object: TUFPublication.Object) throws(TUFRepositoryError) {

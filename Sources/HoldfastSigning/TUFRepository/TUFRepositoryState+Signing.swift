@@ -77,25 +77,70 @@ extension TUFRepositoryState {
     /// - Returns: the roles whose drafts the key has now signed, even if it had signed them before.
     /// - Throws: ``TUFRepositoryError`` `nothingToSign`, `otherKey`, `wrongVersion`, `invalidSignature`, `invalidPins`.
     public mutating func sign(by key: TUFSigningKey) throws(TUFRepositoryError) -> [TUFRole] {
+        let drafts = try drafts(for: key)
+        for (draft, key) in drafts { replace(try draft.signed(by: [key])) }
+        return drafts.map(\.draft.role)
+    }
+
+    /// Adds a key's signature to the drafts that the key may sign and that its holder knows: those that were prepared in
+    /// this value, and those that the key has signed already.
+    ///
+    /// Whoever can write to the folder of a repository can put a draft there, or one that the next change continues. So
+    /// such a draft is not signed here: its holder reads it first (``changes()``), and then signs it with ``sign(by:)``.
+    /// - Returns: the roles whose drafts the key may sign but has not signed.
+    /// - Throws: ``TUFRepositoryError`` as ``sign(by:)`` does.
+    public mutating func signPrepared(by key: TUFSigningKey) throws(TUFRepositoryError) -> [TUFRole] {
+        var unread: [TUFRole] = []
+        for (draft, key) in try drafts(for: key) {
+            if isKnown(draft, to: key.publicKey) {
+                replace(try draft.signed(by: [key]))
+            } else {
+                unread.append(draft.role)
+            }
+        }
+        return unread
+    }
+
+    /// Does the same for several keys.
+    /// - Returns: the roles whose drafts one of the keys may sign but has not signed.
+    /// - Throws: ``TUFRepositoryError`` as ``sign(by:)`` does.
+    public mutating func signPrepared(by keys: [TUFSigningKey]) throws(TUFRepositoryError) -> [TUFRole] {
+        var unread: Set<TUFRole> = []
+        for key in keys { unread.formUnion(try signPrepared(by: key)) }
+        return unread.sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// The drafts that a key may sign, each with the key under the id that the roots have for it.
+    private func drafts(
+        for key: TUFSigningKey
+    ) throws(TUFRepositoryError) -> [(draft: TUFMetadataFile, key: TUFSigningKey)] {
         guard !hasNoDraft else {
             throw TUFRepositoryError(.nothingToSign, expected: "a draft to sign", found: "none")
         }
         try checkDrafts()
-        var signed: [TUFRole] = []
-        if let draftRoot, try isKey(key.publicKey, of: .root) {
-            self.draftRoot = try draftRoot.signed(by: [key])
-            signed.append(.root)
+        let drafts = [draftRoot, draftTargets].compactMap(\.self)
+        let own = drafts.compactMap { draft in
+            Self.listed(key, as: draft.role, by: judges).map { (draft: draft, key: $0) }
         }
-        if let draftTargets, try isKey(key.publicKey, of: .targets) {
-            self.draftTargets = try draftTargets.signed(by: [key])
-            signed.append(.targets)
-        }
-        guard !signed.isEmpty else {
-            let drafts = [draftRoot, draftTargets].compactMap(\.self).map(\.role.rawValue).joined(separator: " or ")
+        guard !own.isEmpty else {
             throw TUFRepositoryError(
-                .otherKey, expected: "a key that signs \(drafts)", found: TUFText.short(Array(key.publicKey.id.utf8)))
+                .otherKey, expected: "a key that signs \(drafts.map(\.role.rawValue).joined(separator: " or "))",
+                found: TUFText.short(Array(key.publicKey.id.utf8)))
         }
-        return signed
+        return own
+    }
+
+    private mutating func replace(_ draft: TUFMetadataFile) {
+        if draft.role == .root { draftRoot = draft } else { draftTargets = draft }
+    }
+
+    /// A key under the id that the first root which lists it for a role has for it: other tools make other ids. nil if no
+    /// root lists it.
+    static func listed(
+        _ key: TUFSigningKey, as role: TUFRole, by judges: [TUFMetadataFile]
+    ) -> TUFSigningKey? {
+        judges.lazy.flatMap { TUFRootContents($0).publicKeys(of: role) }.first { $0.isSameKey(as: key.publicKey) }
+            .map(key.listed)
     }
 
     /// Checks that drafts follow the published versions, and have no signature that does not verify.
@@ -129,11 +174,6 @@ extension TUFRepositoryState {
         throw TUFRepositoryError(
             .invalidSignature, of: role.rawValue, expected: "signatures of the role's keys that verify",
             found: "one by \(TUFText.short(wrong)) that does not")
-    }
-
-    private func isKey(_ key: TUFPublicKey, of role: TUFRole) throws(TUFRepositoryError) -> Bool {
-        for judge in judges where try Self.delegator(role, judge).keyIDs.contains(Array(key.id.utf8)) { return true }
-        return false
     }
 
     private func progress(

@@ -60,6 +60,14 @@ public struct TUFRepositoryState: Sendable {
     /// The octets of the pin file that the next targets list.
     public internal(set) var draftPins: Data?
 
+    /// A draft that was prepared in this value.
+    private struct Preparation {
+        /// The draft that it continues, which somebody else may have written; nil if it continues what is published.
+        let base: TUFMetadataFile?
+    }
+
+    private var preparations: [TUFRole: Preparation] = [:]
+
     init(live: Live? = nil) { self.live = live }
 
     /// Whether nothing is being prepared.
@@ -70,6 +78,28 @@ public struct TUFRepositoryState: Sendable {
 
     /// The roots whose keys must have signed what is published next, because a client may have reached either of them.
     var judges: [TUFMetadataFile] { [live?.root, draftRoot].compactMap(\.self) }
+
+    /// The roles whose drafts cannot be published any more, because something else has been published since. Whatever is
+    /// prepared next replaces them.
+    public var staleDrafts: [TUFRole] {
+        [(draftRoot, live?.root), (draftTargets, live?.targets)].compactMap { draft, live in
+            draft.flatMap { $0.version == (live?.version ?? 0) + 1 ? nil : $0.role }
+        }
+    }
+
+    /// Discards the drafts that cannot be published any more.
+    public mutating func discardStaleDrafts() {
+        let stale = staleDrafts
+        if stale.contains(.root) { draftRoot = nil }
+        if stale.contains(.targets) { (draftTargets, draftPins) = (nil, nil) }
+    }
+
+    /// Whether the holder of a key knows all of a draft: either it was prepared here, and continues nothing that the key
+    /// has not signed, or the key has signed it.
+    func isKnown(_ draft: TUFMetadataFile, to key: TUFPublicKey) -> Bool {
+        guard let preparation = preparations[draft.role] else { return draft.isSigned(by: key) }
+        return preparation.base?.isSigned(by: key) ?? true
+    }
 
     /// Whether a draft is published already, because a publication was interrupted after it had written this file.
     static func isPublished(_ draft: TUFMetadataFile?, as live: TUFMetadataFile?) -> Bool {
@@ -98,6 +128,7 @@ extension TUFRepositoryState {
         }
         try contents.check(after: nil)
         draftRoot = try contents.file()
+        preparations[.root] = Preparation(base: nil)
     }
 
     /// Prepares new pins: the next version of the targets role, not signed yet. It replaces an earlier draft of
@@ -117,10 +148,12 @@ extension TUFRepositoryState {
             throw TUFRepositoryError(
                 .invalidPins, expected: "pins that have not run out", found: "a notAfter and a grace that are past")
         }
+        discardStaleDrafts()
         draftTargets = try TUFContents.targets(
             version: (live?.targets.version ?? 0) + 1, expires: time.addingTimeInterval(lifetimes.targets.inSeconds),
             pins: pins)
         draftPins = pins
+        preparations[.targets] = Preparation(base: nil)
         return file
     }
 
@@ -140,6 +173,7 @@ extension TUFRepositoryState {
         _ role: TUFRole, adding new: [TUFPublicKey] = [], removing old: [String] = [], threshold: Int? = nil,
         lifetimes: Lifetimes = Lifetimes(), at time: Date
     ) throws(TUFRepositoryError) {
+        discardStaleDrafts()
         guard let base = newestRoot else {
             throw TUFRepositoryError(.wrongPlace, expected: "a root", found: "none")
         }
@@ -156,20 +190,27 @@ extension TUFRepositoryState {
             }
             entry.keyIDs.remove(at: index)
         }
+        // Another tool may have listed the same key under another id.
+        let new = new.map { contents.listed($0) ?? $0 }
         for key in new where !entry.keyIDs.contains(Array(key.id.utf8)) { entry.keyIDs.append(Array(key.id.utf8)) }
         if let threshold { entry.threshold = Int64(threshold) }
         contents.set(role, entry, adding: new)
         try contents.check(after: live?.root)
+        if preparations[.root] == nil { preparations[.root] = Preparation(base: draftRoot) }
         draftRoot = try contents.file()
         guard role == .targets, entry != before, draftTargets == nil, let live else { return }
         draftTargets = try TUFContents.targets(
             live.targets, version: live.targets.version + 1,
             expires: time.addingTimeInterval(lifetimes.targets.inSeconds))
         draftPins = live.pins
+        preparations[.targets] = Preparation(base: nil)
     }
 
     /// Discards all drafts.
-    public mutating func discardDrafts() { (draftRoot, draftTargets, draftPins) = (nil, nil, nil) }
+    public mutating func discardDrafts() {
+        (draftRoot, draftTargets, draftPins) = (nil, nil, nil)
+        preparations = [:]
+    }
 
     static func pinFile(_ data: Data) throws(TUFRepositoryError) -> PinFile {
         do throws(PinFileError) {

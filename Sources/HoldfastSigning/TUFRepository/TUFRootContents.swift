@@ -45,6 +45,11 @@ struct TUFRootContents {
         (roles[role]?.keyIDs ?? []).compactMap { id in keys[id].flatMap { TUFPublicKey(id: id, $0) } }
     }
 
+    /// A key under the id that the root has for it; nil if the root does not list it.
+    func listed(_ key: TUFPublicKey) -> TUFPublicKey? {
+        keys.lazy.compactMap { TUFPublicKey(id: $0.key, $0.value) }.first { $0.isSameKey(as: key) }
+    }
+
     /// Sets the keys and the threshold of a role.
     mutating func set(_ role: TUFRole, _ entry: Role, adding new: [TUFPublicKey] = []) {
         for key in new { keys[Array(key.id.utf8)] = key.tree }

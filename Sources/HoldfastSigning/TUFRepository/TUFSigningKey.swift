@@ -43,6 +43,11 @@ public struct TUFSigningKey: Sendable {
         (secret, publicKey) = (.rsaPSS(key), listed)
     }
 
+    /// The same key, as a root lists it.
+    func listed(as publicKey: TUFPublicKey) -> TUFSigningKey { TUFSigningKey(secret, publicKey) }
+
+    private init(_ secret: Secret, _ publicKey: TUFPublicKey) { (self.secret, self.publicKey) = (secret, publicKey) }
+
     /// Makes a new key.
     public init(_ kind: Kind = .p256) {
         switch kind {
@@ -91,9 +96,10 @@ public struct TUFSigningKey: Sendable {
         } else if let key = try? _RSA.Signing.PrivateKey(derRepresentation: der), let read = Self(key) {
             self = read
         } else {
-            // A wrong password may leave well-formed padding by chance, but no key.
+            // A wrong password may leave well-formed padding by chance, but no DER.
+            let isKey = block.kind == .privateKey || (try? DER.parse(der))?.identifier == .sequence
             throw SigningError(
-                block.kind == .encryptedPrivateKey ? .wrongPassword : .unsupportedKey,
+                isKey ? .unsupportedKey : .wrongPassword,
                 expected: "a private key of Ed25519, P-256, P-384 or RSA of 2048 bits or more",
                 found: "another, or a damaged one")
         }

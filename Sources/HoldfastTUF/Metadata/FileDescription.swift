@@ -15,8 +15,11 @@ struct FileDescription: Sendable {
         }
     }
 
+    static let algorithms = "SHA-256, SHA-384 or SHA-512"
+
     let length: Int?
-    /// The hashes by known algorithms, in the order in which they were served.
+    /// The hashes by known algorithms, in the order in which they were served. A target that has none of them can be
+    /// listed, but not asked for: it takes nothing from the targets beside it.
     let hashes: [(algorithm: Algorithm, digest: [UInt8])]
 
     /// - Parameter isTarget: whether both fields are required.
@@ -39,7 +42,7 @@ struct FileDescription: Sendable {
             else { throw fields.wrong("hashes", "digests in small hexadecimal digits", "another text") }
             known.append((algorithm, digest))
         }
-        guard !known.isEmpty else { throw fields.wrong("hashes", "SHA-256, SHA-384 or SHA-512", "none of them") }
+        guard isTarget || !known.isEmpty else { throw fields.wrong("hashes", Self.algorithms, "none of them") }
         hashes = known
     }
 

@@ -11,7 +11,8 @@ package struct RootMetadata: Sendable {
     package init(_ file: SignedFile) throws(TUFError) {
         let fields = try Fields(file.signed, "signed")
         common = try CommonFields(fields, type: .root)
-        consistentSnapshot = try fields.boolean("consistent_snapshot")
+        // Optional: old repositories do not have the field.
+        consistentSnapshot = fields.has("consistent_snapshot") ? try fields.boolean("consistent_snapshot") : false
         let keys = try Delegator.keys(fields)
         let roles = try fields.object("roles")
         root = try Delegator(.root, try roles.object("root"), keys: keys)

@@ -76,7 +76,13 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         if let path, let format { return try export(path, as: format) }
         // Of every kind that keygen makes, repositories' Ed25519 included.
-        let text = try RepositoryKeyFile(path: key ?? "").signing(password).publicKeyText ?? ""
+        let path = key ?? ""
+        guard let text = try RepositoryKeyFile(path: path).signing(password).publicKeyText else {
+            throw CommandFailure(
+                .unreadableFile,
+                "\(path): unsupportedKey: expected a key of P-256 or Ed25519, found one of another kind. Print its public "
+                    + "key with `openssl pkey -pubout`.")
+        }
         if json { try Output.standard.json(["publicKey": text]) } else { Output.standard.line(text) }
     }
 

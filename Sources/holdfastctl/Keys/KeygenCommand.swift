@@ -39,7 +39,8 @@ struct KeygenCommand: AsyncParsableCommand {
 
             Exit codes: 0 success, 2 wrong usage, 3 the file could not be made.
 
-            With --json one object is printed: file, encrypted, and publicKey, or with --tls request and pin.
+            With --json one object is printed: file, encrypted, and publicKey with keyID, under which a repository lists \
+            the key, or with --tls request and pin.
             """)
 
     @Option(
@@ -76,6 +77,7 @@ struct KeygenCommand: AsyncParsableCommand {
     private struct Report: Encodable {
         let file: String
         var publicKey: String?
+        var keyID: String?
         var request: String?
         var pin: String?
         let encrypted: Bool
@@ -130,7 +132,9 @@ struct KeygenCommand: AsyncParsableCommand {
         let publicKey = try key.publicKey.base64
         try file.create(pem)
         guard !tls.isEmpty else {
-            return try tell(Report(file: output, publicKey: publicKey, encrypted: !withoutPassword), publicKey)
+            let id = try TUFPublicKey(Data(publicKey.utf8)).id
+            return try tell(
+                Report(file: output, publicKey: publicKey, keyID: id, encrypted: !withoutPassword), publicKey)
         }
         let pin = try key.pin.description
         let draft = try CertificateRequestDraft(names: tls.compactMap(\.value))
@@ -152,7 +156,9 @@ struct KeygenCommand: AsyncParsableCommand {
             throw CommandFailure(.notSigned, "no key could be made")
         }
         try file.create(pem)
-        try tell(Report(file: output, publicKey: publicKey, encrypted: !withoutPassword), publicKey)
+        try tell(
+            Report(file: output, publicKey: publicKey, keyID: key.publicKey.id, encrypted: !withoutPassword),
+            publicKey)
     }
 
     private func tell(_ report: Report, _ text: String) throws {

@@ -133,9 +133,9 @@ struct RepositoryInitCommand: AsyncParsableCommand {
         report.next.append("holdfastctl repository pins \(place.path) FILE.pins.json --key KEY")
         if small {
             report.warnings.append(
-                signer.isEmpty
-                    ? "keep a copy of \(offlineKey ?? "") where this machine is not: nothing replaces it"
-                    : "nothing replaces the key of root: keep a copy of it in a second token, or add another key")
+                rootSigners.isEmpty || !signer.isEmpty
+                    ? "nothing replaces the private key of root: keep a copy of it elsewhere, or add another key"
+                    : "keep a copy of \(offlineKey ?? "") where this machine is not: nothing replaces it")
         }
         try report.print(asJSON: json)
     }

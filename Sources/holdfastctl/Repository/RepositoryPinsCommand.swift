@@ -26,6 +26,9 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     @OptionGroup
     var place: RepositoryPlace
 
+    @OptionGroup
+    var root: RepositoryRootOption
+
     @Argument(help: ArgumentHelp("The pin file.", valueName: "pin file"), completion: .file(extensions: ["json"]))
     var file: String
 
@@ -45,14 +48,17 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         var state = try await place.state()
+        try root.check(state, in: place.path)
         let signers = try keys.signers(files, of: state)
-        try CommandFailure.translating { () throws(TUFRepositoryError) in
+        let stale = state.staleDrafts
+        let unread = try CommandFailure.translating { () throws(TUFRepositoryError) in
             try state.prepare(pins: data, at: now)
-            for key in signers { _ = try state.sign(by: key) }
+            return try state.signPrepared(by: signers)
         }
         try place.write(state)
         var report = RepositoryReport("Prepared: the next pins are in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
+        report.warn(ofStale: stale.filter { $0 != .targets }, unread: unread)
         report.next.append(
             report.isSigned
                 ? "holdfastctl repository publish \(place.path) --key ONLINE-KEY"

@@ -10,16 +10,25 @@ struct RepositoryPlace: ParsableArguments {
 
     var folder: TUFRepositoryFolder { Self.folder(path) }
 
+    func validate() throws {
+        // A script's variable that is not set would name the current folder.
+        guard !path.isEmpty else { throw ValidationError("The folder of the repository has no name.") }
+    }
+
     static func folder(_ path: String) -> TUFRepositoryFolder { TUFRepositoryFolder(URL(fileURLWithPath: path)) }
 
     /// Lets nobody else change the folder meanwhile.
     func lock() throws(CommandFailure) -> FileLock { try ChangeLock.on(folder.folder, for: path) }
 
-    func state() async throws(CommandFailure) -> TUFRepositoryState { try await Self.state(in: folder) }
+    func state(includingDrafts: Bool = true) async throws(CommandFailure) -> TUFRepositoryState {
+        try await Self.state(in: folder, includingDrafts: includingDrafts)
+    }
 
-    static func state(in folder: TUFRepositoryFolder) async throws(CommandFailure) -> TUFRepositoryState {
+    static func state(
+        in folder: TUFRepositoryFolder, includingDrafts: Bool = true
+    ) async throws(CommandFailure) -> TUFRepositoryState {
         do throws(TUFRepositoryError) {
-            return try await folder.state()
+            return try await folder.state(includingDrafts: includingDrafts)
         } catch {
             throw CommandFailure(error)
         }

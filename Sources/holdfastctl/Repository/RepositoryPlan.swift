@@ -51,7 +51,7 @@ struct RepositoryPlan: Encodable {
         output.line(
             isWritten
                 ? "Next: upload \(SafeText.escapedLine(folder))/public in this order; --json says it to programs"
-                : "Next: holdfastctl repository publish \(SafeText.escapedLine(folder)) without --plan")
+                : "Next: the same command without --plan")
     }
 
     private enum CodingKeys: CodingKey {

@@ -34,7 +34,7 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
         let files = try publishing.keys.read()
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
-        let state = try await place.state()
+        let state = try await place.state(includingDrafts: false)
         guard state.live != nil else { throw place.unpublished }
         let signers = try publishing.signers(files, of: state)
         let now = SystemWallClock().now

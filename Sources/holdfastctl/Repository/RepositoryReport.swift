@@ -52,6 +52,9 @@ struct RepositoryReport: Encodable {
     var roles: [Role]?
     /// The SHA-256 of the first root, with which everything was compared, in hexadecimal.
     var firstRoot: String?
+    /// The SHA-256 of the newest published root, in hexadecimal, where it is not the first, and its version.
+    var newestRoot: String?
+    var newestRootVersion: Int64?
     /// What drafts still need.
     var drafts: [Draft]?
     /// What they change.
@@ -76,7 +79,7 @@ struct RepositoryReport: Encodable {
     /// Adds what is published.
     mutating func take(_ state: TUFRepositoryState, at now: Date) throws(CommandFailure) {
         guard let live = state.live, let root = live.root else { return }
-        firstRoot = live.roots.first?.fingerprint
+        take(live.roots)
         var roles: [Role] = []
         for file in [root, live.targets, live.snapshot, live.timestamp] {
             let keys = try CommandFailure.translating { () throws(TUFRepositoryError) in
@@ -91,9 +94,15 @@ struct RepositoryReport: Encodable {
         pinsEnd = (try? PinFile(json: live.pins))?.end.map { $0.formatted(.iso8601) }
     }
 
+    private mutating func take(_ roots: [TUFMetadataFile]) {
+        firstRoot = roots.first?.fingerprint
+        guard roots.count > 1, let newest = roots.last else { return }
+        (newestRoot, newestRootVersion) = (newest.fingerprint, newest.version)
+    }
+
     /// Adds what is prepared.
     mutating func takeDrafts(_ state: TUFRepositoryState, withChanges: Bool) throws(CommandFailure) {
-        firstRoot = state.live?.roots.first?.fingerprint
+        take(state.live?.roots ?? [])
         guard !state.hasNoDraft else { return }
         drafts = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.progress() }.map {
             Draft(
@@ -101,6 +110,17 @@ struct RepositoryReport: Encodable {
         }
         guard withChanges else { return }
         changes = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.changes() }
+    }
+
+    /// Says what became of drafts that were there before.
+    mutating func warn(ofStale stale: [TUFRole], unread: [TUFRole]) {
+        warnings += stale.map {
+            "an older draft of \($0.rawValue) was discarded: something else was published since it was prepared"
+        }
+        warnings += unread.map {
+            "\($0.rawValue) was not signed: it contains a draft that was there before, and that the key has not signed. "
+                + "Read what changes, then use holdfastctl repository sign"
+        }
     }
 
     /// Whether every draft has the signatures that it needs.
@@ -124,6 +144,9 @@ struct RepositoryReport: Encodable {
         }
         if let pinsEnd = pinsEnd ?? following?.pinsEnd { output.line("  pins      count until \(pinsEnd)") }
         if let firstRoot { output.line("  first root, SHA-256 \(firstRoot)", .faint) }
+        if let newestRoot, let newestRootVersion {
+            output.line("  newest root, version \(newestRootVersion), SHA-256 \(newestRoot)", .faint)
+        }
         if let changes {
             output.heading("What changes")
             for change in changes { output.line("  \(SafeText.escapedLine(change))") }
@@ -147,6 +170,7 @@ struct RepositoryReport: Encodable {
     }
 
     private enum CodingKeys: CodingKey {
-        case verdict, isGood, roles, firstRoot, drafts, changes, following, pinsEnd, written, warnings, overridden, next
+        case verdict, isGood, roles, firstRoot, newestRoot, newestRootVersion, drafts, changes, following, pinsEnd
+        case written, warnings, overridden, next
     }
 }

@@ -5,13 +5,13 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// A root that apps came with, for verbs that compare drafts with what is published: whoever writes to the folder can
-/// replace all of it, and no root in it says whose it is.
+/// A root that the operator knows, for verbs that compare drafts with what is published: whoever writes to the folder can
+/// replace all of it, or put an older state back, and no root in it says so.
 struct RepositoryRootOption: ParsableArguments {
     @Option(
         name: .customLong("app-root"),
         help: ArgumentHelp(
-            "A root that apps came with, from where you trust it: refuse a folder in which it is another.",
+            "The newest root that you know, from where you trust it: refuse a folder that does not have it.",
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var appRoot: String?
@@ -20,7 +20,8 @@ struct RepositoryRootOption: ParsableArguments {
     func check(_ state: TUFRepositoryState, in path: String) throws(CommandFailure) {
         guard let appRoot else { return }
         let root = try InputFile.content(of: appRoot, maximumBytes: TUFSettings().rootBytes)
-        // Each follows on the one before by its signatures, so that any of them will do.
+        // Each follows on the one before by its signatures. An older one would also do, but it does not show that the
+        // folder was put back.
         guard let roots = state.live?.roots, roots.contains(where: { $0.data == root }) else {
             throw CommandFailure(
                 .invalidList,

@@ -76,10 +76,14 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         var state = try await place.state()
         try root.check(state, in: place.path)
         let now = SystemWallClock().now
+        let stale = state.staleDrafts
+        state.discardStaleDrafts()
+        var gone: Set<String> = []
         for role in self.role.roles {
             let known = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.keys(of: role).ids }
             var old: [String] = []
-            for key in remove { old.append(try id(key, among: known, of: role)) }
+            for key in remove { old.append(try id(key, among: known, of: role, in: state)) }
+            gone.formUnion(old)
             let (removed, added, number) = (old, new, threshold)
             try CommandFailure.translating { () throws(TUFRepositoryError) in
                 try state.change(role, adding: added, removing: removed, threshold: number, at: now)
@@ -87,12 +91,14 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         }
         // Those that are new sign as well.
         let signers = try keys.signers(files, of: state)
-        try CommandFailure.translating { () throws(TUFRepositoryError) in
-            for key in signers { _ = try state.sign(by: key) }
+        let unread = try CommandFailure.translating { () throws(TUFRepositoryError) in
+            try state.signPrepared(by: signers)
         }
         try place.write(state)
         var report = RepositoryReport("Prepared: the next root is in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
+        report.warn(ofStale: stale, unread: unread)
+        report.warnings += try remaining(gone, in: state)
         report.next.append(
             report.isSigned
                 ? "holdfastctl repository publish \(place.path) --key ONLINE-KEY"
@@ -103,10 +109,26 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         try report.print(asJSON: json)
     }
 
-    private func id(_ text: String, among known: [String], of role: TUFRole) throws(CommandFailure) -> String {
+    /// A key that was stolen has to go everywhere.
+    private func remaining(_ gone: Set<String>, in state: TUFRepositoryState) throws(CommandFailure) -> [String] {
+        var lines: [String] = []
+        for role in TUFRole.allCases where !self.role.roles.contains(role) {
+            let ids = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.keys(of: role).ids }
+            lines += ids.filter(gone.contains).map {
+                "the key \($0.prefix(12)) still signs \(role.rawValue): rotate that role as well if the key was lost or stolen"
+            }
+        }
+        return lines
+    }
+
+    private func id(
+        _ text: String, among known: [String], of role: TUFRole, in state: TUFRepositoryState
+    ) throws(CommandFailure) -> String {
         let id: String
         if FileManager.default.fileExists(atPath: text) {
-            id = try RepositoryKeyFile(path: text).either(keys.password).0.id
+            let key = try RepositoryKeyFile(path: text).either(keys.password).0
+            // Other tools make other ids.
+            id = state.publicKeys(of: [role]).first { $0.isSameKey(as: key) && known.contains($0.id) }?.id ?? key.id
         } else {
             id = text
         }

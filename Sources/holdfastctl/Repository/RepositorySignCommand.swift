@@ -15,8 +15,8 @@ struct RepositorySignCommand: AsyncParsableCommand {
 
             Keyholders pass the folder around, for example in a git repository. Each compares with what is published in \
             the folder, so let it come from where you trust it, not from whoever asks for the signature. With --app-root \
-            a folder is refused in which the root that apps came with is another; the SHA-256 of the first root is \
-            printed in any case.
+            a folder is refused that does not have a root that you know. Give the newest one: a folder that was put back \
+            to an older state has the older ones. The SHA-256 of the first and of the newest root is printed in any case.
 
             A key in a token, a hardware security module or a key service signs through a program: --signer-command \
             starts it once for each draft, with the bytes to be signed on its standard input, and takes the signature \
@@ -48,7 +48,8 @@ struct RepositorySignCommand: AsyncParsableCommand {
 
     func run() async throws {
         let files = try keys.read()
-        let lock = try place.lock()
+        // Whoever only reads need not be able to write.
+        let lock = keys.isEmpty ? nil : try place.lock()
         defer { withExtendedLifetime(lock) {} }
         var state = try await place.state()
         try root.check(state, in: place.path)

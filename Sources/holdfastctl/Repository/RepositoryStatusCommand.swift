@@ -50,7 +50,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         if let watch, !(1...36_500).contains(watch) {
             throw ValidationError("The days to watch must be between 1 and 36500, not \(watch).")
         }
-        guard path != nil || app.url != nil else {
+        guard let place = path ?? app.url, !place.isEmpty else {
             throw ValidationError("Name the folder of the repository, or give --app-root and --url.")
         }
     }

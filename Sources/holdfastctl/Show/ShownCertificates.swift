@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastSigning
 
 /// What stands in PEM or DER: certificates, requests, keys and revocation lists.
 struct ShownCertificates {
@@ -122,7 +123,16 @@ struct ShownCertificates {
         item.add("subject", entry.subject)
         item.add("key", entry.key)
         item.add("key pin", entry.keyPin)
+        if entry.kind != .certificateRequest { item.add("key id", Self.roleKeyID(of: der)) }
         return item
+    }
+
+    /// The id under which a repository lists a public or private key; nil for a key that can be no role's.
+    private static func roleKeyID(of der: [UInt8]) -> String? {
+        guard let key = (try? SubjectPublicKeyInfo(der: der)) ?? (try? PrivateKeyReader(der: der))?.publicKey else {
+            return nil
+        }
+        return (try? TUFPublicKey(der: Array(key.der)))?.id
     }
 
     private static func signature(ofRequest der: [UInt8]) -> ShownItem.Signature {

@@ -190,7 +190,7 @@ struct ShownDocument {
 
     // MARK: Text
 
-    /// A public key of a signer of lists, or a pin.
+    /// A public key as `keygen` prints it, or a pin.
     private func text() throws(CommandFailure) -> ShownItem {
         try ForeignFile(data, path: name).refuse(wanting: .publicKey)
         let space = Set(" \t\r\n".utf8)
@@ -202,9 +202,10 @@ struct ShownDocument {
                 let der = try? P256.Signing.PublicKey(x963Representation: key.x963).derRepresentation,
                 let info = try? SubjectPublicKeyInfo(der: [UInt8](der))
             {
-                var item = ShownItem("public key of a signer of lists")
+                var item = ShownItem("public key of a signer")
                 item.add("key", "P-256, Base64 of its X9.63 form")
                 item.add("key pin", info.sha256Pin.description)
+                item.add("key id", (try? TUFPublicKey(der: [UInt8](der)))?.id)
                 return item
             }
             if let pin = try? Pin(word) {
@@ -215,6 +216,10 @@ struct ShownDocument {
             if (try? SigningKey(exportedPrivateKey: word)) != nil {
                 var item = ShownItem("Base64 of 32 octets")
                 item.add("may be", "the number of a private key (export-private), or the fingerprint of a certificate")
+                if let key = try? TUFPublicKey(Data(octets)) {
+                    item.add("or", "an Ed25519 key of a repository (keygen --kind ed25519)")
+                    item.add("key id", key.id)
+                }
                 return item
             }
         }

@@ -64,6 +64,10 @@ struct TUFCommand: AsyncParsableCommand {
     var root: String?
 
     func validate() throws {
+        // A script's variable that is not set would name the current folder.
+        guard !metadataDir.isEmpty, targetDir?.isEmpty != true else {
+            throw ValidationError("--metadata-dir and --target-dir name folders.")
+        }
         switch verb {
         case .`init`:
             guard root != nil else { throw ValidationError("init needs the file of the trusted root.") }

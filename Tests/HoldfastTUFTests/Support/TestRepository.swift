@@ -22,11 +22,13 @@ struct TestRepository {
 
     static let start = Date(timeIntervalSince1970: 1_900_000_000)
 
-    init(start: Date = Self.start, consistent: Bool = true) throws {
+    /// - Parameter consistent: whether it has consistent snapshots; nil for a root that does not say.
+    init(start: Date = Self.start, consistent: Bool? = true) throws {
         self.start = start
         roles["root"] = common("root").merging([
-            "consistent_snapshot": consistent, "keys": Object(), "roles": Object(),
+            "keys": Object(), "roles": Object(),
         ]) { $1 }
+        if let consistent { roles["root"]?["consistent_snapshot"] = consistent }
         roles["timestamp"] = common("timestamp").merging(["meta": ["snapshot.json": ["version": 1]]]) { $1 }
         roles["snapshot"] = common("snapshot").merging(["meta": ["targets.json": ["version": 1]]]) { $1 }
         roles["targets"] = common("targets").merging(["targets": Object()]) { $1 }
@@ -147,7 +149,7 @@ struct TestRepository {
 
     mutating func serve(_ role: String, _ data: Data) {
         let quoted = QuotedName.part(Array(role.utf8))
-        let isConsistent = roles["root"]?["consistent_snapshot"] as? Bool ?? true
+        let isConsistent = roles["root"]?["consistent_snapshot"] as? Bool ?? false
         let path = role == "root" || isConsistent && role != "timestamp" ? "\(version(of: role)).\(quoted)" : quoted
         files[RepositoryFile(kind: .metadata, path: path + ".json")] = data
     }

@@ -150,6 +150,21 @@ struct DownloadTests {
         }
     }
 
+    @Test("A target without a known hash takes nothing from the targets beside it")
+    func unknownHashBesideOthers() async throws {
+        var test = try TestClient()
+        test.repository.addTarget("good", Data("good".utf8))
+        test.repository.change("targets") {
+            var targets = $0["targets"] as? [String: Any] ?? [:]
+            targets["odd"] = ["length": 1, "hashes": ["blake9": "00"]] as [String: Any]
+            $0["targets"] = targets
+        }
+        try test.repository.publishAll()
+        let update = try await test.refresh()
+        await #expect(throws: TUFError(.malformed, expected: "", found: "")) { try await update.target("odd") }
+        #expect(try await update.data(of: try await update.target("good")) == Data("good".utf8))
+    }
+
     @Test("A target above the settings' bound is not asked for")
     func tooLarge() async throws {
         var test = try TestClient(settings: TUFSettings(targetBytes: 3))

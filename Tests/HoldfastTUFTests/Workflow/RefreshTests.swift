@@ -36,9 +36,11 @@ struct RefreshTests {
         #expect(test.source.asked() == ["2.root.json", "timestamp.json", "2.snapshot.json"])
     }
 
-    @Test("Without consistent snapshots only roots have their version in front")
-    func inconsistent() async throws {
-        let test = try TestClient(TestRepository(consistent: false))
+    @Test(
+        "Without consistent snapshots, or a word about them, only roots have their version in front",
+        arguments: [false, nil])
+    func inconsistent(_ isConsistent: Bool?) async throws {
+        let test = try TestClient(TestRepository(consistent: isConsistent))
         try await test.refresh()
         #expect(test.source.asked() == ["2.root.json", "timestamp.json", "snapshot.json", "targets.json"])
     }

@@ -104,7 +104,10 @@ struct OperatingTests {
             let served = site.folder.appending(path: "site/public")
             var apps = [try RepositoryApp(served, name: OperatingSite.name)]
             #expect(try await apps[0].isLetIn(by: other, trusting: site.root) == false, "else it would prove nothing")
-            for block in ["repository-daily", "repository-plan", "repository-online-key"] {
+            for block in [
+                "repository-daily", "repository-plan", "repository-year", "repository-online-key",
+                "repository-offline-key",
+            ] {
                 try await site.run(block, serving: present)
                 apps.append(try RepositoryApp(served, name: OperatingSite.name))
                 for app in apps { #expect(try await app.isLetIn(by: present, trusting: site.root)) }

@@ -46,6 +46,67 @@ struct RepositoryMistakeTests {
 
     private static let publish = ["repository", "publish", "site", "--key", "online.pem", "--force", "offline"]
 
+    @Test("Whoever can write to the folder gets no signature by the routine of its keyholder")
+    func plantedDrafts() async throws {
+        try await Self.with { site in
+            let www = try Self.host(site, "www.example.com")
+            try await Self.prepare(site, PinFile(hosts: [www]))
+            #expect(try await site.run(Self.publish).status == 0)
+            let key = try await site.run(["keygen", "-o", "online-2.pem", "--no-password"])
+            #expect(key.status == 0)
+            let drafts = site.folder.appending(path: "site/draft")
+            func signatures(_ name: String) throws -> Int {
+                let file = try JSONSerialization.jsonObject(with: Data(contentsOf: drafts.appending(path: name)))
+                return ((file as? [String: Any])?["signatures"] as? [Any])?.count ?? -1
+            }
+
+            // Pins, before the operator replaces the online key.
+            let evil = try PinFile(hosts: [www, try Self.host(site, "evil.example.com")])
+            try site.write("evil.pins.json", String(decoding: evil.json, as: UTF8.self))
+            try await Self.run(site, "pins", "site", "evil.pins.json")
+            let rotated = try await Self.run(
+                site, "rotate", "site", "--role", "online", "--add", "online-2.pem", "--remove", "online.pem", "--key",
+                "offline.pem")
+            #expect(rotated.errors.contains("targets was not signed: it contains a draft"), "\(rotated.errors)")
+            #expect(try signatures("root.json") == 1 && signatures("targets.json") == 0)
+            let refused = try await site.run(Self.publish + ["--key", "online-2.pem"])
+            #expect(refused.status == 1 && refused.errors.contains("notSigned of targets"), "\(refused.errors)")
+            for name in ["root.json", "targets.json", "pins.json"] {
+                try FileManager.default.removeItem(at: drafts.appending(path: name))
+            }
+
+            // A root, before the operator prepares pins, or makes root last longer.
+            try await Self.run(site, "rotate", "site", "--role", "root", "--add", "thief.pub")
+            let pins = try await Self.run(site, "pins", "site", "bank.pins.json", "--key", "offline.pem")
+            #expect(pins.errors.contains("root was not signed: it contains a draft"), "\(pins.errors)")
+            #expect(try signatures("root.json") == 0 && signatures("targets.json") == 1)
+            let longer = try await Self.run(site, "rotate", "site", "--role", "root", "--key", "offline.pem")
+            #expect(longer.errors.contains("root was not signed"), "\(longer.errors)")
+            #expect(try signatures("root.json") == 0)
+            try await Self.run(site, "sign", "site", "--key", "offline.pem")
+            #expect(try signatures("root.json") == 1)
+            try await Self.run(site, "status", "", status: 2)
+            try await Self.run(site, "renew", "", "--key", "online.pem", status: 2)
+        }
+    }
+
+    @Test("A key that was stolen has to leave every role, and says where it still is")
+    func remainingRoles() async throws {
+        try await Self.with { site in
+            try await Self.prepare(site, PinFile(hosts: [try Self.host(site, "www.example.com")]))
+            #expect(try await site.run(Self.publish).status == 0)
+            let next = [
+                "rotate", "site", "--add", "thief.pub", "--remove", "offline.pem", "--key", "offline.pem", "--key",
+                "thief.pem",
+            ]
+            let root = try await site.run(["repository"] + next + ["--role", "root"])
+            #expect(root.status == 0 && root.errors.contains("still signs targets"), "\(root.output)\(root.errors)")
+            let both = try await site.run(["repository"] + next + ["--role", "targets"])
+            #expect(both.status == 0 && !both.errors.contains("still signs"), "\(both.output)\(both.errors)")
+            #expect(try await site.run(Self.publish).status == 0)
+        }
+    }
+
     @Test("Hosts that clients connect to now do not leave the pins, retire or lose a port unless --force says dropped")
     func lostHosts() async throws {
         try await Self.with { site in

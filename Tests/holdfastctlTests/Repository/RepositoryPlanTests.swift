@@ -84,7 +84,7 @@ struct RepositoryPlanTests {
             let ahead = try await site.repository(
                 "publish", "site", "--key", "online.pem", "--plan", "--force", "offline")
             #expect(ahead.lines.first == "Nothing was written. To be published: root 1, targets 1, timestamp 1")
-            #expect(ahead.lines.last == "Next: holdfastctl repository publish site without --plan")
+            #expect(ahead.lines.last == "Next: the same command without --plan")
             let refused = try await site.run([
                 "repository", "publish", "site", "--key", "online.pem", "--plan", "--ca", "root.pem", "--connect-to",
                 "127.0.0.1:1", "--timeout", "60",

@@ -160,7 +160,7 @@ struct ShowTests {
             #expect(key.map(\.kind) == ["private key"] && key[0].values("key pin") == [pin])
             try site.write("signer.pub", site.publicKey)
             let text = try await Self.items(site, ["signer.pub"])
-            #expect(text.map(\.kind) == ["public key of a signer of lists"] && text[0].values("key pin") == [pin])
+            #expect(text.map(\.kind) == ["public key of a signer"] && text[0].values("key pin") == [pin])
             try site.write("locked.pem", try site.key.pem(password: Array("secret".utf8), rounds: 100), mode: 0o600)
             let locked = try await Self.items(site, ["locked.pem"])
             #expect(locked.map(\.kind) == ["encrypted private key"])
