@@ -129,7 +129,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    /// So many handshakes are made side by side.
+    /// How many handshakes are made at the same time.
     private static let hostsAtOnce = 8
 
     func validate() throws {
@@ -195,7 +195,7 @@ struct CheckCommand: AsyncParsableCommand {
                 options: connection,
                 validator: try certificateStatus.validator(to: try await connection.anchors(), by: lookup))
         } catch {
-            // It is true of every host alike, and said once.
+            // The error concerns all hosts alike, so it is reported once.
             if json { try print(examinations.map { $0.report.failing(error) }, to: output) }
             throw error
         }
@@ -223,7 +223,7 @@ struct CheckCommand: AsyncParsableCommand {
         if let status { throw NegativeAnswer(status: status) }
     }
 
-    /// A negative answer outweighs one that could not be had; nil where all is well.
+    /// A negative answer outweighs an unknown one; nil if all is well.
     static func status(of reports: [CheckReport]) -> CommandFailure.Status? {
         if reports.contains(where: { $0.outcome == .untrusted || $0.expiresSoon }) { return .negativeAnswer }
         return reports.contains { $0.outcome == .unknown } ? .couldNotFindOut : nil
@@ -245,7 +245,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// The one that clients have, or that of the pins which were given.
+    /// The policy that clients have, or one with the pins that were given.
     private func policy(published: PublishedPins?, for host: DialledHost, at time: Date) throws -> any TrustPolicy {
         if let policy = published?.policy(of: host) { return policy }
         return try policy(pins: published?.pins(of: host, at: time) ?? pin, for: host)

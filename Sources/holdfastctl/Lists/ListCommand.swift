@@ -121,7 +121,7 @@ struct ListPruneCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemWallClock().now
-        // An entry counts to the end of the second of its expiry.
+        // An entry is valid up to and including the second of its expiration.
         let second = Date(wholeSeconds: now.wholeSeconds)
         var removed: [FingerprintEntry] = []
         let change = try PinListFile(list).update(signedBy: try key.get(), creating: false) { draft in
@@ -133,7 +133,7 @@ struct ListPruneCommand: AsyncParsableCommand {
     }
 }
 
-/// What was taken out of a list; its fields are those of the JSON object.
+/// What was removed from a list. Its fields are those of the JSON object.
 struct ListRemoval: Encodable {
     let file: String
     let removed: [PinListReport.Entry]

@@ -51,7 +51,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemWallClock().now
-        // An entry counts to the end of the second of its expiry.
+        // An entry is valid up to and including the second of its expiration.
         let second = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
         var removed: [FingerprintEntry] = []
         var orphans: [String] = []

@@ -214,7 +214,8 @@ struct SignCommand: AsyncParsableCommand {
 
     // MARK: Arguments
 
-    /// A fingerprint as the reference tool takes it, in Base64 as lists have it, or as `pin` prints it.
+    /// Reads a fingerprint in hexadecimal as the reference tool takes it, in Base64 as lists have it, or as `pin`
+    /// prints it.
     static func fingerprint(_ text: String) throws -> Pin {
         if text.hasPrefix("cert-sha256/") { return try Pin(text) }
         guard !text.hasPrefix("sha256/") else {
@@ -230,7 +231,7 @@ struct SignCommand: AsyncParsableCommand {
             .wrongUsage, "expected the SHA-256 of a certificate, 64 hexadecimal digits or 44 characters of Base64")
     }
 
-    /// The greatest second of the year 9999: beyond it stand milliseconds that were taken for seconds.
+    /// The last second of the year 9999. Greater numbers are milliseconds that were taken for seconds.
     static let latestTime: Int64 = 253_402_300_799
 
     static func time(_ text: String) throws -> Int64 {
@@ -244,7 +245,7 @@ struct SignCommand: AsyncParsableCommand {
             return seconds
         }
         let days = Date.ISO8601FormatStyle().year().month().day()
-        // Foundation takes 30 February for 2 March, and 25:00 for the day after: a slip is not to last longer.
+        // Foundation reads 30 February as 2 March, and 25:00 as the day after. A typing error must not extend an entry.
         let day = String(text.prefix(10))
         let clock = text.dropFirst(11).prefix(8).split(separator: ":").map { Int($0) ?? .max }
         guard let midnight = try? Date(day, strategy: days), days.format(midnight) == day,

@@ -120,7 +120,7 @@ struct ShowCommand: AsyncParsableCommand {
     }
 }
 
-/// What signatures are verified with.
+/// The keys and values with which signatures are verified.
 struct ShowEvidence {
     var key: DocumentPublicKey?
     var signerCertificates: [X509Certificate] = []

@@ -1,12 +1,12 @@
 import Foundation
 import Holdfast
 
-/// What stands in PEM or DER: certificates, requests, keys and revocation lists.
+/// Shows what PEM or DER contains: certificates, requests, keys and revocation lists.
 struct ShownCertificates {
     private let data: Data
     private let name: String
     private let now: Date
-    /// Who may have signed something, the given ones first.
+    /// The certificates that may have signed something; those from --signer come first.
     private var issuers: [X509Certificate]
     private let blocks: [PEMBlocks.Block]?
 
@@ -25,7 +25,7 @@ struct ShownCertificates {
     func items() throws(CommandFailure) -> [ShownItem] {
         try ForeignFile(data, path: name).refuse(wanting: .certificate)
         guard let blocks else { return [try item(ofDER: [UInt8](data))] }
-        // Legacy encryption of OpenSSL, by headers inside the block (RFC 1421 4.6.1.1).
+        // OpenSSL's legacy encryption, recognized by headers inside the block (RFC 1421 4.6.1.1).
         let isEncrypted = data.range(of: Data("Proc-Type: 4,ENCRYPTED".utf8)) != nil
         var items: [ShownItem] = []
         var position = 0
@@ -55,7 +55,7 @@ struct ShownCertificates {
         return items
     }
 
-    /// DER does not say what it is: each kind is tried, and no two can be mistaken for one another.
+    /// DER does not say what it is, so each kind is tried. No two kinds can be mistaken for one another.
     private func item(ofDER der: [UInt8]) throws(CommandFailure) -> ShownItem {
         if (try? X509Certificate(der: der)) != nil { return certificate(der, position: 0) }
         if let list = try? revocationList(der) { return list }
@@ -95,7 +95,7 @@ struct ShownCertificates {
         return item
     }
 
-    /// - Parameter isOwn: the thing itself where it says that it is its own issuer.
+    /// - Parameter isOwn: the certificate itself, if it names itself as its issuer.
     private func signature(
         issuer: DistinguishedName, isOwn: X509Certificate?, _ verifies: (X509Certificate) -> Bool
     ) -> ShownItem.Signature {

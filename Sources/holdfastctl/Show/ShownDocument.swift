@@ -3,10 +3,10 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What a document says, item for item.
+/// Shows what a document says, item by item.
 struct ShownDocument {
     let data: Data
-    /// As messages call it.
+    /// The document's name for messages.
     let name: String
     let evidence: ShowEvidence
     let now: Date
@@ -18,7 +18,8 @@ struct ShownDocument {
         self.now = now
     }
 
-    /// - Throws: where it cannot be read as what it seems to be, and for evidence that is of no use with it.
+    /// - Throws: if the document cannot be read as what it seems to be, or if evidence was given that is useless for
+    ///   it.
     func items() throws(CommandFailure) -> [ShownItem] {
         let kind = DocumentKind(data)
         try refuseUselessEvidence(of: kind)
@@ -153,7 +154,7 @@ struct ShownDocument {
         do throws(DocumentError) {
             document = try UnverifiedTrustServerDocument(data)
         } catch {
-            // Other programs put certificates into the same envelope.
+            // Other programs put certificates into the same CMS envelope.
             if error.code != .invalidValue, error.code != .missingField {
                 try ForeignFile(data, path: name).refuse(wanting: .certificate)
             }
@@ -190,7 +191,7 @@ struct ShownDocument {
 
     // MARK: Text
 
-    /// A public key of a signer of lists, or a pin.
+    /// Shows a word that may be the public key of a signer of lists, a pin, or a private key's number.
     private func text() throws(CommandFailure) -> ShownItem {
         try ForeignFile(data, path: name).refuse(wanting: .publicKey)
         let space = Set(" \t\r\n".utf8)

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// What metadata of The Update Framework and a bundle of it say, and whether a client that trusts a root accepts that.
+/// Shows TUF metadata or a bundle of it, and whether a client that trusts a root accepts it.
 struct ShownMetadata {
     private let data: Data
     private let name: String
