@@ -27,7 +27,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = Output.standard
-        // What libraries would log the table says.
+        // The table shows everything that libraries would log.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let clock = ContinuousClock()
         let start = clock.now

@@ -75,7 +75,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let path, let format { return try export(path, as: format) }
-        // Of every kind that keygen makes, repositories' Ed25519 included.
+        // Every kind of key that keygen makes, including Ed25519 for repositories.
         let text = try RepositoryKeyFile(path: key ?? "").signing(password).publicKeyText ?? ""
         if json { try Output.standard.json(["publicKey": text]) } else { Output.standard.line(text) }
     }

@@ -109,14 +109,14 @@ struct KeygenCommand: AsyncParsableCommand {
         }
     }
 
-    /// Beside the key.
+    /// The file of the request; by default beside the key.
     private var requestFile: String {
         request ?? URL(fileURLWithPath: output).deletingPathExtension().appendingPathExtension("csr").relativePath
     }
 
     func run() async throws {
         let file = KeyFile(path: output)
-        // Before anybody thinks of a password.
+        // Check this before anybody is asked for a password.
         try file.requireAbsence()
         if !tls.isEmpty { try KeyFile(path: requestFile).requireAbsence() }
         guard kind == .p256 else { return try makeRepositoryKey(file) }
@@ -137,14 +137,14 @@ struct KeygenCommand: AsyncParsableCommand {
         do {
             try KeyFile(path: requestFile).create(try draft.pem(signedBy: key))
         } catch {
-            // A key without its request is in the way of the next attempt.
+            // A key without its request would stop the next attempt.
             if output != InputFile.standard { try? FileManager.default.removeItem(atPath: output) }
             throw error
         }
         try tell(Report(file: output, request: requestFile, pin: pin, encrypted: !withoutPassword), pin)
     }
 
-    /// Of a kind that signs repositories and nothing else.
+    /// Makes a key of a kind that can sign only repositories.
     private func makeRepositoryKey(_ file: KeyFile) throws {
         let key = TUFSigningKey(kind)
         let pem = withoutPassword ? key.pem : try key.pem(password: try password.password(for: output, repeating: true))

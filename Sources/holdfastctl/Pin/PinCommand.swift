@@ -146,7 +146,7 @@ struct PinCommand: AsyncParsableCommand {
     private var hosts: [String] { sources.filter { !PinSource.isFile($0) } }
     private var files: [String] { sources.filter(PinSource.isFile) }
 
-    /// So many handshakes are made side by side.
+    /// How many handshakes are made at the same time.
     private static let hostsAtOnce = 8
 
     func run() async throws {
@@ -175,8 +175,8 @@ struct PinCommand: AsyncParsableCommand {
         for report in reports { try print(report, ofMany: reports.count > 1) }
     }
 
-    /// As a pin file of them would: a host needs a key that it does not show, and certificates of files one that is in
-    /// no certificate yet. Keys alone are backups themselves.
+    /// Warns as a pin file would. A host needs a key that it does not show; certificates in files need a key that is in
+    /// no certificate yet. Keys without certificates are backups themselves.
     private func warn(ofMissingBackups reports: [PinReport], beside others: [PinEntry]) {
         for report in reports {
             let served = Set(report.pins.map(\.keyPin))
@@ -187,7 +187,7 @@ struct PinCommand: AsyncParsableCommand {
         LossReport.warn(ofNoBackupFor: (files + [authority].compactMap(\.self)).joined(separator: ", "))
     }
 
-    /// The authorities whose subject has the name.
+    /// The trusted authorities whose subject contains the name.
     private func roots(of authority: String) async throws(CommandFailure) -> [PinEntry] {
         let name = ASCIIText.folded(authority)
         let roots = try await connection.anchors().certificates.filter {
@@ -199,7 +199,7 @@ struct PinCommand: AsyncParsableCommand {
         return roots.map { PinEntry($0, place: "anchor", isIssuer: true) }
     }
 
-    /// All of the hosts, or an error that names each that has none.
+    /// The reports of all hosts. If some fail, the error names each of them.
     private func serverReports() async throws -> [PinReport] {
         let hosts = try hosts.map { try connection.dialled(try ServerAddress.hostWithOptionalPort($0)) }
         guard !hosts.isEmpty else { return [] }
@@ -222,7 +222,8 @@ struct PinCommand: AsyncParsableCommand {
             case .failure(let error): failures.append(CommandFailure(error.code, "\(host): \(error.message)"))
             }
         }
-        // Some of what was asked for would be taken for all of it; and a chain that is not valid weighs most.
+        // Printing only some pins would look complete, so nothing is printed. Of the errors, an invalid chain weighs
+        // most.
         guard let first = failures.first(where: { $0.status == .negativeAnswer }) ?? failures.first else {
             return reports
         }
@@ -238,7 +239,7 @@ struct PinCommand: AsyncParsableCommand {
             .map(\.decision)
         var report = PinReport(host: host, decisions: decisions)
         if let failure = decisions.lazy.compactMap(\.failure).first {
-            // Not the whole of it, which has the pins.
+            // Not the whole failure, because that contains the pins.
             let chain = decisions.count > 1 ? "a chain of \(host), which has two," : "the chain of \(host)"
             let reason =
                 "\(chain) is not valid: \(failure.code.rawValue), expected \(failure.expected), "

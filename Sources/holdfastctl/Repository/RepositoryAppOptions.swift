@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// The oldest build that has to follow, and where it looks.
+/// The oldest build that must be able to update, and where it looks for the repository.
 struct RepositoryAppOptions: ParsableArguments {
     @Option(
         name: .customLong("app-root"),
@@ -40,14 +40,14 @@ struct RepositoryAppOptions: ParsableArguments {
         try RepositoryOrigin.validate(url, "--url")
     }
 
-    /// The root.
+    /// Reads the root; nil if none was given.
     func root() throws(CommandFailure) -> Data? {
         guard let appRoot else { return nil }
         return try InputFile.content(of: appRoot, maximumBytes: TUFSettings().rootBytes)
     }
 
-    /// Goes through the repository as apps with the root do, in both ways in which they can.
-    /// - Parameter folder: where it is looked at, unless there is a URL.
+    /// Updates from the repository as apps with the root do, in both ways in which they can.
+    /// - Parameter folder: the repository, unless a URL was given.
     func report(
         root: Data, folder: TUFRepositoryFolder?, at time: Date
     ) async throws(CommandFailure) -> RepositoryFollowing? {

@@ -60,7 +60,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         try report.print(asJSON: json)
     }
 
-    /// What a signed file needs, where it does not say so itself.
+    /// Adds the fields that a signed file needs, if they are missing.
     private func complete(_ data: Data, at now: Date) throws(CommandFailure) -> Data {
         let file = try PinFileReading.pinFile(
             data, named: self.file,

@@ -12,7 +12,7 @@ struct RepositoryPlace: ParsableArguments {
 
     static func folder(_ path: String) -> TUFRepositoryFolder { TUFRepositoryFolder(URL(fileURLWithPath: path)) }
 
-    /// Lets nobody else change the folder meanwhile.
+    /// Keeps others from changing the folder at the same time.
     func lock() throws(CommandFailure) -> FileLock { try ChangeLock.on(folder.folder, for: path) }
 
     func state() async throws(CommandFailure) -> TUFRepositoryState { try await Self.state(in: folder) }
@@ -25,7 +25,7 @@ struct RepositoryPlace: ParsableArguments {
         }
     }
 
-    /// What is said where nothing is published that a verb needs.
+    /// The error for verbs that need a published repository.
     var unpublished: CommandFailure {
         CommandFailure(.notSigned, "nothing is published in \(path): publish first")
     }
@@ -36,7 +36,7 @@ struct RepositoryPlace: ParsableArguments {
 }
 
 extension CommandFailure {
-    /// What a repository says, as a command does.
+    /// Makes a command's failure from a repository's error.
     init(_ error: TUFRepositoryError) {
         let code: Code =
             switch error.code {

@@ -5,8 +5,8 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// A root that apps came with, for verbs that compare drafts with what is published: whoever writes to the folder can
-/// replace all of it, and no root in it says whose it is.
+/// A root that apps shipped with, for verbs that compare drafts with the published repository. Anyone who can write to
+/// the folder can replace everything in it, and then no root in it proves whose repository it is.
 struct RepositoryRootOption: ParsableArguments {
     @Option(
         name: .customLong("app-root"),
@@ -16,11 +16,11 @@ struct RepositoryRootOption: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var appRoot: String?
 
-    /// - Parameter path: the folder, as messages name it.
+    /// - Parameter path: the folder's name for messages.
     func check(_ state: TUFRepositoryState, in path: String) throws(CommandFailure) {
         guard let appRoot else { return }
         let root = try InputFile.content(of: appRoot, maximumBytes: TUFSettings().rootBytes)
-        // Each follows on the one before by its signatures, so that any of them will do.
+        // The signatures link each root to the one before it, so any of them will do.
         guard let roots = state.live?.roots, roots.contains(where: { $0.data == root }) else {
             throw CommandFailure(
                 .invalidList,
@@ -31,6 +31,6 @@ struct RepositoryRootOption: ParsableArguments {
 }
 
 extension TUFMetadataFile {
-    /// What people compare.
+    /// The SHA-256 of the file in hexadecimal, for people to compare.
     var fingerprint: String { HexText.text(of: SHA256.hash(data: data)) }
 }

@@ -85,7 +85,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
                 try state.change(role, adding: added, removing: removed, threshold: number, at: now)
             }
         }
-        // Those that are new sign as well.
+        // The new keys may sign too.
         let signers = try keys.signers(files, of: state)
         try CommandFailure.translating { () throws(TUFRepositoryError) in
             for key in signers { _ = try state.sign(by: key) }

@@ -69,7 +69,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
                 report.next.append("holdfastctl repository sign \(path), which shows what is prepared")
             }
         }
-        // Without pins nobody could follow, which is said already.
+        // Without published pins no app could follow, and the report says so already.
         if let root, app.url != nil || report.roles != nil,
             let following = try await app.report(root: root, folder: folder, at: now)
         {
@@ -109,7 +109,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
 }
 
 extension RepositoryReport {
-    /// Adds how far apps get; what they cannot do, or what ends too soon for them, makes it bad.
+    /// Adds how far apps can follow. If they cannot, or if something ends too soon for them, the report becomes bad.
     fileprivate mutating func take(_ following: RepositoryFollowing, watch: RepositoryWatch?, at now: Date) {
         self.following = following
         warnings += following.warnings

@@ -39,8 +39,8 @@ struct SignerOptions: ParsableArguments {
         }
     }
 
-    /// The keys that the programs sign with.
-    /// - Parameter known: those that could sign.
+    /// The keys with which the programs sign.
+    /// - Parameter known: the keys that could sign.
     func keys(among known: [TUFPublicKey]) throws(CommandFailure) -> [TUFSigningKey] {
         var keys: [TUFSigningKey] = []
         for (index, text) in signerCommand.enumerated() {
