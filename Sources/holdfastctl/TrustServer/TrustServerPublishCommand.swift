@@ -174,7 +174,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             return
         }
         var inputs = try await inputs()
-        // Its log may lose its reader; its clients must not lose their document.
+        // Even if nobody reads the log any more, clients must still get their document.
         Output.endsWithReader.withLock { $0 = false }
         signal(SIGPIPE, SIG_IGN)
         let sources = gate.endOnSignals()
