@@ -18,7 +18,7 @@ struct ChainFileOptions: ParsableArguments {
 
     @Option(
         name: .customLong("at"),
-        help: ArgumentHelp("When it is to be valid: Unix seconds, or a date in UTC.", valueName: "time"),
+        help: ArgumentHelp("The time at which it must be valid: Unix seconds, or a date in UTC.", valueName: "time"),
         transform: SignCommand.time)
     var seconds: Int64?
 

@@ -37,11 +37,11 @@ struct CheckCommand: AsyncParsableCommand {
             itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers the expiry of entries \
             and of a pin file.
 
-            With --repository the pins are those that an app gets which was built with the root of --app-root: a \
-            client goes from that root to the newest pins, by bundle.json, or file by file where there is none.
+            With --repository the pins are those that an app gets that was built with the root of --app-root: a client \
+            updates from that root to the newest pins, from bundle.json or, if there is none, file by file.
 
-            With --chain a chain in a file is checked before any server has it, for --host, and for the time --at if \
-            not for the current time.
+            With --chain the command checks a chain in a file, for --host, before any server has it. The time is --at, \
+            or now.
 
             A server that asks for a certificate gets the one of --client-cert. With TLS 1.3 the server decides about \
             it only after the handshake, so its verdict is not part of the result.
@@ -120,7 +120,7 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of text, one object per line for each host.")
     var json = false
 
-    @Flag(help: "Print a line for each host: verdict, days left and reason.")
+    @Flag(help: "Print one line for each host: verdict, days left and reason.")
     var brief = false
 
     @Flag(help: "Print nothing when all is well, and otherwise what --brief prints.")

@@ -21,7 +21,7 @@ struct PublishedPinOptions: ParsableArguments {
 
     @Option(
         name: .customLong("app-root"),
-        help: ArgumentHelp("Of a repository: the root that the app came with.", valueName: "file"),
+        help: ArgumentHelp("Of a repository: the root that the app shipped with.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var appRoot: String?
 

@@ -18,7 +18,7 @@ struct StatusOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Ask for a path that is valid for this certificate policy, such as 2.23.140.1.1. Of several, one will do.",
+            "Require a path that is valid for this certificate policy, such as 2.23.140.1.1. Of several, one is enough.",
             valueName: "oid"),
         transform: Self.policy)
     var policy: [String] = []
@@ -26,7 +26,7 @@ struct StatusOptions: ParsableArguments {
     @Option(
         name: .customLong("log-list"),
         help: ArgumentHelp(
-            "Ask for timestamps of the transparency logs in this file (Google's log_list.json, version 3).",
+            "Require timestamps of the transparency logs in this file (Google's log_list.json, version 3).",
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var logList: String?

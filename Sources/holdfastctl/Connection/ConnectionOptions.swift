@@ -13,7 +13,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("connect-to"),
         help: ArgumentHelp(
-            "Connect to this host or address, with a port if another one; judge as HOST all the same.",
+            "Connect to this host or address, with a port if it differs; evaluate the server as HOST.",
             valueName: "address"),
         transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
     var connectToArgument: CheckedArgument<DialledHost>?
@@ -21,15 +21,15 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("starttls"),
         help: ArgumentHelp(
-            "Begin in plaintext and go over to TLS as this protocol does. The port is its own if none is stated.",
+            "Begin in plaintext and switch to TLS as this protocol does. The default port is the protocol's own.",
             valueName: "protocol"))
     var startTLS: StartTLSProtocol?
 
     @Option(
         name: .customLong("proxy"),
         help: ArgumentHelp(
-            "Connect through this HTTP proxy (CONNECT); HOST is judged all the same. Also http://USER:PASSWORD@HOST:PORT. "
-                + "Without it HTTPS_PROXY and NO_PROXY of the environment count, but not for --starttls.",
+            "Connect through this HTTP proxy (CONNECT); evaluate the server as HOST. Also http://USER:PASSWORD@HOST:PORT. "
+                + "Without it, HTTPS_PROXY and NO_PROXY of the environment are used, but not for --starttls.",
             valueName: "host:port"),
         transform: { text in CheckedArgument { try ProxyServer(text) } })
     var proxyArgument: CheckedArgument<ProxyServer>?

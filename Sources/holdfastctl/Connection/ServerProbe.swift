@@ -15,8 +15,8 @@ struct ServerProbe: Sendable {
         let proxy: String?
         /// The version for people, for example `TLS 1.3`; nil if the handshake ended before it was known.
         let version: String?
-        /// Whether a trusted server asked for the client's certificate; nil for an untrusted one, because that request
-        /// comes after the server's own certificate.
+        /// Whether a trusted server asked for the client's certificate; nil for an untrusted one, because the client
+        /// ends that handshake before it would present one.
         let asksForClientCertificate: Bool?
 
         /// The server's own certificate, as it was presented.

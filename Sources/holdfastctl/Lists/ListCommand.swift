@@ -27,16 +27,16 @@ struct ListShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Print the entries of a list, with or without verifying it.",
         discussion: """
-            Without --key the list is read as strictly as clients read it, but no signature is looked at; verify is \
-            the verb that answers whether clients accept a list.
+            Without --key the list is read as strictly as clients read it, but no signature is verified. To find out \
+            whether clients accept a list, use verify.
 
             EXAMPLES
               holdfastctl list show pins.json
               holdfastctl list show pins.json --key signer.pub --json
 
-            Exit codes: 0 success, 1 the list is none or does not verify, 2 wrong usage, 3 it could not be read.
+            Exit codes: 0 success, 1 it is not a list or does not verify, 2 wrong usage, 3 it could not be read.
 
-            With --json one object is printed, with the fields of verify but outcome.
+            With --json one object is printed, with the fields of verify except outcome.
             """)
 
     @Argument(help: ArgumentHelp("The list.", valueName: "list"), completion: .file(extensions: ["json"]))
@@ -94,8 +94,8 @@ struct ListPruneCommand: AsyncParsableCommand {
         commandName: "prune",
         abstract: "Remove the expired entries from a list.",
         discussion: """
-            The list is verified first, and no private key is needed: what stays keeps its signature. A list of which \
-            nothing would be left is not written, since clients refuse one without entries.
+            The list is verified first, and no private key is needed: the remaining entries keep their signatures. If \
+            no entry would remain, the list is not written, because clients refuse a list without entries.
 
             EXAMPLES
               holdfastctl list prune pins.json --key signer.pub

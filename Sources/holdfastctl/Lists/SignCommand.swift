@@ -10,10 +10,11 @@ struct SignCommand: AsyncParsableCommand {
         abstract: "Sign the fingerprints of certificates, for the list that clients download.",
         discussion: """
             A certificate comes from a file (PEM or DER; issuers follow it in the file), from a server, or is named by \
-            its fingerprint: SHA-256 of its DER in hexadecimal, colons allowed, or in Base64. What is a file: an \
-            argument that exists as one, has a slash in it, or ends in .pem, .der, .crt or .cer. Everything else is a \
-            host. Several arguments are signed together, or none of them. A host with a certificate for an ECDSA key \
-            and one for an RSA key has both signed, since some clients see the one and some the other.
+            its fingerprint: SHA-256 of its DER in hexadecimal, colons allowed, or in Base64. An argument is a file if \
+            a file with that name exists, if it has a slash in it, or if it ends in .pem, .der, .crt or .cer. \
+            Everything else is a host. Several arguments are signed together, or none of them. If a host has a \
+            certificate for an ECDSA key and one for an RSA key, both are signed, because some clients see one and \
+            some the other.
 
             A certificate is signed for the name of its host. A certificate from a file is signed for its common name \
             if subjectAltName has that too, or for its only DNS name. --name gives other names; it can be repeated, \
@@ -72,8 +73,8 @@ struct SignCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Sign for the certificate that stands this many above the server's own in the valid path, for example 1 "
-                + "for its issuer. The number is written beside the entry and is not signed.", valueName: "number"))
+            "Sign for the certificate that is this many above the server's own in the valid path, for example 1 "
+                + "for its issuer. The number is written beside the entry, but it is not signed.", valueName: "number"))
     var depth = 0
 
     @Option(
@@ -84,7 +85,7 @@ struct SignCommand: AsyncParsableCommand {
     @Flag(help: "Remove what the list has for the same names.")
     var replace = false
 
-    @Flag(name: .customLong("allow-untrusted"), help: "Sign although a chain does not validate.")
+    @Flag(name: .customLong("allow-untrusted"), help: "Sign even if a chain does not validate.")
     var allowUntrusted = false
 
     @Flag(help: "Print JSON instead of text; goes with --list.")

@@ -16,17 +16,19 @@ struct PinCommand: AsyncParsableCommand {
 
             \(PinSource.explanation) Several may be named, hosts and files together.
 
-            What has no backup pin is named on standard error, in every format: when its only key is lost, every \
-            client is locked out.
+            A host or file without a backup pin is named on standard error, in every format: if its only key is lost, \
+            every client is locked out.
 
-            A host with a certificate for an ECDSA key and one for an RSA key has both pinned, since some clients see the \
-            one and some the other. A host's pins are printed only if its chain is valid; otherwise the command says why not and exits with \
-            1. With --insecure they are printed all the same, marked as not validated.
+            If a host has a certificate for an ECDSA key and one for an RSA key, both are pinned, because some clients \
+            see one and some the other. A host's pins are printed only if its chain is valid; otherwise the command \
+            says why not and exits with 1. With --insecure they are printed nevertheless, marked as not validated.
 
-            With --format a whole file is printed that the other system loads, for all the hosts that are named; with \
-            --fragment the part that goes into one that is there. It has the pin of a host's own key only, from a host \
-            as from files, unless --certificates asks for more: whoever pins an issuer trusts all that it issues. Keys \
-            and certificates in files beside a host are its backups. What a format cannot say is an error, unless --lossy is given; it is named either way.
+            With --format the command prints a whole file for the other system, with all the hosts that are named; \
+            with --fragment it prints the part that goes into an existing file. From hosts and files alike, the file \
+            has only the pins of the servers' own keys, unless --certificates asks for more: anyone who pins an issuer \
+            trusts everything that it issues. If files are named beside a host, their keys and certificates are its \
+            backups. Anything that the format cannot express is an error, unless --lossy is given; it is named either \
+            way.
 
             EXAMPLES
               holdfastctl pin www.example.com
@@ -42,10 +44,11 @@ struct PinCommand: AsyncParsableCommand {
               holdfastctl pin mail.example.com --starttls imap
               holdfastctl pin --authority "Amazon" --format ats --host www.example.com
 
-            Exit codes: 0 success, 1 the chain is not valid or the format cannot say it, 2 wrong usage, 3 could not \
-            connect or read.
+            Exit codes: 0 success, 1 the chain is not valid or the format cannot express it, 2 wrong usage, 3 could \
+            not connect or read.
 
-            With --json one object is printed on success, of several hosts one in a line each and one for the files, with the fields host, validated, failure and pins (place, kind, subject, key, keyPin, \
+            With --json one object is printed on success; for several hosts, one object per line for each, and one for \
+            the files. The fields are host, validated, failure and pins (place, kind, subject, key, keyPin, \
             certificatePin, notAfter, inValidPath, isIssuer, remark), absent where they do not apply.
             """)
 
@@ -88,7 +91,7 @@ struct PinCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of text: each pin with where it was found.")
     var json = false
 
-    @Flag(help: "Print the pins of a host although its chain is not valid.")
+    @Flag(help: "Print the pins of a host even if its chain is not valid.")
     var insecure = false
 
     @OptionGroup(title: "Connection")

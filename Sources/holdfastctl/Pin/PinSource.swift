@@ -5,8 +5,8 @@ enum PinSource {
     private static let fileEndings = ["pem", "der", "crt", "cer", "key", "csr"]
 
     static let explanation = """
-        What is a file: an argument that exists as one, has a slash in it, or ends in .pem, .der, .crt, .cer, .key or \
-        .csr; - is standard input. Everything else is a host.
+        An argument is a file if a file with that name exists, if it has a slash in it, or if it ends in .pem, .der, \
+        .crt, .cer, .key or .csr; - is standard input. Everything else is a host.
         """
 
     /// A file has a slash in its name, exists, or has the ending of such files. A folder does not count if its name is

@@ -9,14 +9,14 @@ struct RepositoryAppOptions: ParsableArguments {
     @Option(
         name: .customLong("app-root"),
         help: ArgumentHelp(
-            "The root that the oldest supported build of the app came with: prove that it still follows.",
+            "The root of the oldest supported build of the app: prove that this build can still update.",
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var appRoot: String?
 
     @Option(
         help: ArgumentHelp(
-            "Look from outside, at this URL of the folder public, with --app-root.", valueName: "url"))
+            "Test from outside, at this URL of the folder public; goes with --app-root.", valueName: "url"))
     var url: String?
 
     @Option(
@@ -25,7 +25,7 @@ struct RepositoryAppOptions: ParsableArguments {
         completion: .file(extensions: ["pem", "crt", "cer", "der"]))
     var ca: String?
 
-    @Option(help: ArgumentHelp("With --url: give up a file after this many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("With --url: give up on a file after this many seconds.", valueName: "seconds"))
     var timeout = 10
 
     func validate() throws {

@@ -19,7 +19,7 @@ struct RepositoryPublishing: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Make timestamp and snapshot later than this version, which clients know: for a folder that was put back "
+            "Make timestamp and snapshot later than this version, which clients know: for a folder that was restored "
                 + "from a copy.", valueName: "version"))
     var above: Int64 = 0
 

@@ -11,7 +11,7 @@ struct RepositoryRootOption: ParsableArguments {
     @Option(
         name: .customLong("app-root"),
         help: ArgumentHelp(
-            "A root that apps came with, from where you trust it: refuse a folder in which it is another.",
+            "A root that apps shipped with, from a source that you trust: refuse a folder with a different one.",
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var appRoot: String?

@@ -39,7 +39,7 @@ struct RolloverCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("What is published: a pin file, or with --key a list.", valueName: "pin file | list"),
+        help: ArgumentHelp("The published pins: a pin file, or with --key a list.", valueName: "pin file | list"),
         completion: .file(extensions: ["json"]))
     var document: String
 
@@ -55,7 +55,7 @@ struct RolloverCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The certificate, key or request that is to be deployed next. Repeatable.", valueName: "file"),
+            "The certificate, key or request that will be deployed next. Repeatable.", valueName: "file"),
         completion: .file())
     var next: [String] = []
 

@@ -14,7 +14,7 @@ struct TrustServerInitCommand: ParsableCommand {
             output/CUSTOMER.pem, and prints the certificate in Base64; configure the app with it \
             (trustServerCertificate). If a file exists already, it is left unchanged and the command fails.
 
-            Exit codes: 0 made, 2 wrong usage, 3 a file could not be written or is there already.
+            Exit codes: 0 success, 2 wrong usage, 3 a file could not be written or exists already.
             """)
 
     @Option(
