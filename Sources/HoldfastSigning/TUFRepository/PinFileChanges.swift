@@ -64,5 +64,5 @@ enum PinFileChanges {
         "\(pin.role.rawValue), \(pin.state.rawValue)" + (pin.notAfter.map { ", until \(time($0))" } ?? "")
     }
 
-    private static func time(_ date: Date?) -> String { date.map { $0.formatted(.iso8601) } ?? "for ever" }
+    private static func time(_ date: Date?) -> String { date.map { $0.formatted(.iso8601) } ?? "forever" }
 }

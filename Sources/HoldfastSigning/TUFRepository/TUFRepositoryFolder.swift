@@ -125,7 +125,7 @@ public struct TUFRepositoryFolder: Sendable {
         } catch {
             problem = (error as? StoreError).map { "bundle.json: \($0.found)" } ?? ForeignErrorText.found(error)
         }
-        throw TUFRepositoryError(.refusedByClients, expected: "a repository that clients take", found: problem)
+        throw TUFRepositoryError(.refusedByClients, expected: "a repository that clients accept", found: problem)
     }
 
     /// Compares the bundle with the files. They are written and verified separately, and an old bundle verifies too.
@@ -169,7 +169,7 @@ public struct TUFRepositoryFolder: Sendable {
         } catch {
             throw TUFRepositoryError(
                 .damaged, of: "draft/\(name)", expected: error.expected, found: error.found,
-                remedy: "Prepare it again, or take the folder back from a copy.")
+                remedy: "Prepare it again, or restore the folder from a copy.")
         }
     }
 

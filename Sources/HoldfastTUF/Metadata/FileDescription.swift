@@ -36,7 +36,7 @@ struct FileDescription: Sendable {
             }
             guard let digest = HexText.octets(of: digits), digest.count == algorithm.digest([]).count,
                 HexText.text(of: digest).utf8.elementsEqual(digits)
-            else { throw fields.wrong("hashes", "digests in small hexadecimal digits", "another text") }
+            else { throw fields.wrong("hashes", "digests in lower-case hexadecimal", "another text") }
             known.append((algorithm, digest))
         }
         guard !known.isEmpty else { throw fields.wrong("hashes", "SHA-256, SHA-384 or SHA-512", "none of them") }

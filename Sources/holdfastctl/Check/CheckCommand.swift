@@ -174,7 +174,7 @@ struct CheckCommand: AsyncParsableCommand {
         let hosts = self.hosts.isEmpty ? published?.hosts ?? [] : self.hosts
         if self.hosts.isEmpty, let names = published?.namesThatCannotBeDialled, !names.isEmpty, !quiet {
             output.complain(
-                "not checked, since they name no host that can be dialled: "
+                "not checked, because they name no host that can be dialled: "
                     + names.map { SafeText.escapedLine($0) }.joined(separator: ", "))
         }
         guard !hosts.isEmpty else {

@@ -242,7 +242,7 @@ extension CheckReport {
             output.heading("Pins of the valid path, ready to paste (the first is the server's own key)")
         } else {
             output.heading("Pins of the chain as presented")
-            output.line("  The chain is not valid: make sure by another way whose keys these are.", .bad)
+            output.line("  The chain is not valid: make sure in another way whose keys these are.", .bad)
         }
         for pin in suggestedPins {
             output.line(.init("  \(pin.pin)  "), .init(pin.subject, .faint))

@@ -46,7 +46,7 @@ struct PinFilePins: Sendable {
     /// Why clients refuse a host, if the decision itself does not say it.
     func problem(of host: DialledHost, _ decision: TrustDecision) -> String? {
         entry(of: host) == nil
-            ? "has no entry for \(host.name), and clients refuse hosts that nothing is said of" : nil
+            ? "has no entry for \(host.name), and clients refuse hosts without an entry" : nil
     }
 
     /// What else an operator should know about clients that get in.
@@ -54,7 +54,7 @@ struct PinFilePins: Sendable {
         for notice in decision.notices {
             switch notice.code {
             case .pinMismatch: return "although no pin matches: mismatches are only reported (mode report)"
-            case .pinsExpired: return "although its pins have run out: the system's trust alone decides"
+            case .pinsExpired: return "although its pins have expired: only the system's trust decides"
             case .candidatePinMismatch: return "and no candidate matches"
             default: continue
             }

@@ -189,7 +189,7 @@ struct PublishedPins: Sendable {
     private func refused(_ host: DialledHost, _ decision: TrustDecision, documentDays: Int? = nil) -> Verdict {
         let hasNone = pins(of: host, at: decision.time).isEmpty
         return verdict(
-            on: decision, hasNone ? "\(name) has no pin of \(host.name) that counts" : nil, documentDays: documentDays)
+            on: decision, hasNone ? "\(name) has no valid pin for \(host.name)" : nil, documentDays: documentDays)
     }
 
     private func verdict(

@@ -29,7 +29,7 @@ enum TerminalPrompt {
             try String(decoding: line(question, on: terminal, showing: true), as: UTF8.self).lowercased() == "yes"
         else {
             throw CommandFailure(
-                .wrongUsage, "\(what) was not printed: let it go into a pipe or a file, or answer yes")
+                .wrongUsage, "\(what) was not printed: send it into a pipe or a file, or answer yes")
         }
     }
 

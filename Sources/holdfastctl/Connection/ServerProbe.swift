@@ -236,6 +236,6 @@ struct ServerProbe: Sendable {
             .handshakeFailed,
             "no TLS handshake with \(server): \(reason). Check that a TLS server of version 1.2 or 1.3 answers there (with --starttls if it "
                 + "begins in plaintext), "
-                + "and that it is content with the client's certificate (--client-cert) or asks for none.")
+                + "and that it accepts the client's certificate (--client-cert) or asks for none.")
     }
 }

@@ -14,7 +14,7 @@ enum AndroidReading {
         let parser = XMLParser(data: data)
         parser.delegate = builder
         guard parser.parse(), builder.problem == nil, builder.isConfiguration else {
-            let reason = builder.problem ?? "is no network security configuration, or ends early"
+            let reason = builder.problem ?? "is not a network security configuration, or ends early"
             throw PinImport.failure("\(reason) (line \(parser.lineNumber))")
         }
         losses += builder.losses
@@ -74,7 +74,7 @@ private final class AndroidReader: NSObject, XMLParserDelegate {
         default: break
         }
         if attributes["cleartextTrafficPermitted"] == "true" {
-            lose("\(path) cleartextTrafficPermitted", "a pin file says nothing of connections without TLS")
+            lose("\(path) cleartextTrafficPermitted", "a pin file says nothing about connections without TLS")
         }
     }
 

@@ -93,7 +93,7 @@ struct PinExport {
         let text = try text(isFragment: isFragment)
         try LossReport(losses: losses, notes: isNoting ? notes : []).say(isAllowed: isLossy)
         guard format.saysEverything || !entries.isEmpty else {
-            throw CommandFailure(.notTrusted, "\(format.reader) can say nothing of it")
+            throw CommandFailure(.notTrusted, "\(format.reader) can express nothing of it")
         }
         LossReport.warn(of: file.hostsWithoutBackup)
         for entry in entries where format == .trustkit && entry.pins.count < 2 {

@@ -153,7 +153,7 @@ private enum PropertyListReading {
         }
         guard let list = unsafe try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
             let dictionary = list as? [String: Any]
-        else { throw PinImport.failure("is no property list with a dictionary") }
+        else { throw PinImport.failure("is not a property list with a dictionary") }
         return dictionary
     }
 
@@ -164,7 +164,7 @@ private enum PropertyListReading {
         var read: [(name: String, content: [String: Any])] = []
         for (name, value) in domains {
             guard let content = value as? [String: Any] else {
-                throw PinImport.failure("\(key) \(name.quotedAddress) is no dictionary")
+                throw PinImport.failure("\(key) \(name.quotedAddress) is not a dictionary")
             }
             read.append((name, content))
         }

@@ -16,9 +16,9 @@ enum PinFileReading {
             let kind = DocumentKind(data)
             // Other programs put certificates into the same CMS envelope.
             if kind != .trustServerDocument { try ForeignFile(data, path: name).refuse(wanting: .certificate) }
-            guard kind != .pinFile else { throw CommandFailure(.invalidList, "\(name) is no pin file: \(error)") }
+            guard kind != .pinFile else { throw CommandFailure(.invalidList, "\(name) is not a pin file: \(error)") }
             let remedy = remedies[kind].map { ": \($0)" } ?? ""
-            throw CommandFailure(.invalidList, "\(name) is no pin file, it looks like \(kind.description)\(remedy)")
+            throw CommandFailure(.invalidList, "\(name) is not a pin file, it looks like \(kind.description)\(remedy)")
         }
     }
 }

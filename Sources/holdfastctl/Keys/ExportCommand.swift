@@ -69,7 +69,7 @@ struct ExportCommand: AsyncParsableCommand {
             }
             return
         }
-        guard format != nil else { throw ValidationError("Say for whom with --format.") }
+        guard format != nil else { throw ValidationError("Name the format with --format.") }
         guard !json, password.isEmpty else { throw ValidationError("--json and passwords go with --key.") }
     }
 
@@ -103,7 +103,7 @@ struct ExportPrivateCommand: AsyncParsableCommand {
                 server-setup
               (umask 077; holdfastctl export-private --key signer.pem > signer.number)
 
-            Exit codes: 0 success, 2 wrong usage or the answer was no, 3 the key could not be read.
+            Exit codes: 0 success, 2 wrong usage or not confirmed, 3 the key could not be read.
             """)
 
     @OptionGroup

@@ -114,7 +114,7 @@ enum PublicKeyArgument {
         case .failure(let problem): throw CommandFailure(.wrongUsage, "\(text) cannot be read: \(problem.text)")
         case .success(let der):
             guard let key = try? P256.Signing.PublicKey(derRepresentation: der) else {
-                throw CommandFailure(.wrongUsage, "\(text) has a public key that is none of P-256")
+                throw CommandFailure(.wrongUsage, "\(text) has a public key that is not on P-256")
             }
             return try DocumentPublicKey(x963: Array(key.x963Representation))
         }

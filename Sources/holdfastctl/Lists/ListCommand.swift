@@ -59,10 +59,10 @@ struct ListShowCommand: AsyncParsableCommand {
         do {
             report = try read(data, now: SystemWallClock().now)
         } catch let error as CommandFailure {
-            throw CommandFailure(error.code, "\(list) is no list of fingerprints: \(error.message)")
+            throw CommandFailure(error.code, "\(list) is not a list of fingerprints: \(error.message)")
         } catch {
             throw CommandFailure(
-                .invalidList, "\(list) is no list of fingerprints: \(ForeignErrorText.whole(error))")
+                .invalidList, "\(list) is not a list of fingerprints: \(ForeignErrorText.whole(error))")
         }
         if json {
             try output.json(report)

@@ -127,7 +127,7 @@ struct SignCommand: AsyncParsableCommand {
         if fingerprint != nil {
             guard sources.isEmpty, !allowUntrusted, connection.isEmpty else {
                 throw ValidationError(
-                    "--fingerprint stands for a certificate: it goes without files, hosts and what concerns their chains."
+                    "--fingerprint stands for a certificate: it excludes files, hosts and options for their chains."
                 )
             }
             guard expires != nil, !name.isEmpty else {

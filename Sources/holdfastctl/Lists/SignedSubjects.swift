@@ -43,7 +43,7 @@ struct SignedSubjects {
                     if let failure = passed.untrusted {
                         Output.standard.complain(
                             "warning: the chain of \(subject.source) does not validate (\(failure.code.rawValue)): "
-                                + "make sure by another way whose it is")
+                                + "make sure in another way whose it is")
                     }
                     guard let certificate = depth == 0 ? passed.certificate : passed.path?.certificate(above: depth)
                     else {

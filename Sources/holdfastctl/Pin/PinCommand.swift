@@ -252,7 +252,7 @@ struct PinCommand: AsyncParsableCommand {
                     .notTrusted,
                     "\(reason)\nIts pins are not printed; look at it with check, or force them with --insecure.")
             }
-            report.warning = "NOT VALIDATED (\(failure.code.rawValue)): make sure by another way whose keys these are."
+            report.warning = "NOT VALIDATED (\(failure.code.rawValue)): make sure in another way whose keys these are."
             Output.standard.complain(reason)
         }
         return report

@@ -84,7 +84,7 @@ struct RepositoryOrigin: Sendable {
     }
 
     static func noRoot(_ error: TUFError) -> CommandFailure {
-        CommandFailure(.unreadableFile, "--app-root is no root that a client begins with: \(error)")
+        CommandFailure(.unreadableFile, "--app-root is not a root that a client can start from: \(error)")
     }
 
     /// Downloads the bundle; nil if none is served.

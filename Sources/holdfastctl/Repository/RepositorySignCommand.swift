@@ -53,7 +53,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
         var state = try await place.state()
         try root.check(state, in: place.path)
         guard !state.hasNoDraft else {
-            throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so that there is nothing to sign")
+            throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so there is nothing to sign")
         }
         let signers = try keys.signers(files, of: state)
         var roles: Set<TUFRole> = []

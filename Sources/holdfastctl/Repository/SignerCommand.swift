@@ -62,7 +62,7 @@ struct SignerCommand: Sendable {
         } catch {
             throw Failure(
                 .notStarted, expected: "the program \(name)", found: "that it cannot be started: \(error.reason)",
-                remedy: "Give the path of a program that can be run, with its arguments behind it.")
+                remedy: "Give the path of a program that can be run, with its arguments after it.")
         }
         let seconds = Int(limit.inSeconds)
         switch process.finish(within: limit, atMost: Self.maximumOctets) {

@@ -90,7 +90,7 @@ struct RolloverCommand: AsyncParsableCommand {
             let all = try file.subjects(at: now)
             for pattern in all.patterns {
                 Output.standard.complain(
-                    "\(SafeText.escapedLine(pattern)) names no host to ask: name those that are to be asked")
+                    "\(SafeText.escapedLine(pattern)) names no host to ask: name the hosts to ask")
             }
             subjects = all.hosts
         } else {

@@ -129,7 +129,7 @@ struct ShownCertificates {
         switch (try? CertificateRequest(der: der))?.isSignedWithItsKey {
         case true?: .init(state: .verified, text: "with the key that it is for")
         case false?: .init(state: .invalid, text: "it does not verify under the key that it is for")
-        default: .init(state: .unverified, text: "its algorithm is none that is verified")
+        default: .init(state: .unverified, text: "its algorithm is not supported")
         }
     }
 

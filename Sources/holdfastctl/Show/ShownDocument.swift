@@ -37,7 +37,7 @@ struct ShownDocument {
 
     private func refuseUselessEvidence(of kind: DocumentKind) throws(CommandFailure) {
         func refuse(_ option: String) -> CommandFailure {
-            CommandFailure(.wrongUsage, "\(name) looks like \(kind.description), and \(option) is of no use with it")
+            CommandFailure(.wrongUsage, "\(name) looks like \(kind.description), and \(option) is useless for it")
         }
         let takesKey = [.signedList, .listEntry, .challengeAnswer].contains(kind)
         if evidence.key != nil, !takesKey { throw refuse("--key") }
@@ -61,10 +61,10 @@ struct ShownDocument {
     private func pinFile() throws(CommandFailure) -> ShownItem {
         let file = try PinFileReading.pinFile(data, named: name)
         var item = ShownItem(
-            "pin file", signature: .init(state: .unsigned, text: "believe it as far as whoever gave it to you"))
+            "pin file", signature: .init(state: .unsigned, text: "trust it only as far as its source"))
         item.add("app", file.app)
         item.add("issued", file.issuedAt.map { time($0, ends: false) })
-        item.add("until", file.notAfter.map { time($0) } ?? "as long as the app lasts")
+        item.add("until", file.notAfter.map { time($0) } ?? "it does not end")
         item.add("refresh", file.refresh.map { "after \($0.after) s, grace \($0.grace) s" })
         for host in file.hosts {
             guard !host.isRetired else {
@@ -88,7 +88,7 @@ struct ShownDocument {
                         .joined(separator: ", "))
             }
         }
-        for anchor in file.debugAnchors { item.add("debug", "anchor \(anchor.subject), in debug builds alone") }
+        for anchor in file.debugAnchors { item.add("debug", "anchor \(anchor.subject), only in debug builds") }
         return item
     }
 
@@ -163,7 +163,7 @@ struct ShownDocument {
         var item = ShownItem(DocumentKind.trustServerDocument.description, signature: signature(of: document))
         item.add("customer", document.customer)
         item.add("made", time(document.timestamp, ends: false))
-        item.add("signer", document.signer.map { "\($0.subject), by the document's own word" })
+        item.add("signer", document.signer.map { "\($0.subject), according to the document" })
         if document.hasLegacyDigest { item.add("digest", "SHA-1, which clients refuse unless they are told otherwise") }
         for entry in document.entries {
             item.add("host", entry.hostname + (entry.port.map { ", port \($0)" } ?? ""))
@@ -177,7 +177,7 @@ struct ShownDocument {
             guard document.isSignedByItsSigner != false else {
                 return .init(state: .invalid, text: "it does not verify under the certificate inside the document")
             }
-            return .init(state: .unverified, text: "give the certificate that clients have with --signer")
+            return .init(state: .unverified, text: "with --signer give the certificate that clients have")
         }
         do throws(DocumentError) {
             _ = try TrustServerDocument(

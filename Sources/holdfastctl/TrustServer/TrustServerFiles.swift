@@ -127,7 +127,7 @@ struct TrustServerFiles: Sendable {
     /// Reads the memory. A damaged file is treated as missing, and reported.
     func readMemory() -> FoundMemory {
         guard Self.isThere(memory) else { return FoundMemory(isLost: true) }
-        let loss = "of the rounds before only the published document is known"
+        let loss = "only the published document is known of earlier rounds"
         do {
             let data = try KeyFile.content(of: memory.path, maximumBytes: Self.maximumBytes)
             return FoundMemory(memory: try PublishingMemory(reading: data))

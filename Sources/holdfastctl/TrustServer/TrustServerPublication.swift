@@ -92,7 +92,7 @@ struct TrustServerPublication: Sendable {
         guard let document = files.published(customer: customer, key: key), !document.entries.isEmpty else {
             throw CommandFailure(
                 .unreadableFile,
-                "\(files.document.path) is no document of this key and customer, so that there is nothing "
+                "\(files.document.path) is no document of this key and customer, so there is nothing "
                     + "to sign again")
         }
         // Signing an old document again could bring back pins that were withdrawn since.
@@ -100,7 +100,7 @@ struct TrustServerPublication: Sendable {
             throw CommandFailure(
                 .notSigned,
                 "\(files.document.path) is so old that clients do not use it any more, and is not signed again: publish "
-                    + "without --resign-only, which goes by what was remembered where a host cannot be asked")
+                    + "without --resign-only, which uses what was remembered if a host cannot be asked")
         }
         let data: Data
         do throws(SigningError) {

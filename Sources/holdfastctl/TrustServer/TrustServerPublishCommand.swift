@@ -154,7 +154,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         guard (1...16).contains(tries) else { throw ValidationError("--tries must be 1 to 16, not \(tries).") }
         if let maximumChanges, maximumChanges < 0 { throw ValidationError("--max-changes must not be negative.") }
         guard !(holdsChanges && resignsOnly) else {
-            throw ValidationError("--resign-only asks nobody, so that there are no changes to hold.")
+            throw ValidationError("--resign-only asks nobody, so there are no changes to hold.")
         }
         if let every, every.seconds < 1 { throw ValidationError("--every must be a second or more.") }
     }

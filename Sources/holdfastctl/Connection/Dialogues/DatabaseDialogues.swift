@@ -14,7 +14,7 @@ struct PostgresDialogue: ConnectionDialogue {
             // Its text is not shown, because anybody on the network may have written it (CVE-2024-10977).
             throw DialogueFailure(.refused, "the PostgreSQL server answered the request for TLS with an error")
         default:
-            throw DialogueFailure(.malformed, "what answered is no PostgreSQL server")
+            throw DialogueFailure(.malformed, "what answered is not a PostgreSQL server")
         }
     }
 }
@@ -78,6 +78,6 @@ struct MySQLDialogue: ConnectionDialogue {
     }()
 
     private var malformed: DialogueFailure {
-        DialogueFailure(.malformed, "what answered is no MySQL server of protocol version 10")
+        DialogueFailure(.malformed, "what answered is not a MySQL server of protocol version 10")
     }
 }

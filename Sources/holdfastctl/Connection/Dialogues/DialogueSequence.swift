@@ -50,6 +50,6 @@ struct DialogueSequence: Sendable {
         throw DialogueFailure(
             .extraBytes,
             "\(input.pending.count) bytes in plaintext came with or after the last answer, where nothing may come; "
-                + "somebody may have put them in (STARTTLS injection)")
+                + "somebody may have injected them (STARTTLS injection)")
     }
 }

@@ -71,7 +71,7 @@ struct IMAPDialogue: ConnectionDialogue {
             case (.greeting, "*", "PREAUTH"):
                 throw DialogueFailure(
                     .refused,
-                    "the IMAP server takes the connection for authenticated already, and knows no STARTTLS then")
+                    "the IMAP server regards the connection as authenticated already, and then offers no STARTTLS")
             case (.capabilities, "*", "CAPABILITY"):
                 offersStartTLS = words.dropFirst(2).contains("STARTTLS")
             case (.capabilities, "*", _), (.goAhead, "*", _):
