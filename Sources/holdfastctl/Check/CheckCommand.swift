@@ -145,7 +145,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         guard file.isEmpty else {
             guard hostArguments.isEmpty, !connection.concernsConnections, !allAddresses else {
-                throw ValidationError("--chain is about a file: it goes without hosts and the options of connections.")
+                throw ValidationError("--chain is about a file: it excludes hosts and connection options.")
             }
             return
         }

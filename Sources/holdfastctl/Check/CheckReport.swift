@@ -156,7 +156,7 @@ extension CheckReport {
     /// What was not checked because the evidence is too old; nil if everything was checked.
     private static func remarks(on decision: TrustDecision) -> [String]? {
         let remarks = decision.notices.filter { $0.code == .transparencyNotEnforced }
-            .map { "no timestamps were asked for: expected \($0.expected), found \($0.found)" }
+            .map { "timestamps were not required: expected \($0.expected), found \($0.found)" }
         return remarks.isEmpty ? nil : remarks
     }
 

@@ -69,7 +69,7 @@ struct ListShowCommand: AsyncParsableCommand {
             return
         }
         report.print(to: output)
-        if !report.verified { output.line("Signatures were not looked at: holdfastctl verify does that.", .faint) }
+        if !report.verified { output.line("Signatures were not verified: holdfastctl verify does that.", .faint) }
     }
 
     private func read(_ data: Data, now: Date) throws -> PinListReport {

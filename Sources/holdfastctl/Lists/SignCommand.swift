@@ -148,7 +148,7 @@ struct SignCommand: AsyncParsableCommand {
                 }
             }
             guard sources.contains(where: { !PinSource.isFile($0) }) || !connection.concernsConnections else {
-                throw ValidationError("The options of connections go with a host, not with files.")
+                throw ValidationError("Connection options go with a host, not with files.")
             }
         }
         guard list != nil || !(replace || json) else {

@@ -142,7 +142,7 @@ struct PinCommand: AsyncParsableCommand {
         guard !hosts.isEmpty || (authority == nil ? connection.isEmpty : !connection.concernsConnections) && !insecure
         else {
             throw ValidationError(
-                "Options of connections, such as --ca and --starttls, and --insecure go with a host, not with files.")
+                "Connection options, such as --ca and --starttls, and --insecure go with a host, not with files.")
         }
     }
 

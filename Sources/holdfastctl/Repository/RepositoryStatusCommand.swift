@@ -94,14 +94,14 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             guard error.code == .refusedByClients else { throw CommandFailure(error) }
             return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
         }
-        guard let watch else { return RepositoryReport("Clients take it") }
+        guard let watch else { return RepositoryReport("Clients accept it") }
         let watching = RepositoryWatch(days: watch)
         let all =
             watching.endings(of: state, at: now)
             + [live.snapshot, live.timestamp].compactMap {
                 watching.line("\($0.role.rawValue) \($0.version)", $0.expires, now)
             }
-        guard let first = all.first else { return RepositoryReport("Clients take it") }
+        guard let first = all.first else { return RepositoryReport("Clients accept it") }
         var report = RepositoryReport("Ends too soon: \(first)", isGood: false)
         report.warnings = Array(all.dropFirst())
         return report

@@ -221,6 +221,6 @@ struct ShownDocument {
         }
         throw CommandFailure(
             .invalidList,
-            "\(name) is none of Holdfast's documents, and no key, certificate, request or revocation list")
+            "\(name) is not one of Holdfast's documents, nor a key, certificate, request or revocation list")
     }
 }

@@ -169,7 +169,7 @@ struct TrustServerFiles: Sendable {
     private func makeFolder(_ folder: URL, mode: Int) throws(CommandFailure) {
         if FileManager.default.fileExists(atPath: folder.path) {
             guard KeyFile.isFolder(folder.path) else {
-                throw CommandFailure(.unwritableFile, "\(folder.path) is no folder")
+                throw CommandFailure(.unwritableFile, "\(folder.path) is not a folder")
             }
             return
         }

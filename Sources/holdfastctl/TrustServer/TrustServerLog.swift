@@ -123,7 +123,7 @@ extension TrustServerPublication.Report {
                     + ", and \(limit) may: \(Self.some(round.changed)). What was published before is signed again. If "
                     + "the changes are right, run one round with --max-changes \(round.changes).")
         } else if !round.left.isEmpty {
-            lines.append("no longer published, since the list has not got them: \(Self.some(round.left))")
+            lines.append("no longer published, because the list does not have them: \(Self.some(round.left))")
         }
         return lines
     }
