@@ -1,4 +1,4 @@
-// A target needs a source; everything is in the header.
+// A target needs a source file, but everything is in the header.
 #include "HoldfastObjectiveC.h"
 
 // A translation unit needs a declaration (ISO C 6.9).

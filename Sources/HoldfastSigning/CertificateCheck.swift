@@ -128,11 +128,11 @@ public struct CertificateCheckError: HoldfastError {
     private static func remedy(for code: Code) -> String {
         switch code {
         case .unreadable: "Give the certificate in PEM or DER."
-        case .nameMismatch: "Check that it is the right certificate, and the name as the certificate has it."
+        case .nameMismatch: "Check that it is the right certificate, and that the name is written as in it."
         case .expired: "Sign for the certificate that replaces it."
         case .untrusted:
-            "Put its issuers behind it in the file and name its root as an anchor; sign for it as untrusted only if you "
-                + "know from elsewhere whose it is."
+            "Put its issuers after it in the file and give its root as an anchor; sign for it as untrusted only if you "
+                + "know from another source whose it is."
         }
     }
 }

@@ -26,7 +26,7 @@ struct PrivateKeyPEM {
         // 5915 3).
         let blocks = PEMBlocks.read(data).filter { $0.label != "EC PARAMETERS" }
         guard let block = blocks.first else {
-            throw Self.noKeyFile(expected: "one private key in PEM", found: "no BEGIN of any")
+            throw Self.noKeyFile(expected: "one private key in PEM", found: "no PEM block")
         }
         guard blocks.count == 1 else {
             throw Self.noKeyFile(

@@ -212,7 +212,7 @@ public struct PublishingRound: Sendable {
                 if count > SeenHost.maximumPins {
                     problems.append(
                         Problem(
-                            "it showed \(count) certificates, and clients take \(SeenHost.maximumPins) of a host",
+                            "it showed \(count) certificates, and clients accept \(SeenHost.maximumPins) of a host",
                             .unreachable))
                 }
                 seen.append(new)

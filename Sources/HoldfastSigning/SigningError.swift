@@ -53,28 +53,28 @@ public struct SigningError: HoldfastError {
     private static func remedy(for code: Code) -> String {
         switch code {
         case .notAKeyFile:
-            "Give the file that `holdfastctl keygen` or `trust-server init` wrote; openssl pkey -inform der makes PEM of "
-                + "DER."
+            "Give the file that `holdfastctl keygen` or `trust-server init` wrote; openssl pkey -inform der converts "
+                + "DER to PEM."
         case .passwordNeeded:
-            "Give the password of the key; where none can be given, as for a trust server, write the key without: openssl "
+            "Give the password of the key; if you cannot, as for a trust server, write the key without one: openssl "
                 + "pkey -in FILE."
         case .wrongPassword: "Check the password; openssl pkcs8 -in FILE opens the key with the right one."
         case .unsupportedKey: "Make a key with `holdfastctl keygen`, or openssl genpkey on prime256v1."
         case .unsupportedEncryption: "Encrypt it again: openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA256."
         case .wrongCertificate: "Give the certificate and the key that `holdfastctl trust-server init` wrote."
-        case .invalidCustomer: "Give a name of 1 to 64 letters, digits, points, hyphens and underscores."
-        case .unreadableDocument: "Correct what the reader names; clients would refuse the document."
+        case .invalidCustomer: "Give a name of 1 to 64 letters, digits, periods, hyphens and underscores."
+        case .unreadableDocument: "Correct what the error names; clients would refuse the document."
         case .invalidNumber: "Give the Base64 that `holdfastctl export-private` prints."
         case .invalidChallenge: "Send the Base64 of 16 to 32 random octets."
         case .unknownField: "Remove the field, or edit the list by other means."
         case .unsignedEntry: "Sign the list with the key."
         case .invalidRequest: "Name the hosts that the certificate is for, such as www.example.com or *.example.com."
         case .damagedMemory:
-            "Put back a copy of the file, or remove it: then only what is seen from now on is published."
+            "Restore a copy of the file, or remove it: then only what is seen from now on is published."
         case .signerFailed: "Find out why it did not sign, and try again."
         case .wrongSignature:
-            "Check that it signs with this key, that it hashes what it gets exactly once, and that it prints the signature "
-                + "alone."
+            "Check that it signs with this key, that it hashes its input exactly once, and that it prints only the "
+                + "signature."
         case .cryptographyFailed: "Try again, and report it."
         }
     }

@@ -45,7 +45,7 @@ public struct TrustServerDraft: Sendable, Hashable {
             do {
                 return try encoder.encode(content)
             } catch {
-                throw SigningError(.unreadableDocument, expected: "JSON", found: "what JSON cannot say")
+                throw SigningError(.unreadableDocument, expected: "JSON", found: "what JSON cannot express")
             }
         }
     }

@@ -95,15 +95,15 @@ extension TUFError.Code {
         case .tooLarge: "Check that the URL leads to the repository, or raise the limits of the settings."
         case .notSigned: "Do not use the file: it was altered, or it is signed with other keys than the trusted ones."
         case .wrongVersion, .rolledBack, .missingRole, .mismatch:
-            "Ask again later; if it goes on, the repository is broken or somebody answers with old or altered files."
+            "Try again later; if it persists, the repository is broken, or somebody serves old or altered files."
         case .expired:
             "Check this device's clock; if it is right, the repository has to publish new metadata."
         case .unknownTarget: "Check the name of the target."
         case .tooManyDelegations, .tooCostly: "Raise the limits of the settings if the repository needs more."
         case .unusableName: "Give the target a name without empty, `.` and `..` parts."
-        case .unavailable: "Check the network and the URL, and ask again later."
+        case .unavailable: "Check the network and the URL, and try again later."
         case .noTrustedRoot: "Initialize the client with the root metadata of the repository."
-        case .storage: "Check the folder's permissions and the space that is left."
+        case .storage: "Check the folder's permissions and the free disk space."
         case .changedMeanwhile: "Refresh once more."
         }
     }

@@ -9,12 +9,13 @@ enum EntryPoint {
         openStandardDescriptors()
         let status = await run(Array(CommandLine.arguments.dropFirst()))
         guard status == 0, let reason = Output.whatWasLost else { exit(status) }
-        // A script must not take half an answer for a whole one.
+        // A script must not mistake half an answer for a complete one.
         Output.standard.complain("standard output cannot be written: \(reason)")
         exit(CommandFailure.Status.couldNotFindOut.rawValue)
     }
 
-    /// Where a standard descriptor is closed the next file would get its number, and what is printed.
+    /// If a standard descriptor is closed, the next file that is opened would get its number, and everything that is
+    /// printed.
     private static func openStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", O_RDWR)
@@ -46,7 +47,7 @@ enum EntryPoint {
         } catch let answer as NegativeAnswer {
             return answer.status.rawValue
         } catch {
-            // The verb `help` and a missing verb show only when they are run.
+            // The verb `help` and a missing verb are noticed only when they are run.
             return status(ofRun: error)
         }
         return 0
@@ -55,7 +56,7 @@ enum EntryPoint {
     /// The verb that arguments name, with their values.
     static func command(_ arguments: [String]) throws -> any ParsableCommand { try Holdfastctl.parseAsRoot(arguments) }
 
-    /// Errors of libraries are not printed in their own words, which may hold what was read.
+    /// Errors of libraries are not printed in their own words, which may contain what was read.
     private static func status(ofRun error: any Error) -> Int32 {
         guard !(error is ValidationError), !Holdfastctl.exitCode(for: error).isSuccess else {
             return status(ofArguments: error)
@@ -64,7 +65,8 @@ enum EntryPoint {
         return CommandFailure.Status.couldNotFindOut.rawValue
     }
 
-    /// Help, the version and completion scripts are what was asked for; everything else is said on standard error.
+    /// Help, the version and completion scripts go to standard output, because they were asked for. Everything else
+    /// goes to standard error.
     private static func status(ofArguments error: any Error) -> Int32 {
         let code = Holdfastctl.exitCode(for: error)
         let text = Holdfastctl.fullMessage(for: error)

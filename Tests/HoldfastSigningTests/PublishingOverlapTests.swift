@@ -130,7 +130,7 @@ struct PublishingOverlapTests {
         let round = round(paths + paths)
         #expect(round.hosts.first?.publicKeys.count == 128)
         #expect(round.failures.allSatisfy { $0.consequence == .partial && !$0.isHarmless })
-        let problems = count > 128 ? ["it showed 129 certificates, and clients take 128 of a host"] : []
+        let problems = count > 128 ? ["it showed 129 certificates, and clients accept 128 of a host"] : []
         #expect(round.failures.flatMap(\.problems).map(\.reason) == problems)
     }
 

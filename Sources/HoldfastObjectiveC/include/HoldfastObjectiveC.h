@@ -1,4 +1,4 @@
-// For Objective-C: `@import HoldfastObjectiveC;` gives every class of Holdfast's and the names that Swift cannot export.
+// For Objective-C: `@import HoldfastObjectiveC;` imports all classes of Holdfast, and the names that Swift cannot export.
 #ifndef HOLDFAST_OBJECTIVE_C_H
 #define HOLDFAST_OBJECTIVE_C_H
 
@@ -6,11 +6,11 @@
 #if __has_feature(modules)
 @import Holdfast;
 #else
-// Objective-C++ (.mm) has modules with -fcxx-modules only.
+// Objective-C++ (.mm) has modules only with -fcxx-modules.
 #import "Holdfast-Swift.h"
 #endif
 
-/// The older generation's name of `GCXValidationType`.
+/// The name that the older generation has for `GCXValidationType`.
 typedef GCXValidationType TrustPolicyType;
 #endif
 

@@ -34,7 +34,7 @@ enum PinFileChanges {
         if old == nil { lines.append("\(name): new") }
         let (before, after) = (old?.pins ?? [], new.pins)
         for pin in before where !after.contains(where: { $0.pin == pin.pin && $0.role == pin.role }) {
-            lines.append("\(name): \(pin.pin) no longer counts (\(text(pin)))")
+            lines.append("\(name): \(pin.pin) is no longer accepted (\(text(pin)))")
         }
         for pin in after {
             let same = before.first { $0.pin == pin.pin && $0.role == pin.role }
@@ -64,5 +64,5 @@ enum PinFileChanges {
         "\(pin.role.rawValue), \(pin.state.rawValue)" + (pin.notAfter.map { ", until \(time($0))" } ?? "")
     }
 
-    private static func time(_ date: Date?) -> String { date.map { $0.formatted(.iso8601) } ?? "for ever" }
+    private static func time(_ date: Date?) -> String { date.map { $0.formatted(.iso8601) } ?? "forever" }
 }

@@ -43,7 +43,7 @@ enum TUFChanges {
             return rest
         }
         return differing(rest(draft), rest(live)).map {
-            "root: the role \(text($0)) differs in what this command knows nothing of"
+            "root: the role \(text($0)) differs in fields that this command does not know"
         }
     }
 
@@ -76,7 +76,7 @@ enum TUFChanges {
             return rest
         }
         return differing(rest(draft), rest(live))
-            .map { "\(draft.role.rawValue): the field \(text($0)) differs, which this command knows nothing of" }
+            .map { "\(draft.role.rawValue): the field \(text($0)) differs, which this command does not know" }
     }
 
     /// The names of the values that differ, sorted.

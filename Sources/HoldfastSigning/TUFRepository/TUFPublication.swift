@@ -148,8 +148,8 @@ public struct TUFPublication: Sendable {
         guard let end, end > least else {
             throw TUFRepositoryError(
                 .tooShort, of: "pins",
-                expected: "pins that count for longer than the timestamp, until after \(least.formatted(.iso8601))",
-                found: "pins that count until \(end?.formatted(.iso8601) ?? "an unknown time")",
+                expected: "pins that are valid for longer than the timestamp, until after \(least.formatted(.iso8601))",
+                found: "pins that are valid until \(end?.formatted(.iso8601) ?? "an unknown time")",
                 remedy: "Prepare pins with a later notAfter, or override expiry.")
         }
     }
@@ -208,7 +208,7 @@ public struct TUFPublication: Sendable {
         } catch let error as TUFError {
             throw Self.refusal(error.description)
         } catch let error as StoreError {
-            throw Self.refusal("\(error.found), where is expected \(error.expected)")
+            throw Self.refusal("\(error.found); expected \(error.expected)")
         } catch let error as TUFRepositoryError {
             throw error
         } catch {
@@ -249,12 +249,12 @@ public struct TUFPublication: Sendable {
             }
             // If nothing verified before, nothing is lost between the writes.
             guard isFinal || isWhole else { continue }
-            guard !isFinal else { throw Self.refusal("in the end: \(problem)") }
+            guard !isFinal else { throw Self.refusal("at the end: \(problem)") }
             guard exceptions.contains(.gap) else {
                 throw TUFRepositoryError(
                     .refusedByClients, of: problem.subject, expected: "files that verify after each write",
                     found: "\(problem.code.rawValue) after \(objects[count - 1].path)",
-                    remedy: "Let the old keys sign as well as the new ones; where they are lost, override gap.")
+                    remedy: "Let the old keys sign as well as the new ones; if they are lost, override gap.")
             }
             hasGap = true
         }
@@ -267,7 +267,7 @@ public struct TUFPublication: Sendable {
     }
 
     private static func refusal(_ found: String) -> TUFRepositoryError {
-        TUFRepositoryError(.refusedByClients, expected: "a repository that clients take", found: found)
+        TUFRepositoryError(.refusedByClients, expected: "a repository that clients accept", found: found)
     }
 }
 

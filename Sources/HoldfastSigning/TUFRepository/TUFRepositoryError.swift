@@ -65,9 +65,9 @@ public struct TUFRepositoryError: HoldfastError {
 extension TUFRepositoryError.Code {
     fileprivate var usualRemedy: String {
         switch self {
-        case .damaged: "Put the folder back from a copy; what clients have stays as it is."
+        case .damaged: "Restore the folder from a copy; clients are not affected."
         case .wrongPlace: "Name the folder of the repository."
-        case .invalidRoles: "Give each role keys of its own, and a threshold that they reach."
+        case .invalidRoles: "Give each role enough keys for its threshold; keep online keys out of root and targets."
         case .invalidKeys:
             "Do not sign it: somebody changed it. Delete draft/root.json, and prepare the change again from keys that you "
                 + "know."
@@ -78,12 +78,12 @@ extension TUFRepositoryError.Code {
         case .signerFailed: "Find out why it did not sign, and try again; nothing was changed."
         case .wrongSignature: "Check which key it signs with; nothing was changed."
         case .otherKey: "Give the key of a role that signs it."
-        case .wrongVersion: "Prepare the change again: something else was published since."
+        case .wrongVersion: "Prepare the change again: something else has been published since."
         case .tooShort: "Choose a longer lifetime."
-        case .refusedByClients: "Nothing was published; correct what is said here."
+        case .refusedByClients: "Nothing was published; correct what the error names."
         case .outOfStep: "Publish again, or renew: that writes both."
-        case .storage: "Check the folder's permissions and the space that is left."
-        case .cannotBeWritten: "Check the keys, and what is published, for what is said here."
+        case .storage: "Check the folder's permissions and the free disk space."
+        case .cannotBeWritten: "Check the keys and the published files."
         }
     }
 }

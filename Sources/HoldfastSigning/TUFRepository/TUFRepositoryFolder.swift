@@ -137,7 +137,7 @@ public struct TUFRepositoryFolder: Sendable {
         } catch {
             problem = (error as? StoreError).map { "bundle.json: \($0.found)" } ?? ForeignErrorText.found(error)
         }
-        throw TUFRepositoryError(.refusedByClients, expected: "a repository that clients take", found: problem)
+        throw TUFRepositoryError(.refusedByClients, expected: "a repository that clients accept", found: problem)
     }
 
     /// Compares the bundle with the files. They are written and verified separately, and an old bundle verifies too.

@@ -146,7 +146,7 @@ extension TUFRepositoryState {
         let file = try Self.pinFile(pins)
         guard let end = file.end, end > time else {
             throw TUFRepositoryError(
-                .invalidPins, expected: "pins that have not run out", found: "a notAfter and a grace that are past")
+                .invalidPins, expected: "pins that have not run out", found: "a notAfter and a grace in the past")
         }
         discardStaleDrafts()
         draftTargets = try TUFContents.targets(
@@ -186,7 +186,7 @@ extension TUFRepositoryState {
             guard let index = entry.keyIDs.firstIndex(of: id) else {
                 throw TUFRepositoryError(
                     .otherKey, of: role.rawValue, expected: "a key of the role to remove",
-                    found: "\(TUFText.short(id)), which is none", remedy: "Give a key that the status shows.")
+                    found: "\(TUFText.short(id)), which is not one", remedy: "Give a key that the status shows.")
             }
             entry.keyIDs.remove(at: index)
         }

@@ -165,7 +165,7 @@ extension TUFSigningKey {
             throw SigningError(.passwordNeeded, expected: "a password", found: "an empty one")
         }
         guard let der else {
-            throw SigningError(.unsupportedKey, expected: "a key that is here", found: "one that is elsewhere")
+            throw SigningError(.unsupportedKey, expected: "a key in this process", found: "one outside this process")
         }
         let encrypted = try EncryptedPrivateKey.encrypting(der, with: password, rounds: rounds)
         return PEMDocument(type: "ENCRYPTED PRIVATE KEY", derBytes: encrypted).pemString + "\n"

@@ -39,7 +39,7 @@ struct FileDescription: Sendable {
             }
             guard let digest = HexText.octets(of: digits), digest.count == algorithm.digest([]).count,
                 HexText.text(of: digest).utf8.elementsEqual(digits)
-            else { throw fields.wrong("hashes", "digests in small hexadecimal digits", "another text") }
+            else { throw fields.wrong("hashes", "digests in lower-case hexadecimal", "another text") }
             known.append((algorithm, digest))
         }
         guard isTarget || !known.isEmpty else { throw fields.wrong("hashes", Self.algorithms, "none of them") }

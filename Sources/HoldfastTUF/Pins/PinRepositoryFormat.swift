@@ -130,9 +130,9 @@ struct PinRepositoryFormat: DocumentFormat {
     ) throws(StoreError) {
         guard let old, new.state(at: time) == .expired, old.state(at: time) != .expired else { return }
         throw StoreError(
-            .invalidData, expected: "pins that still hold, as those that are there do",
-            found: "pins that ran out at \(new.end.formatted(.iso8601))",
-            remedy: "Publish pins with a later notAfter; until then the app goes on with those it has.")
+            .invalidData, expected: "pins that are still valid, like the current ones",
+            found: "pins that expired at \(new.end.formatted(.iso8601))",
+            remedy: "Publish pins with a later notAfter; until then the app keeps its current pins.")
     }
 
     private func document(
@@ -199,9 +199,9 @@ struct PinRepositoryFormat: DocumentFormat {
         }
         guard pins.state(at: time) == .expired else { return nil }
         return StoreError(
-            .storeIsEmpty, expected: "pins that still hold",
-            found: "pins that ran out at \(pins.end.formatted(.iso8601))",
-            remedy: "Let the app reach its repository, and check that it still publishes.")
+            .storeIsEmpty, expected: "pins that are still valid",
+            found: "pins that expired at \(pins.end.formatted(.iso8601))",
+            remedy: "Let the app reach its repository, and check that it is still being published.")
     }
 
     func isInGrace(_ content: RepositoryState, at time: Date) -> Bool { content.pins?.state(at: time) == .grace }

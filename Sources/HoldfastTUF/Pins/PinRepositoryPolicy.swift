@@ -86,7 +86,7 @@ public struct PinRepositoryPolicy: TrustPolicy {
         repository.reportGrace(pins, for: host, age: time.timeIntervalSince(pins.graceBegins))
         let notice = TrustFailure(
             .pinsPastTheirTime, expected: "a pin file before its notAfter",
-            found: "one that ended at \(pins.graceBegins.formatted(.iso8601)); its pins run out at "
+            found: "one that ended at \(pins.graceBegins.formatted(.iso8601)); its pins expire at "
                 + pins.end.formatted(.iso8601))
         return TrustDecision(
             decision.verdict, policyName: decision.policyName, validationType: decision.validationType,

@@ -14,7 +14,7 @@ struct TargetDownload {
         guard isUsable, let last = parts.last, !last.isEmpty else {
             throw TUFError(
                 .unusableName, of: octets.quotedName, section: "5.7.1",
-                expected: "a name without `.` and `..`, and with something behind its last slash",
+                expected: "a name without `.` and `..`, and with something after its last slash",
                 found: octets.quotedName)
         }
         let folders = parts.dropLast().map { QuotedName.path($0) + "/" }.joined()

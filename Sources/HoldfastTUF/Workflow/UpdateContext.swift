@@ -51,7 +51,7 @@ struct UpdateContext: Sendable {
                 found: error.found)
         } catch {
             throw TUFError(
-                .unavailable, of: subject, expected: "an answer of the repository", found: ForeignErrorText.found(error)
+                .unavailable, of: subject, expected: "a repository's answer", found: ForeignErrorText.found(error)
             )
         }
         if let data, data.count > limit {

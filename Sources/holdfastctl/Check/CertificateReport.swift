@@ -1,13 +1,13 @@
 import Foundation
 import Holdfast
 
-/// What there is to say about one certificate, for people and for JSON.
+/// A report on one certificate, for people and for JSON.
 ///
 /// The names of the fields are those of the JSON objects that `check` and `pin` print.
 struct CertificateReport: Encodable {
-    /// Place in the chain as presented, the leaf being 0; absent for an anchor that was not sent.
+    /// The position in the chain as presented; the leaf has 0. Absent for an anchor that was not sent.
     var position: Int?
-    /// Whether it is part of the valid path; absent where nothing was validated.
+    /// Whether it is part of the valid path; absent if nothing was validated.
     var inValidPath: Bool?
     var subject: String?
     var issuer: String?
@@ -18,9 +18,9 @@ struct CertificateReport: Encodable {
     var notAfter: String?
     /// Whole days until `notAfter`; negative after it.
     var daysLeft: Int?
-    /// Kind of the public key.
+    /// The kind of the public key.
     var key: String?
-    /// How it is signed.
+    /// The signature algorithm.
     var signature: String?
     /// The entries of subjectAltName.
     var names: [String]?
@@ -28,9 +28,9 @@ struct CertificateReport: Encodable {
     var keyPin: String?
     /// The pin of the certificate, `cert-sha256/HEX`.
     var certificatePin: String
-    /// Whether its time has not come.
+    /// Whether its validity has not begun yet.
     var isNotYetValid: Bool?
-    /// Why it cannot be read; the other fields but the pin are absent then.
+    /// Why it cannot be read. In that case all other fields except the pin are absent.
     var unreadable: String?
 
     init(der: [UInt8], position: Int?, inValidPath: ((X509Certificate) -> Bool)? = nil, now: Date) {
@@ -55,18 +55,18 @@ struct CertificateReport: Encodable {
         }
     }
 
-    /// Whole days, rounded down; both times are those of certificates and clocks, which fit by far.
+    /// Whole days, rounded down. Times of certificates and clocks are far from overflowing.
     static func days(until end: Date, from now: Date) -> Int {
         let days = (end.timeIntervalSince(now) / 86_400).rounded(.down)
         return days.isFinite && abs(days) < 1e9 ? Int(days) : 0
     }
 
-    /// An end with what is left until then.
+    /// A time, with the days that are left until then.
     static func end(_ end: Date, from now: Date) -> String {
         "\(end.formatted(.iso8601)), \(remaining(days(until: end, from: now)))"
     }
 
-    /// More names than these are counted only, in what people read.
+    /// How many names are printed for people; the rest are only counted.
     private static let shownNames = 12
 
     func print(to output: Output) {

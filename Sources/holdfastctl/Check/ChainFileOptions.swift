@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 
-/// A chain that no server has yet.
+/// The options for a chain in a file, which no server has yet.
 struct ChainFileOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -18,7 +18,7 @@ struct ChainFileOptions: ParsableArguments {
 
     @Option(
         name: .customLong("at"),
-        help: ArgumentHelp("When it is to be valid: Unix seconds, or a date in UTC.", valueName: "time"),
+        help: ArgumentHelp("The time at which it must be valid: Unix seconds, or a date in UTC.", valueName: "time"),
         transform: SignCommand.time)
     var seconds: Int64?
 
@@ -31,7 +31,7 @@ struct ChainFileOptions: ParsableArguments {
         guard seconds == nil || chain != nil else { throw ValidationError("--at goes with --chain.") }
     }
 
-    /// What a client would say that is shown this chain.
+    /// Reports what a client would decide if a server presented this chain.
     func report(
         validator: PathValidator, lookup: RevocationLookup, at time: Date, watch: ExpiryWatch?, pins: PublishedPins?,
         policy: (DialledHost) throws -> any TrustPolicy
@@ -52,7 +52,8 @@ struct ChainFileOptions: ParsableArguments {
         return report
     }
 
-    /// RFC 5246 7.4.2 has each certificate behind the one it signed, and the root left out.
+    /// Remarks on the order. RFC 5246 7.4.2 requires that each certificate follows the one that it certifies, and
+    /// allows the root to be omitted.
     static func remarks(on certificates: [X509Certificate]) -> [String] {
         var remarks: [String] = []
         if let leaf = certificates.first, leaf.isIssuerOnly {

@@ -37,11 +37,11 @@ struct CheckCommand: AsyncParsableCommand {
             itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers the expiry of entries \
             and of a pin file.
 
-            With --repository the pins are those that an app gets which was built with the root of --app-root: a \
-            client goes from that root to the newest pins, by bundle.json, or file by file where there is none.
+            With --repository the pins are those that an app gets that was built with the root of --app-root: a client \
+            updates from that root to the newest pins, from bundle.json or, if there is none, file by file.
 
-            With --chain a chain in a file is checked before any server has it, for --host, and for the time --at if \
-            not for the current time.
+            With --chain the command checks a chain in a file, for --host, before any server has it. The time is --at, \
+            or now.
 
             A server that asks for a certificate gets the one of --client-cert. With TLS 1.3 the server decides about \
             it only after the handshake, so its verdict is not part of the result.
@@ -120,7 +120,7 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of text, one object per line for each host.")
     var json = false
 
-    @Flag(help: "Print a line for each host: verdict, days left and reason.")
+    @Flag(help: "Print one line for each host: verdict, days left and reason.")
     var brief = false
 
     @Flag(help: "Print nothing when all is well, and otherwise what --brief prints.")
@@ -129,7 +129,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    /// So many handshakes are made side by side.
+    /// How many handshakes are made at the same time.
     private static let hostsAtOnce = 8
 
     func validate() throws {
@@ -145,7 +145,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         guard file.isEmpty else {
             guard hostArguments.isEmpty, !connection.concernsConnections, !allAddresses else {
-                throw ValidationError("--chain is about a file: it goes without hosts and the options of connections.")
+                throw ValidationError("--chain is about a file: it excludes hosts and connection options.")
             }
             return
         }
@@ -174,7 +174,7 @@ struct CheckCommand: AsyncParsableCommand {
         let hosts = self.hosts.isEmpty ? published?.hosts ?? [] : self.hosts
         if self.hosts.isEmpty, let names = published?.namesThatCannotBeDialled, !names.isEmpty, !quiet {
             output.complain(
-                "not checked, since they name no host that can be dialled: "
+                "not checked, because they name no host that can be dialled: "
                     + names.map { SafeText.escapedLine($0) }.joined(separator: ", "))
         }
         guard !hosts.isEmpty else {
@@ -195,7 +195,7 @@ struct CheckCommand: AsyncParsableCommand {
                 options: connection,
                 validator: try certificateStatus.validator(to: try await connection.anchors(), by: lookup))
         } catch {
-            // It is true of every host alike, and said once.
+            // The error concerns all hosts alike, so it is reported once.
             if json { try print(examinations.map { $0.report.failing(error) }, to: output) }
             throw error
         }
@@ -223,7 +223,7 @@ struct CheckCommand: AsyncParsableCommand {
         if let status { throw NegativeAnswer(status: status) }
     }
 
-    /// A negative answer outweighs one that could not be had; nil where all is well.
+    /// A negative answer outweighs an unknown one; nil if all is well.
     static func status(of reports: [CheckReport]) -> CommandFailure.Status? {
         if reports.contains(where: { $0.outcome == .untrusted || $0.expiresSoon }) { return .negativeAnswer }
         return reports.contains { $0.outcome == .unknown } ? .couldNotFindOut : nil
@@ -245,7 +245,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// The one that clients have, or that of the pins which were given.
+    /// The policy that clients have, or one with the pins that were given.
     private func policy(published: PublishedPins?, for host: DialledHost, at time: Date) throws -> any TrustPolicy {
         if let policy = published?.policy(of: host) { return policy }
         return try policy(pins: published?.pins(of: host, at: time) ?? pin, for: host)

@@ -1,11 +1,11 @@
 import Foundation
 import Holdfast
 
-/// Everything that `check` found out; its fields are those of the JSON object.
+/// Everything that `check` found out. Its fields are those of the JSON object.
 struct CheckReport: Encodable {
     enum Outcome: String, Encodable {
         case trusted, untrusted
-        /// Nothing was found out; `error` says why.
+        /// Nothing could be found out; `error` says why.
         case unknown
     }
 
@@ -30,7 +30,7 @@ struct CheckReport: Encodable {
         let expected: String
         let found: String
         let remedy: String
-        /// All of it, as an app would log it.
+        /// The whole failure, as an app would log it.
         let text: String
 
         init(_ failure: TrustFailure) {
@@ -52,12 +52,12 @@ struct CheckReport: Encodable {
     let port: Int?
     /// The address that answered.
     var address: String?
-    /// The address of the proxy in between.
+    /// The address of the proxy, if one was used.
     var proxy: String?
     var tls: String?
-    /// Whether a server that is trusted asked for the client's certificate; absent where that is not known.
+    /// Whether a trusted server asked for the client's certificate; absent if that is not known.
     var asksForClientCertificate: Bool?
-    /// The time for which was decided, ISO 8601.
+    /// The time of the decision, in ISO 8601.
     var time: String
     var chain: [CertificateReport]?
     /// The anchor of the valid path, if the server did not send it.
@@ -66,13 +66,13 @@ struct CheckReport: Encodable {
     var configuredPins: [String]
     var matchedPins: [String]?
     var suggestedPins: [SuggestedPin]?
-    /// What ends too soon; absent where nobody asked.
+    /// The certificates that end too soon; absent without --watch.
     var expiring: [ExpiryWatch.Expiring]?
-    /// Where it was looked for revocation lists; absent where nobody asked.
+    /// Where revocation lists were looked for; absent without --revocation.
     var revocationLists: [RevocationLookup.Place]?
-    /// What the published pins mean for this server; absent where nobody asked.
+    /// What the published pins mean for this server; absent without published pins.
     var published: PublishedPins.Verdict?
-    /// What is unusual about the order of the chain, and what could not be asked.
+    /// What is unusual about the order of the chain, and what was not checked.
     var remarks: [String]?
     var failure: Failure?
     var error: Failing?
@@ -88,7 +88,7 @@ struct CheckReport: Encodable {
         case matchedPins, suggestedPins, expiring, revocationLists, published, remarks, failure, error
     }
 
-    /// Nothing is known yet.
+    /// Makes a report in which nothing is known yet.
     init(host: DialledHost, time: Date, pins: [Pin]) {
         self.host = host.name
         port = host.port
@@ -96,7 +96,7 @@ struct CheckReport: Encodable {
         configuredPins = pins.map(\.description)
     }
 
-    /// The same of a host about which nothing could be found out.
+    /// A copy for a host about which nothing could be found out.
     func failing(_ failure: CommandFailure) -> CheckReport {
         var report = self
         report.error = Failing(code: failure.code.rawValue, message: failure.message)
@@ -117,7 +117,7 @@ struct CheckReport: Encodable {
         _ decision: TrustDecision, validator: PathValidator, watch: ExpiryWatch?, pins: PublishedPins?
     ) {
         let presented = decision.chain ?? PresentedChain([])
-        // Where only the pins were missing there is a valid path all the same.
+        // If only the pins were missing, there is a valid path nevertheless.
         let path = decision.path ?? decision.failure?.paths.first
         outcome = decision.isTrusted ? .trusted : .untrusted
         time = decision.time.formatted(.iso8601)
@@ -153,10 +153,10 @@ struct CheckReport: Encodable {
 }
 
 extension CheckReport {
-    /// What was not asked because its evidence is too old; nil where all was.
+    /// What was not checked because the evidence is too old; nil if everything was checked.
     private static func remarks(on decision: TrustDecision) -> [String]? {
         let remarks = decision.notices.filter { $0.code == .transparencyNotEnforced }
-            .map { "no timestamps were asked for: expected \($0.expected), found \($0.found)" }
+            .map { "timestamps were not required: expected \($0.expected), found \($0.found)" }
         return remarks.isEmpty ? nil : remarks
     }
 
@@ -242,7 +242,7 @@ extension CheckReport {
             output.heading("Pins of the valid path, ready to paste (the first is the server's own key)")
         } else {
             output.heading("Pins of the chain as presented")
-            output.line("  The chain is not valid: make sure by another way whose keys these are.", .bad)
+            output.line("  The chain is not valid: make sure in another way whose keys these are.", .bad)
         }
         for pin in suggestedPins {
             output.line(.init("  \(pin.pin)  "), .init(pin.subject, .faint))
@@ -252,7 +252,7 @@ extension CheckReport {
 }
 
 extension ExpiryWatch.Expiring {
-    /// One line that says which certificate it is and when it ends.
+    /// One line with the certificate and its end.
     var text: String {
         let place = position.map { "certificate \($0)" } ?? "the anchor"
         let pin = hasConfiguredPin ? ", which has a configured pin," : ""

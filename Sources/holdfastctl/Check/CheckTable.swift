@@ -1,8 +1,8 @@
-/// What `check` prints about several hosts: a line for each, and how many there are of each kind.
+/// The table that `check` prints for several hosts: a line for each, and how many there are of each kind.
 struct CheckTable {
     let reports: [CheckReport]
 
-    /// A line a host and nothing else.
+    /// Prints only one line per host.
     func printBriefly(to output: Output) {
         let width = reports.map(\.place.count).reduce(4, max) + 2
         for report in reports { Self.print(report, width: width, to: output) }
@@ -48,13 +48,14 @@ extension CheckReport {
     /// The host with its port.
     var server: String { ServerAddress.text(host, port: port ?? ServerAddress.defaultPort) }
 
-    /// The host, with the address and the kind of key where they are not the only ones.
+    /// The host, with the address and the kind of key if there is more than one.
     var place: String {
         guard isOneOfMany else { return server }
         return [server, address.map { "at \($0)" }, chain?.first?.key].compactMap(\.self).joined(separator: " ")
     }
 
-    /// Whole days until the first certificate of the valid path ends, or of all that were presented.
+    /// Whole days until the first certificate of the valid path ends; if there is no valid path, of all that were
+    /// presented.
     var daysLeft: Int? {
         let all = (chain ?? []) + (anchor.map { [$0] } ?? [])
         let path = all.filter { $0.inValidPath == true }

@@ -1,11 +1,11 @@
 import Foundation
 import Holdfast
 
-/// Looks for certificates that end too soon among those that a decision rests on.
+/// Finds certificates that end too soon among those on which a decision is based.
 struct ExpiryWatch: Sendable {
-    /// A certificate that ends too soon; its fields are those of the JSON object.
+    /// A certificate that ends too soon. Its fields are those of the JSON object.
     struct Expiring: Encodable {
-        /// Place in the chain as presented, the leaf being 0; absent for an anchor that was not sent.
+        /// The position in the chain as presented; the leaf has 0. Absent for an anchor that was not sent.
         let position: Int?
         let subject: String
         let notAfter: String
@@ -16,10 +16,10 @@ struct ExpiryWatch: Sendable {
         let hasConfiguredPin: Bool
     }
 
-    /// Within so many days of 24 hours a certificate must not end.
+    /// A certificate that ends within this many days of 24 hours ends too soon.
     let days: Int
 
-    /// Those of the valid path, the anchor with them, and those that were presented and have a configured pin.
+    /// Searches the valid path with its anchor, and the presented certificates that have a configured pin.
     func expiring(in decision: TrustDecision) -> [Expiring] {
         let limit = decision.time.addingTimeInterval(Double(days) * 86_400)
         let presented = decision.chain?.certificates ?? []

@@ -1,11 +1,11 @@
 import Holdfast
 
-/// One host that is checked: what is to be found there, and everything that was.
+/// One host to check, with everything that is needed for it.
 struct HostExamination: Sendable {
     let policy: any TrustPolicy
-    /// With its port.
+    /// The host, with its port.
     let host: DialledHost
-    /// What is known before anybody is asked.
+    /// What is known before the host is asked.
     let report: CheckReport
     let watch: ExpiryWatch?
     let pins: PublishedPins?
@@ -15,7 +15,7 @@ struct HostExamination: Sendable {
         Self.related(await reports(probe, lookup))
     }
 
-    /// The same for every address of the name.
+    /// A report for each kind of key, at every address of the name.
     func runEverywhere(
         _ probe: ServerProbe, _ lookup: RevocationLookup, within limit: Duration
     ) async -> [CheckReport] {
@@ -46,7 +46,7 @@ struct HostExamination: Sendable {
         }
     }
 
-    /// Where there are several, each says which it is.
+    /// Marks reports of which there are several, so that each says which one it is.
     private static func related(_ reports: [CheckReport]) -> [CheckReport] {
         guard reports.count > 1 else { return reports }
         return reports.map { report in

@@ -1,9 +1,9 @@
 import Foundation
 import Holdfast
 
-/// A pin file as the clients have it that ship it: the same policies decide.
+/// A pin file as it is in clients that ship it: the same policies decide.
 struct PinFilePins: Sendable {
-    /// Where a host of the file is dialled: its name, or the pattern that is none.
+    /// Where to dial a host of the file: its name, or a pattern that cannot be dialled.
     struct Place {
         let name: String
         let port: Int?
@@ -17,7 +17,8 @@ struct PinFilePins: Sendable {
         manager = TrustManager(policies: file.policies())
     }
 
-    /// All that is in use, on each of its ports. A domain stands for itself among its subdomains.
+    /// All hosts that are not retired, on each of their ports. For a domain with its subdomains, the domain itself is
+    /// dialled.
     var places: [Place] {
         file.hosts.filter { !$0.isRetired }.flatMap { host in
             let name = host.pattern.scope == .oneLabel ? host.pattern.description : host.pattern.base.name
@@ -36,24 +37,24 @@ struct PinFilePins: Sendable {
     /// The first instant at which clients stop enforcing the file.
     var documentEnd: Date? { file.end }
 
-    /// When it was made, by what it says itself.
+    /// When the file says that it was made.
     var issued: Date? { file.issuedAt }
 
-    /// Seconds for which a client that refreshes the file may go on with an older one; nil for a file that apps ship.
+    /// For how many seconds a client that refreshes the file may use an older one; nil for a file that apps ship.
     var staleness: TimeInterval? { file.refresh.map { Double($0.after) * (1 + $0.jitter.value) } }
 
-    /// Why clients refuse a host, where the decision itself does not say it.
+    /// Why clients refuse a host, if the decision itself does not say it.
     func problem(of host: DialledHost, _ decision: TrustDecision) -> String? {
         entry(of: host) == nil
-            ? "has no entry for \(host.name), and clients refuse hosts that nothing is said of" : nil
+            ? "has no entry for \(host.name), and clients refuse hosts without an entry" : nil
     }
 
-    /// What else there is to know about clients that get in.
+    /// What else an operator should know about clients that get in.
     func remark(on decision: TrustDecision) -> String? {
         for notice in decision.notices {
             switch notice.code {
             case .pinMismatch: return "although no pin matches: mismatches are only reported (mode report)"
-            case .pinsExpired: return "although its pins have run out: the system's trust alone decides"
+            case .pinsExpired: return "although its pins have expired: only the system's trust decides"
             case .candidatePinMismatch: return "and no candidate matches"
             default: continue
             }
@@ -61,31 +62,31 @@ struct PinFilePins: Sendable {
         return nil
     }
 
-    /// The first instant at which nothing that was matched counts any more; nil where nothing ends.
+    /// The first instant at which no matched pin is valid any more; nil if that never happens.
     func entryEnd(of host: DialledHost, _ decision: TrustDecision) -> Date? {
         guard let entry = entry(of: host), let path = decision.path?.certificates else { return nil }
         let matched = Self.matched(Self.accepted(entry.pins, at: decision.time), in: path)
         let ends = PinFile.KeyPin.Role.allCases.compactMap { role in
             matched.filter { $0.role == role }.map { $0.end ?? .distantFuture }.max()
         }
-        // Of two roles that are both required the first to end decides, of others the last.
+        // If both roles are required, the first end decides; otherwise the last.
         let end = entry.requirement == .leafAndIssuer ? ends.min() : ends.max()
         return end == .distantFuture ? nil : end
     }
 
-    /// The pins that a client accepts at a time, were it not for the end of the file. Candidates are none of them.
+    /// The pins that a client accepts at a time, apart from the end of the file. Candidates are not accepted.
     static func accepted(_ pins: [PinFile.KeyPin], at time: Date) -> [PinFile.KeyPin] {
         pins.filter { pin in pin.state != .candidate && pin.end.map { time < $0 } ?? true }
     }
 
-    /// Those of the pins that a validated path has where their role is.
+    /// The pins that a validated path has in the place that their role requires.
     static func matched(_ pins: [PinFile.KeyPin], in path: [X509Certificate]) -> [PinFile.KeyPin] {
         guard let leaf = path.first?.publicKeyPin else { return [] }
         let issuers = Set(path.dropFirst().map(\.publicKeyPin))
         return pins.filter { $0.role == .leaf ? $0.pin == leaf : issuers.contains($0.pin) }
     }
 
-    /// The entry that decides about a host, also about the ports that it does not cover.
+    /// The entry that decides about a host, even on ports that it does not cover.
     func entry(of host: DialledHost) -> PinFile.Host? {
         guard let policy = manager.policy(for: host) else { return nil }
         return file.hosts.first { $0.pattern.description.utf8.elementsEqual(policy.hostName.utf8) }

@@ -3,7 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// Which published pins a check is made against.
+/// The published pins against which hosts are checked.
 struct PublishedPinOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -21,7 +21,7 @@ struct PublishedPinOptions: ParsableArguments {
 
     @Option(
         name: .customLong("app-root"),
-        help: ArgumentHelp("Of a repository: the root that the app came with.", valueName: "file"),
+        help: ArgumentHelp("Of a repository: the root that the app shipped with.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var appRoot: String?
 
@@ -64,7 +64,7 @@ struct PublishedPinOptions: ParsableArguments {
         guard customer == nil || signer != nil else { throw ValidationError("--customer goes with --signer.") }
     }
 
-    /// - Returns: nil where nobody asked.
+    /// - Returns: the pins; nil if no option asks for them.
     func read(
         at time: Date, connection: ConnectionOptions, anchors: () async throws(CommandFailure) -> TrustAnchors
     ) async throws(CommandFailure) -> PublishedPins? {

@@ -2,22 +2,22 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// The pins that clients have or download, against which servers are checked before a client is locked out.
+/// The pins that clients have or download. Servers are checked against them before a client is locked out.
 struct PublishedPins: Sendable {
-    /// What they mean for one server; its fields are those of the JSON object.
+    /// What the pins mean for one server. Its fields are those of the JSON object.
     struct Verdict: Encodable {
         /// Whether a client with these pins refuses the server.
         let isLockedOut: Bool
-        /// Why, or what lets it in.
+        /// Why the client refuses the server, or what lets it in.
         let text: String
-        /// Whole days until the last entry that lets it in expires, in documents that say so.
+        /// Whole days until the last entry that lets it in expires; absent in documents whose entries do not expire.
         var entryDaysLeft: Int?
-        /// Whole days until clients stop using the document, in those that age.
+        /// Whole days until clients stop using the document; absent for documents that do not age.
         var documentDaysLeft: Int?
-        /// Whether an entry or a file that is made by hand ends within the days that were asked for.
+        /// Whether an entry, or a file that people make, ends within the days given with --watch.
         var expiresSoon = false
 
-        /// What is left, in words.
+        /// The days that are left, in words.
         var remaining: String? {
             let parts = [
                 entryDaysLeft.map { "entry: \(CertificateReport.remaining($0))" },
@@ -40,7 +40,7 @@ struct PublishedPins: Sendable {
     private let name: String
     private let content: Content
 
-    /// A pin file, which nobody signs.
+    /// Reads a pin file, which is not signed.
     init(pinFile data: Data, named name: String) throws(CommandFailure) {
         self.name = name
         content = .pinFile(
@@ -53,8 +53,8 @@ struct PublishedPins: Sendable {
                     ])))
     }
 
-    /// The pins that an app gets from a repository that was built with a root: of the bundle, or where there is none
-    /// file by file.
+    /// Gets the pins from a repository as an app does that was built with a root: from the bundle, or file by file if
+    /// there is no bundle.
     init(repository origin: RepositoryOrigin, root: Data, at time: Date) async throws(CommandFailure) {
         let bundle = try await origin.bundle()
         let following = RepositoryFollowing(
@@ -64,7 +64,7 @@ struct PublishedPins: Sendable {
         content = .pinFile(PinFilePins(file))
     }
 
-    /// A list that is signed with a key.
+    /// Reads a list that is signed with a key.
     init(list data: Data, named name: String, key: DocumentPublicKey) throws(CommandFailure) {
         self.name = name
         do throws(DocumentError) {
@@ -74,8 +74,8 @@ struct PublishedPins: Sendable {
         }
     }
 
-    /// A document of a trust server, with the certificate that clients are configured with.
-    /// - Parameter customer: nil for whoever the document is for.
+    /// Reads a trust server's document, with the certificate that clients are configured with.
+    /// - Parameter customer: the expected customer; nil to accept any.
     init(
         document data: Data, named name: String, signer: String, customer: String?, at time: Date
     ) throws(CommandFailure) {
@@ -98,7 +98,7 @@ struct PublishedPins: Sendable {
         return places.compactMap(Self.host).filter { seen.insert($0).inserted }
     }
 
-    /// What names no host that could be dialled: patterns, and common names that are none.
+    /// The names that cannot be dialled: patterns, and common names that are not hosts.
     var namesThatCannotBeDialled: [String] {
         places.filter { Self.host($0) == nil }.map(\.name)
     }
@@ -120,7 +120,7 @@ struct PublishedPins: Sendable {
         }
     }
 
-    /// The pins of a host that count at a time, for a search among its paths.
+    /// The pins of a host that are valid at a time.
     func pins(of host: DialledHost, at time: Date) -> [Pin] {
         switch content {
         case .pinFile(let pins): pins.pins(of: host)
@@ -129,7 +129,7 @@ struct PublishedPins: Sendable {
         }
     }
 
-    /// The policy itself that clients have for a host, where the document says all of it; nil where it names pins alone.
+    /// The policy that clients have for a host, if the document determines all of it; nil if it has only pins.
     func policy(of host: DialledHost) -> (any TrustPolicy)? {
         guard case .pinFile(let pins) = content else { return nil }
         return pins.policy(of: host) ?? StandardPolicy(host: HostPattern(host))
@@ -137,7 +137,7 @@ struct PublishedPins: Sendable {
 
     // MARK: Verdict
 
-    /// - Parameter watch: asked whether something ends too soon.
+    /// - Parameter watch: how soon is too soon.
     func judge(_ decision: TrustDecision, watch: ExpiryWatch?) -> Verdict? {
         guard let host = decision.host else { return nil }
         switch content {
@@ -167,7 +167,7 @@ struct PublishedPins: Sendable {
             guard decision.isTrusted, let path = decision.path?.certificates else {
                 return refused(host, decision, documentDays: days)
             }
-            // Clients look at one of the two kinds, as they are configured.
+            // Clients use one of the two kinds of pins, depending on their configuration.
             let entries = entries(of: host)
             for (kind, pins) in [
                 ("certificate", entries.flatMap(\.certificatePins)), ("key", entries.flatMap(\.publicKeyPins)),
@@ -179,7 +179,8 @@ struct PublishedPins: Sendable {
         }
     }
 
-    /// Trust servers sign every few minutes, so that nobody is warned of the end of a document.
+    /// When clients stop using the document. Trust servers sign every few minutes, so its end is not a reason for a
+    /// warning.
     private static func end(of document: TrustServerDocument) -> Date {
         let settings = OnlinePinningSettings()
         return document.timestamp.addingTimeInterval((settings.maxAge + settings.grace).inSeconds)
@@ -188,7 +189,7 @@ struct PublishedPins: Sendable {
     private func refused(_ host: DialledHost, _ decision: TrustDecision, documentDays: Int? = nil) -> Verdict {
         let hasNone = pins(of: host, at: decision.time).isEmpty
         return verdict(
-            on: decision, hasNone ? "\(name) has no pin of \(host.name) that counts" : nil, documentDays: documentDays)
+            on: decision, hasNone ? "\(name) has no valid pin for \(host.name)" : nil, documentDays: documentDays)
     }
 
     private func verdict(
@@ -221,7 +222,7 @@ struct PublishedPins: Sendable {
 }
 
 extension [FingerprintEntry] {
-    /// As a store finds them: those of the first name of the host that has one which has not expired.
+    /// The entries that a store would use: those of the first of the host's names that has an unexpired one.
     func counting(for host: DialledHost, at time: Date) -> [FingerprintEntry] {
         let usable = filter { $0.expires >= time.wholeSeconds }
         for name in FingerprintEntry.names(for: host) {

@@ -3,7 +3,7 @@ import Holdfast
 
 /// Reads revocation lists from files: DER, or PEM with any number of them.
 enum RevocationFile {
-    /// The lists of all files, in their order.
+    /// Reads the lists of all files, in their order.
     static func lists(from paths: [String]) throws(CommandFailure) -> [CertificateRevocationList] {
         var lists: [CertificateRevocationList] = []
         for path in paths { lists += try read(path) }

@@ -8,8 +8,9 @@ struct RevocationLookup: Sendable {
     private let store: RevocationStore?
 
     /// - Parameters:
-    ///   - lists: those that are there already.
-    ///   - fetches: whether those that certificates name are fetched; then every status has to be known.
+    ///   - lists: the lists that were given.
+    ///   - fetches: whether the lists that certificates name are fetched. If so, the status of every certificate must
+    ///     be known.
     ///   - limit: how long fetching the lists of a host may take.
     init(
         lists: [CertificateRevocationList], fetches: Bool, within limit: Duration,
@@ -35,12 +36,12 @@ struct RevocationLookup: Sendable {
         }
     }
 
-    /// The decision once the lists are there that the path of the first one named.
+    /// The decision after the lists were fetched that the path of the first decision named.
     func decision(
         after first: TrustDecision, by policy: any TrustPolicy, _ validator: PathValidator
     ) async -> TrustDecision {
         guard let store, let chain = first.chain, first.isTrusted || Self.isOpen(first) else { return first }
-        // Which list could not be had is in the report.
+        // The report says which list could not be fetched.
         try? await store.prepare()
         let trust = ServerTrust(chain: chain, purpose: .server(identity: first.host), validator: validator)
         return policy.evaluate(trust, at: first.time)
@@ -50,12 +51,12 @@ struct RevocationLookup: Sendable {
         decision.failure?.code == .revocationUnknown
     }
 
-    /// Where it was looked for the lists of a chain; nil where none were fetched.
+    /// Where the lists of a chain were looked for; nil if none were fetched.
     func places(of chain: PresentedChain) -> [Place]? {
         store?.lists(namedBy: chain.certificates.compactMap { try? X509Certificate(der: $0) }).map(Place.init)
     }
 
-    /// A list that was looked for; its fields are those of the JSON object.
+    /// A list that was looked for. Its fields are those of the JSON object.
     struct Place: Encodable {
         let url: String
         let isUsable: Bool
@@ -74,7 +75,7 @@ struct RevocationLookup: Sendable {
                 status.isUsable ? nil : status.lastUpdate?.error.map { "expected \($0.expected), found \($0.found)" }
         }
 
-        /// For people.
+        /// One line for people.
         var text: String {
             guard isUsable else { return "\(url): \(error ?? "no answer in time")" }
             let count = revokedCertificates ?? 0

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Holdfast
 
-/// What `check` asks of certificates beside a valid path: that nobody revoked them, under which policy they were issued,
-/// and that transparency logs have seen them.
+/// What `check` requires of certificates in addition to a valid path: that nobody has revoked them, a certain policy
+/// under which they were issued, and that transparency logs have seen them.
 struct StatusOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -18,7 +18,7 @@ struct StatusOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Ask for a path that is valid for this certificate policy, such as 2.23.140.1.1. Of several, one will do.",
+            "Require a path that is valid for this certificate policy, such as 2.23.140.1.1. Of several, one is enough.",
             valueName: "oid"),
         transform: Self.policy)
     var policy: [String] = []
@@ -26,12 +26,12 @@ struct StatusOptions: ParsableArguments {
     @Option(
         name: .customLong("log-list"),
         help: ArgumentHelp(
-            "Ask for timestamps of the transparency logs in this file (Google's log_list.json, version 3).",
+            "Require timestamps of the transparency logs in this file (Google's log_list.json, version 3).",
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var logList: String?
 
-    /// What validates by these.
+    /// Makes a validator with these requirements.
     func validator(
         to anchors: TrustAnchors, by lookup: RevocationLookup
     ) throws(CommandFailure) -> PathValidator {
@@ -54,7 +54,7 @@ struct StatusOptions: ParsableArguments {
         policy.isEmpty ? .any : CertificatePolicies(acceptable: Set(policy), requiresExplicitPolicy: true)
     }
 
-    /// Reads the files of lists.
+    /// Reads the files with revocation lists.
     func lookup(within limit: Duration) throws(CommandFailure) -> RevocationLookup {
         let lists = try RevocationFile.lists(from: crl)
         return try RevocationLookup(lists: lists, fetches: revocation, within: limit)

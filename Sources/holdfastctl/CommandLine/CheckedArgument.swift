@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// An argument whose value is read at once and judged by the verb. The parser prints every value that it refuses as it
-/// was typed, and a URL may hold a password, a key of the wrong kind the secret itself.
+/// An argument whose value is read at once, but whose errors the verb reports. The parser would print a value that it
+/// refuses exactly as it was typed, and a URL may contain a password, or a key of the wrong kind the secret itself.
 struct CheckedArgument<Value: Sendable>: Sendable {
     private let result: Result<Value, any Error>
 
@@ -9,7 +9,7 @@ struct CheckedArgument<Value: Sendable>: Sendable {
         result = Result(catching: read)
     }
 
-    /// nil where it could not be read, which ends a verb in ``validate(_:)``.
+    /// The value; nil if it could not be read. In that case the verb ends in ``validate(_:)``.
     var value: Value? { try? result.get() }
 
     func get() throws(CommandFailure) -> Value {
@@ -17,7 +17,7 @@ struct CheckedArgument<Value: Sendable>: Sendable {
         return value
     }
 
-    /// - Parameter name: as messages call the argument.
+    /// - Parameter name: the argument's name for messages.
     func validate(_ name: String) throws(ValidationError) {
         if case .failure(let error) = result { throw ValidationError("\(name): \(error)") }
     }

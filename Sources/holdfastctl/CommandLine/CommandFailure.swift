@@ -1,4 +1,4 @@
-/// Why a command ends without success, with what to say on standard error.
+/// Why a command fails, with the message for standard error.
 struct CommandFailure: Error {
     /// The exit codes that scripts may rely on.
     enum Status: Int32 {
@@ -7,7 +7,7 @@ struct CommandFailure: Error {
         case couldNotFindOut = 3
     }
 
-    /// What could not be done; stable, for machine-readable output.
+    /// What could not be done. The raw values are stable, because they are part of machine-readable output.
     enum Code: String {
         case notTrusted, wrongUsage, resolveFailed, connectFailed, timedOut, handshakeFailed, noAnchors, unreadableFile
         case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS
@@ -16,7 +16,7 @@ struct CommandFailure: Error {
 
     let code: Code
     let message: String
-    /// Whether it is this machine that has no way to an address.
+    /// Whether this machine has no route to an address.
     let isUnroutable: Bool
 
     init(_ code: Code, _ message: String, isUnroutable: Bool = false) {
@@ -37,7 +37,7 @@ struct CommandFailure: Error {
     }
 }
 
-/// Ends a command that has said all there is to say, with the exit code of a negative answer or worse.
+/// Ends a command that has printed everything already, with the exit code of a negative answer or worse.
 struct NegativeAnswer: Error {
     var status = CommandFailure.Status.negativeAnswer
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Holdfast
 
-/// Standard output and standard error, the only way by which anything is printed.
+/// Standard output and standard error. Nothing is printed in any other way.
 ///
-/// Whatever is printed is made safe for a terminal first; colours are added after that, and only where they are wanted.
+/// All text is first made safe for a terminal. Colors are added after that, and only if they are wanted.
 struct Output: Sendable {
     /// What a piece of a line means.
     enum Style: Sendable {
@@ -39,7 +39,7 @@ struct Output: Sendable {
     /// Whether everything goes to standard error.
     var isForErrors = false
 
-    /// Colours are for terminals that can show them, and for people who have not said no (https://no-color.org).
+    /// Colors are used on terminals that can show them, unless the user has disabled them (https://no-color.org).
     static func wantsColour(isTerminal: Bool, environment: [String: String]) -> Bool {
         isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
@@ -58,24 +58,24 @@ struct Output: Sendable {
 
     func heading(_ text: String) { line(text, .heading) }
 
-    /// One JSON object, keys in order, on standard output.
+    /// Prints one JSON object on standard output, with its keys sorted.
     func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         printAsIs(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
-    /// One JSON object in one line, keys in order, on standard output.
+    /// Prints one JSON object in one line on standard output, with its keys sorted.
     func jsonLine(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         printAsIs(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
-    /// Takes what would be printed, on either of the two, where a test runs the command inside its own process.
+    /// Gets what would be printed on either of the two, if a test runs the command inside its own process.
     @TaskLocal static var listener: (@Sendable (String) -> Void)?
 
-    /// Text of the program's own.
+    /// Prints text that the program itself made, without escaping it.
     func printAsIs(_ text: String) {
         if let listener = Self.listener { return listener(text + "\n") }
         let octets = Array((text + "\n").utf8)
@@ -90,25 +90,28 @@ struct Output: Sendable {
         if failure == EPIPE, Self.endsWithReader.withLock({ $0 }) { Self.endAsReaderDid() }
     }
 
-    /// Whether the program ends when nobody reads what it prints. One that publishes again and again does not.
+    /// Whether the program ends when nobody reads its output any more. A program that publishes again and again does
+    /// not.
     static let endsWithReader = Lock(true)
 
-    /// By the signal that ends other programs then, which the event loops have switched off: `| head -1` is no error.
+    /// Ends the program with SIGPIPE, as other programs end, so that `| head -1` is not an error. The event loops have
+    /// switched that signal off.
     private static func endAsReaderDid() {
         _ = signal(SIGPIPE, SIG_DFL)
         kill(getpid(), SIGPIPE)
-        // Some other thread may get it, a moment later.
+        // Another thread may receive the signal, a moment later.
         _ = poll(nil, 0, 5_000)
         exit(128 + SIGPIPE)
     }
 
-    /// Why standard output took less than was printed; nil while it took everything.
+    /// Why standard output did not accept everything; nil while it did.
     static var whatWasLost: String? { failure.withLock { $0 }.map(KeyFile.reason) }
 
     private static let failure = Lock<Int32?>(nil)
 
-    /// Straight to the descriptor: what a buffer of the C library cannot write when the program ends, nobody is told.
-    /// - Returns: the number of the error; nil where all was written.
+    /// Writes directly to the descriptor: if the C library's buffer cannot be written when the program ends, nobody is
+    /// told.
+    /// - Returns: the number of the error; nil if everything was written.
     private static func write(_ octets: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = octets[...]
         while !rest.isEmpty {
@@ -116,7 +119,7 @@ struct Output: Sendable {
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                // A pipe that somebody else has set up not to block.
+                // Somebody else has set this pipe to non-blocking.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&wait, 1, -1)
             } else if errno != EINTR {
@@ -126,18 +129,18 @@ struct Output: Sendable {
         return nil
     }
 
-    /// An error or a warning, on standard error.
+    /// Prints an error or a warning on standard error.
     func complain(_ message: String) { complainAsIs("holdfastctl: " + message) }
 
-    /// On standard error, without the name of the program.
+    /// Prints on standard error, without the name of the program.
     func complainAsIs(_ message: String) {
         if let listener = Self.listener { return listener(SafeText.escaped(message) + "\n") }
-        // Where it cannot be said there is nobody to tell.
+        // If this fails, there is nobody to tell.
         _ = Self.write(Array((SafeText.escaped(message) + "\n").utf8), to: STDERR_FILENO)
     }
 }
 
 extension String {
-    /// Filled up with spaces; a longer text stays whole.
+    /// The text, padded with spaces. A longer text is not cut.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

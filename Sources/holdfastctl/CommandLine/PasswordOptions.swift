@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// Where the password of a private key comes from. Never from an argument, which everybody on the machine can read.
+/// Where the password of a private key comes from. It is never an argument, because everybody on the machine can read
+/// arguments.
 struct PasswordOptions: ParsableArguments {
     @Option(
         name: .customLong("password-file"),
@@ -14,7 +15,7 @@ struct PasswordOptions: ParsableArguments {
         help: ArgumentHelp("Take the key's password from the first line of this descriptor.", valueName: "number"))
     var passwordDescriptor: Int32?
 
-    /// Longer ones are no passwords but files given by mistake.
+    /// The longest password, in octets. Anything longer is a file that was given by mistake.
     private static let maximumBytes = 4_096
 
     func validate() throws {
@@ -28,8 +29,8 @@ struct PasswordOptions: ParsableArguments {
 
     var isEmpty: Bool { passwordFile == nil && passwordDescriptor == nil }
 
-    /// The password, asked for on the terminal where no option names it.
-    /// - Parameter repeating: whether it is new, and asked for twice.
+    /// Reads the password, or asks for it on the terminal if no option names it.
+    /// - Parameter repeating: whether the password is new, and therefore asked for twice.
     func password(for path: String, repeating: Bool = false) throws(CommandFailure) -> [UInt8] {
         let password: [UInt8]
         if let passwordFile {
@@ -57,7 +58,7 @@ struct PasswordOptions: ParsableArguments {
         var line: [UInt8] = []
         do {
             let handle = try opening(URL(fileURLWithPath: name))
-            // Byte by byte: whoever writes into a pipe may keep it open.
+            // Byte by byte, because the program that writes into a pipe may keep it open.
             while let octet = try handle.read(upToCount: 1)?.first, octet != 0x0A, line.count <= maximumBytes {
                 line.append(octet)
             }

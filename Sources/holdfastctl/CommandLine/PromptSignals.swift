@@ -1,10 +1,10 @@
 import Foundation
 
-/// The signals that would end or stop the program in the middle of a prompt, with the echo off: they are noted instead,
-/// and take effect when the terminal is as it was.
+/// Handles signals that would end or stop the program in the middle of a prompt, while echo is off. They are noted, and
+/// take effect when the terminal's settings have been restored.
 ///
-/// The handler writes the number into a pipe, which is waited for together with the terminal: a signal interrupts one
-/// thread of many, and that need not be the one that reads.
+/// The handler writes the signal's number into a pipe, and the prompt waits for the pipe and the terminal together.
+/// That is necessary because a signal interrupts only one thread, which need not be the one that reads.
 struct PromptSignals {
     private static let numbers = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGCONT]
 
@@ -24,7 +24,7 @@ struct PromptSignals {
         for number in Self.numbers {
             var old = sigaction()
             unsafe sigaction(number, nil, &old)
-            // What is ignored, as SIGINT by a program in the background, stays so.
+            // A signal that is ignored, such as SIGINT in a background program, stays ignored.
             guard !old.isIgnored else { continue }
             var new = sigaction.handling { number in
                 let saved = errno
@@ -47,7 +47,8 @@ struct PromptSignals {
         close(pipe.writing)
     }
 
-    /// Waits for a signal, or for something to read: then nil.
+    /// Waits for a signal or for something to read.
+    /// - Returns: the number of the signal; nil if there is something to read.
     func next(before terminal: Int32) throws -> Int32? {
         var waits = [
             pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0),
@@ -62,14 +63,14 @@ struct PromptSignals {
         return Int32(octet)
     }
 
-    /// Lets a signal do what it does without a prompt.
+    /// Lets a signal have its usual effect.
     /// - Returns: whether the program goes on, because it was stopped and continued.
     static func deliver(_ number: Int32) -> Bool {
         guard number != SIGCONT else { return true }
-        // Not to the handlers of Swift's runtime, which would print where the program was, with memory and registers.
+        // The handlers of Swift's runtime must not get it: they would print a backtrace with memory and registers.
         _ = signal(number, SIG_DFL)
         kill(getpid(), number)
-        // Some other thread may get it, a moment later.
+        // Another thread may receive the signal, a moment later.
         _ = poll(nil, 0, number == SIGTSTP ? 100 : 5_000)
         return number == SIGTSTP
     }

@@ -1,13 +1,12 @@
-/// Text that may come from a stranger's certificate, made fit for a terminal: what could move the cursor, change
-/// colours or turn the direction of writing is shown as its number instead.
+/// Makes text that may come from a stranger's certificate safe for a terminal. Characters that could move the cursor,
+/// change colors or reverse the direction of writing are shown as numbers.
 enum SafeText {
-    /// For a terminal or a file: nothing but line breaks acts on it.
+    /// For a terminal or a file: only line breaks keep their effect.
     static func escaped(_ text: String) -> String {
         replacing(in: text) { "\\u{\(String($0.value, radix: 16))}" }
     }
 
-    /// For JSON that is encoded already: the same, in the way that JSON itself writes such characters, so that a reader
-    /// gets what was there.
+    /// For encoded JSON: escapes the same characters as JSON does, so that a reader gets the original text.
     static func escapedInJSON(_ json: String) -> String {
         replacing(in: json) { scalar in
             String(scalar).utf16.map { unit in

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Asks for secrets on the terminal itself, whatever standard input and output are.
+/// Asks for secrets on the terminal itself, even if standard input or output is redirected.
 enum TerminalPrompt {
-    /// A password, without echo.
+    /// Asks for a password without echo.
     static func password(_ prompt: String, repeating: Bool) throws(CommandFailure) -> [UInt8] {
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {
@@ -18,7 +18,8 @@ enum TerminalPrompt {
         return first
     }
 
-    /// Lets a secret be printed: into a pipe or a file without a word, onto a terminal where somebody there says yes.
+    /// Allows a secret to be printed: into a pipe or a file without asking, on a terminal only if somebody there
+    /// answers yes.
     static func confirmPrinting(_ what: String) throws(CommandFailure) {
         guard isatty(STDOUT_FILENO) == 1 else { return }
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)
@@ -28,11 +29,11 @@ enum TerminalPrompt {
             try String(decoding: line(question, on: terminal, showing: true), as: UTF8.self).lowercased() == "yes"
         else {
             throw CommandFailure(
-                .wrongUsage, "\(what) was not printed: let it go into a pipe or a file, or answer yes")
+                .wrongUsage, "\(what) was not printed: send it into a pipe or a file, or answer yes")
         }
     }
 
-    /// Asks again after the program was stopped and continued; any other signal ends it, as if it had not asked.
+    /// Asks again after the program was stopped and continued. Any other signal ends the program as usual.
     private static func line(
         _ prompt: String, on terminal: Int32, showing isShown: Bool = false
     ) throws(CommandFailure) -> [UInt8] {
@@ -41,7 +42,7 @@ enum TerminalPrompt {
             let answer: Answer
             do {
                 let signals = try PromptSignals()
-                // In this order: what a signal does then finds the echo on.
+                // The order matters: when a signal takes effect, the echo is on again.
                 defer { signals.restore() }
                 let echo = isShown ? nil : try TerminalEcho(off: terminal)
                 defer { echo?.restore() }
@@ -83,7 +84,7 @@ enum TerminalPrompt {
     }
 }
 
-/// The terminal without echo, until it is restored.
+/// Switches the terminal's echo off until it is restored.
 private struct TerminalEcho {
     private let terminal: Int32
     private let settings: termios

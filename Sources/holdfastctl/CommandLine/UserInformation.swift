@@ -1,14 +1,14 @@
-/// The user name and password of a URL, such as that of the proxy in an environment: people give it whole, and what a
-/// command says is kept in logs.
+/// Removes the user name and password of URLs from messages. People give such URLs whole, for example that of a proxy,
+/// and logs keep messages.
 enum UserInformation {
-    /// A message without what stands before the `@` of the arguments that it repeats.
+    /// A message without the text before the `@` of the arguments that it repeats.
     static func removed(from message: String, arguments: [String]) -> String {
         arguments.compactMap(secret).reduce(message) { message, secret in
             message.replacing("\(secret)@", with: "…@")
         }
     }
 
-    /// nil for an argument that has none, such as the name of a file with an `@`.
+    /// The secret part; nil for an argument without one, such as a file name with an `@`.
     private static func secret(of argument: String) -> Substring? {
         guard let end = argument.lastIndex(of: "@") else { return nil }
         var before = argument[..<end]

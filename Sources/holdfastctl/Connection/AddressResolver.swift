@@ -4,21 +4,21 @@ import Holdfast
 
 /// Finds every address of a name.
 struct AddressResolver: Sendable {
-    /// The addresses of a name, as people write them, each once.
+    /// Finds the addresses of a name, in text form, each once.
     let addresses: @Sendable (String) async throws(CommandFailure) -> [String]
 
     init(_ addresses: @escaping @Sendable (String) async throws(CommandFailure) -> [String]) {
         self.addresses = addresses
     }
 
-    /// Asks the system, in bounded time.
+    /// A resolver that asks the system, in bounded time.
     static func system(limit: Duration) -> AddressResolver {
         AddressResolver { name throws(CommandFailure) in
             let late = CommandFailure(
                 .timedOut, "the addresses of \(name) were not found within \(limit.components.seconds) s")
             let search = Task {
                 await withCheckedContinuation { continuation in
-                    // The system's call waits for the network, and cannot be told to stop.
+                    // The system's call waits for the network, and cannot be cancelled.
                     DispatchQueue.global().async { continuation.resume(returning: lookUp(name)) }
                 }
             }
@@ -29,7 +29,7 @@ struct AddressResolver: Sendable {
     private static func lookUp(_ name: String) -> Result<[String], CommandFailure> {
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
-        // No IPv6 where this machine has none.
+        // Returns no IPv6 addresses if this machine has no IPv6.
         unsafe hints.ai_flags = AI_ADDRCONFIG
         var list: UnsafeMutablePointer<addrinfo>?
         guard unsafe getaddrinfo(name, nil, &hints, &list) == 0 else {

@@ -7,7 +7,7 @@ struct ClientIdentity: Sendable {
     private let chain: [NIOSSLCertificateSource]
     private let key: NIOSSLPrivateKeySource
 
-    /// Reads PEM files, and makes sure that certificate and key belong together.
+    /// Reads PEM files, and checks that the certificate and the key belong together.
     init(certificateFile: String, keyFile: String) throws(CommandFailure) {
         let certificates = try Self.bytes(of: certificateFile, wanting: .certificate)
         do {
@@ -19,7 +19,7 @@ struct ClientIdentity: Sendable {
             throw CommandFailure(.unusableClientCertificate, "\(certificateFile) has no certificate in PEM")
         }
         let keyBytes = try Self.bytes(of: keyFile, wanting: .privateKey)
-        // What RFC 7468 11 says of an encrypted key, and OpenSSL's header of old.
+        // The label of an encrypted key (RFC 7468 11), and OpenSSL's older header.
         guard Data(keyBytes).range(of: Data("ENCRYPTED".utf8)) == nil else {
             throw ForeignFile.encryptedKey(keyFile, wanting: .privateKey)
         }
@@ -45,7 +45,7 @@ struct ClientIdentity: Sendable {
         configuration.privateKey = key
     }
 
-    /// Read no further than is allowed: sizes of devices and pipes say nothing.
+    /// Reads at most the allowed number of bytes: the sizes of devices and pipes mean nothing.
     private static func bytes(
         of path: String, wanting purpose: ForeignFile.Purpose
     ) throws(CommandFailure) -> [UInt8] {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 
-/// How a server is reached and what is trusted, for every verb that connects.
+/// How to reach a server and what to trust, for every verb that connects.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -13,7 +13,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("connect-to"),
         help: ArgumentHelp(
-            "Connect to this host or address, with a port if another one; judge as HOST all the same.",
+            "Connect to this host or address, with a port if it differs; evaluate the server as HOST.",
             valueName: "address"),
         transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
     var connectToArgument: CheckedArgument<DialledHost>?
@@ -21,15 +21,15 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("starttls"),
         help: ArgumentHelp(
-            "Begin in plaintext and go over to TLS as this protocol does. The port is its own if none is stated.",
+            "Begin in plaintext and switch to TLS as this protocol does. The default port is the protocol's own.",
             valueName: "protocol"))
     var startTLS: StartTLSProtocol?
 
     @Option(
         name: .customLong("proxy"),
         help: ArgumentHelp(
-            "Connect through this HTTP proxy (CONNECT); HOST is judged all the same. Also http://USER:PASSWORD@HOST:PORT. "
-                + "Without it HTTPS_PROXY and NO_PROXY of the environment count, but not for --starttls.",
+            "Connect through this HTTP proxy (CONNECT); evaluate the server as HOST. Also http://USER:PASSWORD@HOST:PORT. "
+                + "Without it, HTTPS_PROXY and NO_PROXY of the environment are used, but not for --starttls.",
             valueName: "host:port"),
         transform: { text in CheckedArgument { try ProxyServer(text) } })
     var proxyArgument: CheckedArgument<ProxyServer>?
@@ -55,12 +55,13 @@ struct ConnectionOptions: ParsableArguments {
 
     var proxy: ProxyServer? { proxyArgument?.value }
 
-    /// Who passes on connections to hosts. Proxies of an environment pass on what they know, and STARTTLS they do not.
+    /// The proxies for connections to hosts. Proxies from the environment are not used for STARTTLS, which they may not
+    /// pass on.
     func proxiesOfHosts() throws(CommandFailure) -> ProxySettings {
         if startTLS != nil { ProxySettings(always: proxy) } else { try proxiesOfDownloads() }
     }
 
-    /// Who passes on downloads: what the environment says, where no option says it.
+    /// The proxies for downloads: the one that an option names, or else those of the environment.
     func proxiesOfDownloads() throws(CommandFailure) -> ProxySettings {
         if let proxy { ProxySettings(always: proxy) } else { try .ofEnvironment() }
     }
@@ -76,10 +77,10 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    /// Whether nothing but the defaults is there.
+    /// Whether all options have their defaults.
     var isEmpty: Bool { ca == nil && !concernsConnections }
 
-    /// Whether any option but that of the anchors is there.
+    /// Whether any option other than --ca was given.
     var concernsConnections: Bool {
         !(connectTo == nil && timeout == 10 && clientCertificate == nil && clientKey == nil
             && startTLS == nil && proxy == nil)
@@ -90,16 +91,16 @@ struct ConnectionOptions: ParsableArguments {
         try ServerAddress.host(host, defaultPort: startTLS?.defaultPort ?? ServerAddress.defaultPort)
     }
 
-    /// What the client presents, if it is asked.
+    /// The certificate that the client presents if a server asks for one.
     func clientIdentity() throws(CommandFailure) -> ClientIdentity? {
         guard let clientCertificate else { return nil }
         return try ClientIdentity(certificateFile: clientCertificate, keyFile: clientKey ?? clientCertificate)
     }
 
-    /// What is trusted to begin with.
+    /// The trusted authorities.
     func anchors() async throws(CommandFailure) -> TrustAnchors { try await Self.anchors(ca: ca) }
 
-    /// - Parameter ca: a file with what is trusted; nil for the system's.
+    /// - Parameter ca: a file with the trusted certificates; nil for the system's.
     static func anchors(ca: String?) async throws(CommandFailure) -> TrustAnchors {
         guard let ca else {
             do throws(TrustAnchorError) {

@@ -2,21 +2,21 @@ import AsyncHTTPClient
 import Foundation
 import Holdfast
 
-/// An HTTP proxy that passes connections on, with what it asks for.
+/// An HTTP proxy that passes connections on, with the credentials that it requires.
 struct ProxyServer: Sendable {
-    /// With its port.
+    /// The proxy, with its port.
     let host: DialledHost
-    /// Base64 of user name and password (RFC 7617 2); never shown.
+    /// The Base64 of user name and password (RFC 7617 2), which is never shown.
     let credentials: String?
 
-    /// Of a URL that states none.
+    /// The port if a URL does not state one.
     static let defaultPort = 80
 
     /// The value of Proxy-Authorization.
     var authorization: String? { credentials.map { "Basic \($0)" } }
 
-    /// Reads `HOST:PORT`, or `http://USER:PASSWORD@HOST:PORT` as environments have it. No error repeats the text before
-    /// an `@`.
+    /// Reads `HOST:PORT`, or `http://USER:PASSWORD@HOST:PORT` as in environment variables. No error repeats the text
+    /// before an `@`.
     init(_ text: String) throws(CommandFailure) {
         var rest = text[...]
         var isURL = false
@@ -55,19 +55,20 @@ struct ProxyServer: Sendable {
     }
 }
 
-/// Which proxy passes on the connection to a host: one for all of them, or what the environment names as curl and others
-/// understand it: HTTPS_PROXY, but for the hosts of NO_PROXY.
+/// The proxy for the connection to each host: one proxy for all hosts, or what the environment says, as curl and others
+/// understand it: HTTPS_PROXY, except for the hosts of NO_PROXY.
 struct ProxySettings: Sendable {
     private let proxy: ProxyServer?
     private let exceptions: [Substring]
 
-    /// - Parameter proxy: for every host; nil for none.
+    /// - Parameter proxy: the proxy for every host; nil for none.
     init(always proxy: ProxyServer?) {
         self.proxy = proxy
         exceptions = []
     }
 
-    /// - Throws: where it names a proxy that cannot be used; not with what stands there, which may be a password.
+    /// - Throws: if it names a proxy that cannot be used. The error does not repeat the value, which may contain a
+    ///   password.
     init(environment: [String: String]) throws(CommandFailure) {
         func value(_ name: String) -> String? {
             [name.lowercased(), name].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
@@ -84,12 +85,12 @@ struct ProxySettings: Sendable {
         }
     }
 
-    /// What the environment of the command says.
+    /// Reads the environment of the command.
     static func ofEnvironment() throws(CommandFailure) -> ProxySettings {
         try ProxySettings(environment: ProcessInfo.processInfo.environment)
     }
 
-    /// The same for AsyncHTTPClient, by the URL that is asked for.
+    /// The proxy for a URL, for AsyncHTTPClient.
     var ofDownloads: @Sendable (URL) -> HTTPClient.Configuration.Proxy? {
         { url in
             guard url.scheme?.lowercased() == "https", let host = try? DialledHost(url: url),
@@ -106,7 +107,8 @@ struct ProxySettings: Sendable {
         exceptions.contains { Self.covers($0, host) } ? nil : proxy
     }
 
-    /// `*`, a domain with all below it, with or without a dot in front, or an address; a port narrows it down.
+    /// Whether an exception covers a host. It may be `*`; a domain with everything below it, with or without a leading
+    /// dot; or an address. A port restricts it.
     private static func covers(_ exception: Substring, _ host: DialledHost) -> Bool {
         guard exception != "*" else { return true }
         let name = exception.hasPrefix("*.") ? exception.dropFirst(2) : exception.drop { $0 == "." }

@@ -5,7 +5,7 @@ import Holdfast
 enum ServerAddress {
     static let defaultPort = 443
 
-    /// A host with a port: the one that is stated, or the one that goes without saying.
+    /// Reads a host with its port; if none is stated, it is the default port.
     static func host(_ text: String, defaultPort: Int = defaultPort) throws -> DialledHost {
         try host(try hostWithOptionalPort(text), defaultPort: defaultPort)
     }
@@ -14,12 +14,12 @@ enum ServerAddress {
         host.port == nil ? try DialledHost(host.name, port: defaultPort) : host
     }
 
-    /// A host and its port as people write them: IPv6 addresses in brackets.
+    /// A host and its port as text, with IPv6 addresses in brackets.
     static func text(_ name: String, port: Int) -> String {
         name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"
     }
 
-    /// A host, with a port only where one is stated. A URL means its host and port.
+    /// Reads a host, with a port only if one is stated. A URL stands for its host and port.
     static func hostWithOptionalPort(_ text: String) throws -> DialledHost {
         if text.contains("://") {
             guard let url = URL(string: text) else { throw invalid(text) }
@@ -32,7 +32,7 @@ enum ServerAddress {
             return try DialledHost(String(text[...end]), port: try port(rest.dropFirst(), in: text))
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        // More than one colon is an IPv6 address, which without brackets has no port.
+        // Text with more than one colon is an IPv6 address, which has no port without brackets.
         guard parts.count == 2 else { return try DialledHost(text) }
         return try DialledHost(String(parts[0]), port: try port(parts[1], in: text))
     }

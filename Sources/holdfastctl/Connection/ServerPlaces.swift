@@ -1,25 +1,26 @@
 import Holdfast
 import NIOSSL
 
-/// Where a host is reached, and with which kinds of keys it may answer: in a fleet, and while certificates are being
-/// renewed, each address may show another certificate, and a server one for each kind of key.
+/// Finds the addresses at which a host is reached, and the kinds of keys with which it may answer. In a fleet, and
+/// while certificates are being renewed, each address may show another certificate, and a server may have one for each
+/// kind of key.
 struct ServerPlaces: Sendable {
     let probe: ServerProbe
     let resolver: AddressResolver
 
-    /// Each address of a host's name; nil for wherever a proxy goes.
+    /// Each address of a host's name; a single nil if a proxy chooses the address.
     func places(of host: DialledHost) async throws(CommandFailure) -> [DialledHost?] {
         guard probe.proxy(for: host) == nil else { return [nil] }
         let target = probe.connectTo ?? host
         let port = target.port ?? host.port ?? ServerAddress.defaultPort
         let addresses = target.addressOctets == nil ? try await resolver.addresses(target.name) : [target.name]
-        // An address with a zone is of this machine's own network, and nobody publishes it.
+        // An address with a zone belongs to this machine's own network, and nobody publishes it.
         let places = addresses.compactMap { try? DialledHost($0, port: port) }
         guard !places.isEmpty else { throw CommandFailure(.resolveFailed, "no address was found for \(target.name)") }
         return places
     }
 
-    /// The signatures that a server can make only with a key of another kind than this certificate has.
+    /// The signature algorithms that a server can use only with a key of another kind than this certificate's.
     static func algorithmsOfOtherKind(than leaf: X509Certificate) -> [SignatureAlgorithm] {
         leaf.keyKind?.isRSA == true
             ? [.ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ecdsaSecp521R1Sha512, .ed25519]

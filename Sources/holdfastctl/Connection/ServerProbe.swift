@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Handshakes with servers, each under a real policy: what a server presented is in the decision, whatever it is.
+/// Makes handshakes with servers, each with a real policy. The decision contains whatever the server presented.
 struct ServerProbe: Sendable {
     struct Answer {
         var decision: TrustDecision
@@ -13,26 +13,26 @@ struct ServerProbe: Sendable {
         let address: String?
         /// The address of the proxy, with its port.
         let proxy: String?
-        /// For people, for example `TLS 1.3`; nil where the handshake ended before it was known.
+        /// The version for people, for example `TLS 1.3`; nil if the handshake ended before it was known.
         let version: String?
-        /// Whether a server that is trusted asked for the client's certificate; nil for one that is not, since what it
-        /// asks for comes after its own certificate.
+        /// Whether a trusted server asked for the client's certificate; nil for an untrusted one, because the client
+        /// ends that handshake before it would present one.
         let asksForClientCertificate: Bool?
 
         /// The server's own certificate, as it was presented.
         var leaf: X509Certificate? { decision.chain?.leaf.flatMap { try? X509Certificate(der: $0) } }
     }
 
-    /// Where to connect instead of to the host.
+    /// The address to connect to instead of the host.
     private(set) var connectTo: DialledHost?
     let validator: PathValidator
     let timeout: TimeAmount
-    /// Who passes connections on.
+    /// The proxies that pass connections on.
     private var proxies = ProxySettings(always: nil)
     private(set) var startTLS: StartTLSProtocol?
     private var configuration: TLSConfiguration
 
-    /// A probe that trusts these anchors and presents no certificate.
+    /// Makes a probe that trusts these anchors and presents no certificate.
     init(anchors: TrustAnchors, timeout: TimeAmount) {
         self.init(validator: PathValidator(anchors: anchors), timeout: timeout)
     }
@@ -46,7 +46,7 @@ struct ServerProbe: Sendable {
     }
 
     /// Reads the files that the options name.
-    /// - Parameter validator: nil for one that goes by the options' anchors alone.
+    /// - Parameter validator: the validator; nil for one that uses only the anchors of the options.
     init(options: ConnectionOptions, validator: PathValidator? = nil) async throws(CommandFailure) {
         let limit = TimeAmount.seconds(Int64(options.timeout))
         if let validator {
@@ -60,10 +60,10 @@ struct ServerProbe: Sendable {
         try options.clientIdentity()?.apply(to: &configuration)
     }
 
-    /// The same at one address.
+    /// A copy of this probe for one address.
     /// - Parameters:
-    ///   - address: nil for where it goes already.
-    ///   - algorithms: the signatures that the server may prove its key with; nil for all that are known.
+    ///   - address: the address; nil to keep the current one.
+    ///   - algorithms: the signature algorithms with which the server may prove its key; nil for all known ones.
     func connecting(to address: DialledHost?, offering algorithms: [SignatureAlgorithm]?) -> ServerProbe {
         var probe = self
         if let address { probe.connectTo = address }
@@ -71,31 +71,32 @@ struct ServerProbe: Sendable {
         return probe
     }
 
-    /// Who passes on a connection to a host.
+    /// The proxy for a connection to a host; nil for none.
     func proxy(for host: DialledHost) -> ProxyServer? { proxies.proxy(for: connectTo ?? host) }
 
-    /// Judges a host for each kind of key that its server has: a server may have a certificate with an ECDSA key and one
-    /// with an RSA key, and clients see the one or the other.
-    /// - Returns: one answer, or two of the same address.
+    /// Evaluates a host for each kind of key that its server has. A server may have one certificate with an ECDSA key
+    /// and one with an RSA key, and different clients see different ones.
+    /// - Returns: one answer, or two from the same address.
     func askForEachKey(
         _ policy: any TrustPolicy, about host: DialledHost
     ) async throws(CommandFailure) -> [Answer] {
         let first = try await ask(policy, about: host)
         guard let leaf = first.leaf else { return [first] }
-        // The name may have other addresses, and this is about one server.
+        // The name may have several addresses, but both answers must come from one server.
         let place = first.address.flatMap { try? ServerAddress.host($0) }
         let other = connecting(to: place, offering: ServerPlaces.algorithmsOfOtherKind(than: leaf))
         do throws(CommandFailure) {
             let second = try await other.ask(policy, about: host)
-            // A server of TLS 1.2 may show what it has although nobody can use it.
+            // A TLS 1.2 server may present its only certificate although the client cannot use it.
             return second.leaf.map { $0.der == leaf.der } ?? true ? [first] : [first, second]
         } catch  where error.code == .handshakeFailed {
-            // One that has no such key refuses, as it should.
+            // A server without such a key refuses the handshake, as it should.
             return [first]
         }
     }
 
-    /// Judges a host, which has its port. Throws for everything that leaves the question of trust open.
+    /// Evaluates a host, on port 443 if it has none. It throws if something keeps it from deciding whether the host is
+    /// trusted.
     func ask(_ policy: any TrustPolicy, about host: DialledHost) async throws(CommandFailure) -> Answer {
         let port = connectTo?.port ?? host.port ?? ServerAddress.defaultPort
         let server = ServerAddress.text((connectTo ?? host).name, port: port)
@@ -141,13 +142,13 @@ struct ServerProbe: Sendable {
         }
     }
 
-    /// What is said in plaintext before TLS begins.
+    /// The dialogues in plaintext before TLS begins.
     private func dialogues(target: String, _ proxy: ProxyServer?) -> [any ConnectionDialogue] {
         (proxy.map { [ProxyDialogue(target: target, authorization: $0.authorization)] } ?? [])
             + (startTLS.map { [$0.dialogue] } ?? [])
     }
 
-    /// On the channel's event loop.
+    /// Call it on the channel's event loop.
     private static func addHandlers(
         of client: PinnedTLSClient, to channel: any Channel, after dialogues: [any ConnectionDialogue],
         noting version: Lock<String?>, within timeout: TimeAmount
@@ -164,7 +165,7 @@ struct ServerProbe: Sendable {
             goAhead.fail(error)
             throw error
         }
-        // In the same moment: no byte may come between the one and the other.
+        // This happens in the same turn of the event loop, so that no byte can arrive in between.
         return goAhead.futureResult.flatMapThrowing {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(TLSVersionWatch(version))
@@ -197,7 +198,7 @@ struct ServerProbe: Sendable {
         }
     }
 
-    /// Whether it is this machine that has no way there, for example because it has no IPv6.
+    /// Whether this machine has no route to the address, for example because it has no IPv6.
     private static func isUnroutable(_ error: any Error) -> Bool {
         [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT].contains((error as? IOError)?.errnoCode)
     }
@@ -228,13 +229,13 @@ struct ServerProbe: Sendable {
             let code: CommandFailure.Code = error.code == .handshakeTimedOut ? .timedOut : .handshakeFailed
             return CommandFailure(code, "no TLS handshake with \(server): \(error)")
         }
-        // Of BoringSSL's lines only the names say something to people.
+        // In BoringSSL's messages, only the names mean something to people.
         let names = BoringSSLReason.names(in: error)
         let reason = names.isEmpty ? "\(error)" : names.joined(separator: "; ")
         return CommandFailure(
             .handshakeFailed,
             "no TLS handshake with \(server): \(reason). Check that a TLS server of version 1.2 or 1.3 answers there (with --starttls if it "
                 + "begins in plaintext), "
-                + "and that it is content with the client's certificate (--client-cert) or asks for none.")
+                + "and that it accepts the client's certificate (--client-cert) or asks for none.")
     }
 }

@@ -2,10 +2,10 @@ import Holdfast
 import HoldfastSigning
 import NIOSSL
 
-/// Asks a host at every address of its name: in a fleet, and while certificates are being renewed, each may show
-/// another one.
+/// Asks a host at every address of its name, because in a fleet, and while certificates are being renewed, each address
+/// may show another certificate.
 struct ServerSurvey: Sendable {
-    /// How many addresses of a host are asked.
+    /// The most addresses of a host that are asked.
     static let maximumAddresses = 64
     private static let addressesAtOnce = 8
 
@@ -45,12 +45,12 @@ struct ServerSurvey: Sendable {
         var untrusted: String?
         var failure: CommandFailure?
         for attempt in 0..<tries {
-            // Many servers have a certificate of each kind of key, and show what suits the client.
+            // Many servers have a certificate for each kind of key, and show the one that suits the client.
             let other = attempt % 2 == 1 ? paths.last?.leaf.map(ServerPlaces.algorithmsOfOtherKind) : nil
             switch await connect(to: host, at: place, offering: other) {
             case .trusted(let path): paths.append(path)
             case .untrusted(let reason): untrusted = reason
-            // A server that has one kind of key alone is as it should be.
+            // It is fine if a server has only one kind of key.
             case .failed(let error): if other == nil { failure = error }
             }
         }

@@ -1,6 +1,6 @@
-/// Work on many things at a time, and not on all of them.
+/// Works on several items at the same time, but not on all of them.
 enum SideBySide {
-    /// What becomes of each item, in the order of the items.
+    /// The results, in the order of the items.
     static func map<Item: Sendable, Result: Sendable>(
         _ items: [Item], atMost limit: Int, _ work: @escaping @Sendable (Item) async -> Result
     ) async -> [Result] {

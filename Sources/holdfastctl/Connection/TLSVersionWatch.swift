@@ -1,17 +1,17 @@
 import Holdfast
 import NIOCore
 
-/// Reads the version that a server chose from its ServerHello as it goes by (RFC 8446 4.1.3, 4.2.1): where a client
-/// refuses the chain, the connection is gone before it can be asked.
+/// Reads the version that a server chose from its ServerHello as it passes (RFC 8446 4.1.3, 4.2.1). If a client refuses
+/// the chain, the connection is closed before it could be asked.
 final class TLSVersionWatch: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// What was seen, for whoever made the connection.
+    /// The version that was seen, shared with the code that made the connection.
     private let version: Lock<String?>
     private var seen: [UInt8] = []
     private var isOver = false
 
-    /// Longer than any ServerHello: a key share of ML-KEM has more than a thousand octets.
+    /// More than any ServerHello has: a key share of ML-KEM has more than a thousand octets.
     private static let maximumBytes = 8_192
 
     init(_ version: Lock<String?>) {
@@ -30,7 +30,7 @@ final class TLSVersionWatch: ChannelInboundHandler {
         context.fireChannelRead(data)
     }
 
-    /// nil where the ServerHello is not there, or not yet as a whole.
+    /// The version; nil while there is no complete ServerHello.
     static func version(in octets: [UInt8]) -> String? {
         var rest = octets[...]
         func take(_ count: Int) -> ArraySlice<UInt8>? {
@@ -39,7 +39,7 @@ final class TLSVersionWatch: ChannelInboundHandler {
             return rest.prefix(count)
         }
         func number(_ count: Int) -> Int? { take(count)?.reduce(0) { $0 << 8 | Int($1) } }
-        // A record of a handshake, and a ServerHello in it.
+        // A handshake record with a ServerHello in it.
         guard number(1) == 22, take(2) != nil, let record = number(2), rest.count >= record, number(1) == 2,
             number(3) != nil, let legacy = number(2), take(32) != nil, let session = number(1), take(session) != nil,
             take(3) != nil

@@ -27,7 +27,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = Output.standard
-        // What libraries would log the table says.
+        // The table shows everything that libraries would log.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let clock = ContinuousClock()
         let start = clock.now
@@ -39,7 +39,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
         output.heading("Real TLS connections to \(stage.host), on loopback, under an authority made just now.")
         let count = DemoConnection.request.utf8.count
-        output.line("Each client writes a request of \(count) bytes before its server is judged.")
+        output.line("Each client writes a request of \(count) bytes before its server is evaluated.")
         output.line()
         var results: [DemoResult] = []
         output.heading(DemoTable.title)

@@ -6,18 +6,18 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// What came of one step of the demo.
+/// The outcome of one step of the demo.
 struct DemoResult {
     let step: DemoStep
     let decision: TrustDecision
-    /// Bytes of the request that the server decrypted, counted once the connection was gone.
+    /// How many bytes of the request the server decrypted, counted after the connection was closed.
     let bytesAtServer: Int
-    /// Bytes of the answer that the client's application got to see.
+    /// How many bytes of the answer reached the client's application.
     let bytesAnswered: Int
-    /// Whether the write of the request failed with the reason of the refusal.
+    /// Whether writing the request failed with the reason of the refusal.
     let writeFailedWithReason: Bool
 
-    /// The verdict is the one that was due, for the reason that was due, and the bytes agree with it.
+    /// Whether the verdict and its reason are the expected ones, and the numbers of bytes agree with them.
     var isAsExpected: Bool {
         let request = DemoConnection.request.utf8.count
         switch (step.expected, decision.failure) {
@@ -31,13 +31,13 @@ struct DemoResult {
     }
 }
 
-/// Runs one step: a server of its own on loopback, one connection to it, and a look at what arrived.
+/// Runs one step: starts a server on loopback, makes one connection to it, and checks what arrived.
 struct DemoConnection {
     static let request = "GET /balance HTTP/1.1\r\nHost: api.example.com\r\nAuthorization: Bearer s3cret\r\n\r\n"
 
     let stage: DemoStage
     let step: DemoStep
-    /// For steps that are judged by one.
+    /// The store, for steps whose policy uses one.
     var store: CertStore?
     var trustServer: TrustServerStore?
     var repository: PinRepository?
@@ -63,7 +63,7 @@ struct DemoConnection {
             let writeFailure = await exchange.writeFailure()
             if decision.isTrusted { try await exchange.answered.get() }
             try? await exchange.channel.close().get()
-            // Only when the connection is gone can nothing more arrive.
+            // Nothing more can arrive only after the connection is closed.
             try await server.waitForDisconnection()
             return DemoResult(
                 step: step, decision: decision, bytesAtServer: server.statistics.plaintextBytesReceived,
@@ -78,9 +78,9 @@ private struct Exchange: Sendable {
     let channel: any Channel
     let decision: EventLoopFuture<TrustDecision>
     let written: EventLoopFuture<Void>
-    /// Succeeds when as much came back as was sent; fails when the connection ends before.
+    /// Succeeds when as much came back as was sent; fails if the connection ends before that.
     let answered: EventLoopFuture<Void>
-    /// Bytes that came back, once the connection is gone.
+    /// How many bytes came back, known after the connection is closed.
     let received: EventLoopFuture<Int>
 
     static func begin(on channel: any Channel, with client: PinnedTLSClient) throws -> Exchange {
@@ -104,7 +104,7 @@ private struct Exchange: Sendable {
     }
 }
 
-/// Writes its request as soon as there is a connection, long before anybody has judged the server.
+/// Writes its request as soon as there is a connection, long before the server has been evaluated.
 private final class Application: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -136,7 +136,7 @@ private final class Application: ChannelInboundHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        // Each of these is too late, and then without effect, where things went well.
+        // If things went well, each of these comes too late and has no effect.
         written.fail(ChannelError.ioOnClosedChannel)
         answered.fail(ChannelError.ioOnClosedChannel)
         received.succeed(count)

@@ -4,7 +4,7 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import NIOSSL
 
-/// The one file that a server of the demo has, over HTTPS on loopback; it can be replaced.
+/// The only file of a server in the demo, served over HTTPS on loopback. It can be replaced.
 final class DemoFile: Sendable {
     private let data: Lock<Data>
 
@@ -12,7 +12,7 @@ final class DemoFile: Sendable {
 
     func replace(with data: Data) { self.data.withLock { $0 = data } }
 
-    /// Serves it under a certificate of the demo's authority.
+    /// Serves the file with a certificate of the demo's authority.
     func serving(on stage: DemoStage, as name: String, _ body: (URL) async throws -> Void) async throws {
         let leaf = try stage.issuing.leaf(names: [.address([127, 0, 0, 1])])
         let tls = try NIOSSLContext(

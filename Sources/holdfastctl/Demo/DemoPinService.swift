@@ -5,7 +5,8 @@ import HoldfastSigning
 import HoldfastTesting
 import NIOSSL
 
-/// The demo's publisher of pins: a list that is replaced, and answers to challenges, of which it may give an old one.
+/// The demo's publisher of pins. It has a list that can be replaced, and answers challenges, if asked to with an old
+/// answer.
 final class DemoPinService: Sendable {
     private struct State {
         var list = ""
@@ -25,13 +26,13 @@ final class DemoPinService: Sendable {
 
     func publish(_ list: String) { state.withLock { $0.list = list } }
 
-    /// Vouches for entries when it is challenged.
+    /// Sets the entries for which it vouches when it is challenged.
     func vouch(for entries: [FingerprintEntry]) { state.withLock { $0.entries = entries } }
 
-    /// From now on every challenge gets the answer to the last one.
+    /// From now on, every challenge gets the answer to an earlier one.
     func replay() { state.withLock { $0.replays = true } }
 
-    /// Serves both over HTTPS, on loopback.
+    /// Serves the list and the answers over HTTPS on loopback.
     func serving(_ certificate: TestCertificate, _ body: (ScriptedHTTPServer) async throws -> Void) async throws {
         let chain = try certificate.chain.map { try NIOSSLCertificate(bytes: $0, format: .der) }
         let key = try NIOSSLPrivateKey(bytes: Array(certificate.key.privateKeyPEM.utf8), format: .pem)

@@ -7,22 +7,23 @@ import HoldfastTesting
 import Logging
 import NIOSSL
 
-/// The part of the demo with a repository of pins: what is served may be old, always the same, or signed with stolen keys.
+/// The part of the demo with a repository of pins. What is served may be old, unchanged for too long, or signed with
+/// stolen keys.
 struct DemoRepository {
     private let stage: DemoStage
     private let site: DemoRepositorySite
     private let repository: PinRepository
     private let published: DemoFile
     private let clock: ManualClock
-    /// Where a thief's own repository is made.
+    /// The folder in which the thief makes repositories.
     private let folder: URL
-    /// The server's next certificate, the pin of the key after that, and whoever pretends to be the server.
+    /// The server's next certificate, the pin of the key after that, and the certificate of an impostor.
     private let next: TestCertificate
     private let spare: Pin
     private let impostor: TestCertificate
     private let tell: (DemoStory.Event) -> Void
 
-    /// Runs it; each event is told as it happens.
+    /// Runs this part, and reports each event as it happens.
     static func tell(on stage: DemoStage, _ tell: @escaping (DemoStory.Event) -> Void) async throws {
         let clock = ManualClock(now: Date(wholeSeconds: stage.clock.now.wholeSeconds))
         let next = try stage.issuing.impersonate(stage.original)
@@ -73,13 +74,13 @@ struct DemoRepository {
         try await connect("the trusted server, after all that", next, .accepted)
     }
 
-    /// With the online key a thief signs timestamps and snapshots, but no pins. It serves to drive versions up, so that
-    /// clients refuse the true files; the next root ends that.
-    /// - Returns: the online key after that.
+    /// With the online key a thief can sign timestamps and snapshots, but no pins. The thief can drive versions up, so
+    /// that clients refuse the genuine files. The next root puts an end to that.
+    /// - Returns: the new online key.
     private func onlineKeyStolen() async throws -> TUFSigningKey {
         let own = TUFSigningKey()
         let thief = try await thief(.init(root: [own], threshold: 1, targets: own, online: site.keys.online))
-        // The versions have to be ahead of the true ones, or no client would look at the pins.
+        // The versions must be ahead of the genuine ones; otherwise no client would look at the pins.
         for _ in 0..<4 { try await thief.publish(try thiefsPins, signedBy: [own]) }
         try await update("stolen online key: the thief's pins", try site.bundle(withFilesOf: thief), .notSigned)
         try await update("the true files, now overtaken", try site.bundle, .rolledBack)
@@ -97,7 +98,8 @@ struct DemoRepository {
         return replacement
     }
 
-    /// Two of three root keys have to sign: with one of them a thief makes no root, and the other two replace it.
+    /// Two of three root keys have to sign. A thief who has one of them cannot make a root, and the other two replace
+    /// it.
     private func rootKeyStolen(online: TUFSigningKey) async throws {
         let stolen = site.keys.root[2]
         let thief = try await thief(
@@ -123,7 +125,7 @@ struct DemoRepository {
             pins: try thiefsPins, clock: clock)
     }
 
-    /// The thief's own key, and a backup as every pin file has one.
+    /// The impostor's key, and a backup, because every pin file has one.
     private var thiefsPins: [Pin] {
         get throws { [try Pin.publicKey(of: impostor.der), spare] }
     }
@@ -139,11 +141,12 @@ struct DemoRepository {
         tell(.connection(try await DemoConnection(stage: stage, step: step, repository: repository).run()))
     }
 
-    /// Serves a bundle and updates: afterwards the server's next key counts, and neither the old one nor the thief's.
+    /// Serves a bundle and updates. Afterwards the server's next key must be accepted, and neither the old one nor the
+    /// thief's.
     private func update(
         _ what: String, _ bundle: Data, _ expected: TUFError.Code? = nil, leaving state: PinRepository.State = .fresh
     ) async throws {
-        // A mismatch has the repository ask once more, which a forced update would join.
+        // After a mismatch the repository starts an update, which a forced update would join. So wait for it first.
         try await repository.policy(for: site.host).prepare()
         published.replace(with: bundle)
         var failure: StoreError?

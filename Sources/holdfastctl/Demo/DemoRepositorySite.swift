@@ -4,15 +4,15 @@ import HoldfastSigning
 import HoldfastTUF
 import HoldfastTesting
 
-/// A repository of pins in a folder, and those who hold its keys: the operator's, or the one of a thief.
+/// A repository of pins in a folder, with its keys: the operator's, or that of a thief.
 struct DemoRepositorySite {
-    /// Who signs.
+    /// The keys that sign.
     struct Keys {
         let root: [TUFSigningKey]
         /// How many of the root keys have to sign.
         let threshold: Int
         let targets: TUFSigningKey
-        /// Of snapshot and timestamp.
+        /// The key of snapshot and timestamp.
         let online: TUFSigningKey
     }
 
@@ -21,7 +21,7 @@ struct DemoRepositorySite {
     let clock: ManualClock
     private let folder: TUFRepositoryFolder
 
-    /// Publishes the first pins.
+    /// Makes the repository, and publishes the first pins.
     init(in folder: URL, host: HostPattern, keys: Keys, pins: [Pin], clock: ManualClock) async throws {
         self.host = host
         self.keys = keys
@@ -37,7 +37,7 @@ struct DemoRepositorySite {
         try await publish(pins, signedBy: Array(keys.root.prefix(keys.threshold)) + [keys.targets])
     }
 
-    /// Publishes a pin file: the key in use first, its backup behind it.
+    /// Publishes a pin file. The first pin is that of the key in use, and the others are backups.
     func publish(_ pins: [Pin], signedBy signers: [TUFSigningKey]) async throws {
         let now = clock.now
         let entry = try PinFile.Host(
@@ -49,7 +49,7 @@ struct DemoRepositorySite {
         try await publish(signedBy: signers, online: [keys.online]) { try $0.prepare(pins: file.json, at: now) }
     }
 
-    /// Publishes a change that keyholders sign; without one, what is there is renewed.
+    /// Publishes a change that keyholders sign. Without a change, the published metadata is renewed.
     func publish(
         signedBy signers: [TUFSigningKey] = [], online: [TUFSigningKey],
         _ change: (inout TUFRepositoryState) throws -> Void = { _ in }
@@ -60,18 +60,18 @@ struct DemoRepositorySite {
         try folder.write(try await TUFPublication.make(of: state, in: folder, onlineKeys: online, at: clock.now))
     }
 
-    /// A root of a version, as it is served.
+    /// The root with a version, as it is served.
     func root(_ version: Int) throws -> Data {
         try Data(contentsOf: folder.published.appending(path: "metadata/\(version).root.json"))
     }
 
-    /// What a file server has to have: `bundle.json`.
+    /// The only file that a file server needs: `bundle.json`.
     var bundle: Data {
         get throws { try Data(contentsOf: folder.published.appending(path: "bundle.json")) }
     }
 
-    /// What a thief serves: the true roots, a forged one if there is one, and everything else from the thief's own
-    /// repository.
+    /// The bundle that a thief serves: the genuine roots, perhaps a forged one, and everything else from the thief's
+    /// own repository.
     func bundle(withFilesOf thief: DemoRepositorySite, root: Data? = nil) throws -> Data {
         var bundle = try RepositoryBundle([UInt8](try self.bundle), maximumBytes: Self.maximumBytes)
         let other = try RepositoryBundle([UInt8](try thief.bundle), maximumBytes: Self.maximumBytes)

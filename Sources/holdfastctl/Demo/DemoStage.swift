@@ -3,14 +3,14 @@ import HoldfastTUF
 import HoldfastTesting
 import NIOSSL
 
-/// How a step of the demo judges its server.
+/// The policy with which a step of the demo evaluates its server.
 enum DemoPolicy {
     case standard, keyPin, certificatePin
-    /// Standard validation, with the lists of the authorities.
+    /// Standard validation, with the authorities' revocation lists.
     case revocation
-    /// Standard validation, with timestamps of transparency logs required.
+    /// Standard validation, which also requires timestamps of transparency logs.
     case transparency
-    /// The pins of a store, which change.
+    /// The pins of a store. They change during the demo.
     case store
     /// The keys in a trust server's document.
     case online
@@ -31,7 +31,7 @@ enum DemoPolicy {
     }
 }
 
-/// One connection of the demo: which server, how it is judged, and what has to come out.
+/// One connection of the demo: the server, the policy, and the expected result.
 struct DemoStep {
     enum Expectation: Equatable {
         case accepted
@@ -45,11 +45,11 @@ struct DemoStep {
         }
     }
 
-    /// What the server is, for people.
+    /// A description of the server, for people.
     let server: String
     let policy: DemoPolicy
     let version: TLSVersion
-    /// What it presents, leaf first, and the key of the leaf.
+    /// The chain that it presents, in DER, the leaf first; and the key of the leaf.
     let chain: [[UInt8]]
     let key: TestKey
     let expected: Expectation
@@ -65,9 +65,9 @@ struct DemoStage {
     /// The trusted server's certificate, and the one that follows it.
     let original: TestCertificate
     let renewed: TestCertificate
-    /// What the authorities revoked; the issuing one has rolled its key over and signs its list with the new one.
+    /// The authorities' revocation lists. The issuing authority has a new key, and signs its list with that.
     let lists: Revocation
-    /// The logs whose timestamps count, of two operators.
+    /// The accepted transparency logs, of two operators.
     let logs: TransparencyLogList
 
     init() throws {
@@ -137,7 +137,8 @@ struct DemoStage {
         ]
     }
 
-    /// The pins are those of the trusted server's own certificate, or what the store has at the time.
+    /// Makes a policy. Its pins are those of the trusted server's own certificate, or what the store has at that
+    /// moment.
     func policy(
         _ kind: DemoPolicy, store: CertStore? = nil, trustServer: TrustServerStore? = nil,
         repository: PinRepository? = nil

@@ -7,7 +7,7 @@ import HoldfastTesting
 import Logging
 import NIOSSL
 
-/// The part of the demo in which pins change: a client, its store, and what is published meanwhile.
+/// The part of the demo in which pins change: a client, its store, and what is published in the meantime.
 struct DemoStory {
     enum Event {
         case connection(DemoResult)
@@ -20,7 +20,7 @@ struct DemoStory {
     private let url: String
     private let tell: (Event) -> Void
 
-    /// Runs it from the empty store to the end; each event is told as it happens.
+    /// Runs this part from the empty store to the end, and reports each event as it happens.
     static func tell(on stage: DemoStage, _ tell: @escaping (Event) -> Void) async throws {
         let key = SigningKey()
         let service = DemoPinService(key: key, clock: stage.clock)
@@ -84,7 +84,7 @@ struct DemoStory {
     }
 
     /// Publishes a list, if there is one, and updates the store.
-    /// - Parameter certificate: which certificate counts afterwards, and no other.
+    /// - Parameter certificate: the only certificate that must be accepted afterwards.
     private func update(
         _ what: String, _ store: CertStore, _ list: String?, counting certificate: TestCertificate,
         _ expected: DocumentError.Code? = nil
@@ -126,7 +126,7 @@ struct DemoStory {
         return String(decoding: try draft.signed(by: key ?? self.key), as: UTF8.self)
     }
 
-    /// Somebody between signer and client lets an entry expire a little earlier or later.
+    /// Does what an attacker between signer and client may try: an entry expires a little earlier or later.
     private static func changingOneByte(of list: String) -> String {
         guard let field = list.range(of: "\"expires\":"), field.upperBound < list.endIndex else { return list }
         var changed = list

@@ -4,7 +4,7 @@ import NIOSSL
 
 /// The rows of the demo.
 enum DemoTable {
-    static let title = row("", "server", "judged by", "TLS", "verdict", "reason").map(\.text).joined()
+    static let title = row("", "server", "checked by", "TLS", "verdict", "reason").map(\.text).joined()
 
     static func print(_ result: DemoResult, at now: Date, to output: Output) {
         let pieces = row(

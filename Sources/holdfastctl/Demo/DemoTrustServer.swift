@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import NIOSSL
 
-/// The part of the demo with a trust server: what it validated it signs (CMS), and clients pin what it signed.
+/// The part of the demo with a trust server: it signs (CMS) the keys that it has validated, and clients pin them.
 struct DemoTrustServer {
     private static let customer = "demo"
 
@@ -16,7 +16,7 @@ struct DemoTrustServer {
     private let impostor: TestCertificate
     private let tell: (DemoStory.Event) -> Void
 
-    /// Runs it; each event is told as it happens.
+    /// Runs this part, and reports each event as it happens.
     static func tell(on stage: DemoStage, _ tell: @escaping (DemoStory.Event) -> Void) async throws {
         let key = try TrustServerKey(customer: customer, kind: .p256, at: stage.clock.now)
         let document = DemoFile(try Self.document(of: stage, by: key))
@@ -57,7 +57,8 @@ struct DemoTrustServer {
     }
 
     private func update(_ what: String, _ document: Data, _ expected: DocumentError.Code) async throws {
-        // The machine in the middle had the store ask once more, which a forced update would join.
+        // The mismatch with the machine in the middle started an update, which a forced update would join. So wait for
+        // it first.
         try await store.prepare()
         published.replace(with: document)
         var failure: StoreError?
@@ -79,7 +80,7 @@ struct DemoTrustServer {
         return store.trustPolicy(for: HostPattern(stage.host)).evaluate(trust, at: stage.clock.now).isTrusted
     }
 
-    /// What the command signs after it validated the trusted server.
+    /// Makes the document that a trust server signs after it has validated the trusted server.
     private static func document(
         of stage: DemoStage, by key: TrustServerKey, customer: String = customer
     ) throws -> Data {

@@ -1,7 +1,7 @@
 import Holdfast
 import HoldfastTUF
 
-/// What came of one update of the demo's pins.
+/// The outcome of one update of the demo's pins.
 struct DemoUpdate {
     /// What was published.
     enum Kind: Equatable {
@@ -9,10 +9,10 @@ struct DemoUpdate {
         case document
         /// An answer to a challenge.
         case answer
-        /// A repository's files; how current the pins are afterwards.
+        /// A repository's files. The state says how current the pins are afterwards.
         case repository(PinRepository.State)
 
-        /// What judges it, for people.
+        /// What decides about it, for people.
         var judge: String {
             if case .repository = self { "root" } else { "signer" }
         }
@@ -34,10 +34,10 @@ struct DemoUpdate {
     /// What was published, for people.
     let what: String
     let kind: Kind
-    /// Why it has to be refused; nil where it has to be taken.
+    /// Why it must be refused; nil if it must be accepted.
     let expected: Refusal?
     let error: StoreError?
-    /// Whether the pins that count afterwards are those that should.
+    /// Whether the right pins are in use afterwards.
     let hasRightPins: Bool
 
     private var refusal: Refusal? {

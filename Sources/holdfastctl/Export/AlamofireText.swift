@@ -1,10 +1,10 @@
 import Holdfast
 
-/// Keys as code for Alamofire, which compares them whole.
+/// Keys as code for Alamofire, which compares whole keys.
 struct AlamofireText {
     let entries: [PinExport.Entry]
 
-    /// - Throws: for a pin whose key is not known, and for a key that Security.framework has no kind for.
+    /// - Throws: for a pin whose key is not known, and for a key for which Security.framework has no type.
     func text(isFragment: Bool) throws(CommandFailure) -> String {
         var evaluators: [String] = []
         for entry in entries {

@@ -5,7 +5,7 @@ import Holdfast
 import FoundationXML
 #endif
 
-/// Reads a network security configuration as far as pins are concerned: domains in each other inherit the pins above.
+/// Reads the pins of a network security configuration. Nested domains inherit the pins of the outer ones.
 enum AndroidReading {
     static func domains(
         in data: Data, _ losses: inout [PinExport.Loss], _ notes: inout [PinExport.Loss]
@@ -14,7 +14,7 @@ enum AndroidReading {
         let parser = XMLParser(data: data)
         parser.delegate = builder
         guard parser.parse(), builder.problem == nil, builder.isConfiguration else {
-            let reason = builder.problem ?? "is no network security configuration, or ends early"
+            let reason = builder.problem ?? "is not a network security configuration, or ends early"
             throw PinImport.failure("\(reason) (line \(parser.lineNumber))")
         }
         losses += builder.losses
@@ -27,10 +27,10 @@ enum AndroidReading {
 }
 
 private final class AndroidReader: NSObject, XMLParserDelegate {
-    /// A `domain-config` that is open.
+    /// A `domain-config` whose end was not read yet.
     private struct Config {
         var names: [(name: String, includesSubdomains: Bool)] = []
-        /// Its own set, which may be empty; nil where it inherits the one above.
+        /// Its own set, which may be empty; nil if it inherits the one above.
         var pins: PinSetElement?
         var children: [Config] = []
     }
@@ -40,7 +40,7 @@ private final class AndroidReader: NSObject, XMLParserDelegate {
         var expiration: String?
     }
 
-    /// More is no configuration but an attack on this program.
+    /// The deepest nesting. Anything deeper is not a configuration but an attack on this program.
     private static let deepest = 32
 
     private(set) var domains: [PinImport.Domain] = []
@@ -74,7 +74,7 @@ private final class AndroidReader: NSObject, XMLParserDelegate {
         default: break
         }
         if attributes["cleartextTrafficPermitted"] == "true" {
-            lose("\(path) cleartextTrafficPermitted", "a pin file says nothing of connections without TLS")
+            lose("\(path) cleartextTrafficPermitted", "a pin file says nothing about connections without TLS")
         }
     }
 
@@ -92,7 +92,7 @@ private final class AndroidReader: NSObject, XMLParserDelegate {
         case "pin" where !open.isEmpty: open[open.count - 1].pins?.hashes.append(value)
         case "domain-config":
             guard let config = open.popLast() else { break }
-            // The set of the outer one may stand behind the inner one.
+            // The outer configuration's set may come after the inner configuration.
             if open.isEmpty {
                 close(config, inheriting: PinSetElement())
             } else {
@@ -110,7 +110,7 @@ private final class AndroidReader: NSObject, XMLParserDelegate {
                 field: "domain \(name.quotedAddress)", name: name, includesSubdomains: includesSubdomains)
             domain.hashes = pins.hashes
             domain.expiration = pins.hashes.isEmpty ? nil : pins.expiration
-            // A more specific configuration without pins is not pinned, whatever stands above it.
+            // A more specific configuration without pins is not pinned, whatever the outer one says.
             domain.isException = pins.hashes.isEmpty
             domains.append(domain)
         }

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Pins as code, and for programs of the command line.
+/// Pins as code and for command-line programs.
 struct CodeText {
     let entries: [PinExport.Entry]
 
@@ -22,7 +22,8 @@ struct CodeText {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// For `curl --config`: a request for each host and port. The part is the value of `--pinnedpubkey`, a line a host.
+    /// For `curl --config`: a request for each host and port. A fragment is the value of `--pinnedpubkey`, one line per
+    /// host.
     func curl(isFragment: Bool) -> String {
         let requests = entries.flatMap { entry in
             let pins = entry.pins.map { "sha256//\($0.base64)" }.joined(separator: ";")
@@ -35,7 +36,8 @@ struct CodeText {
         return requests.joined(separator: isFragment ? "\n" : "\nnext\n") + "\n"
     }
 
-    /// Records that a zone file includes: usage 3 (the server's own), selector 1 (its key), matching type 1 (SHA-256).
+    /// DNS records for a zone file (RFC 6698): usage 3 (the server's own), selector 1 (its key), matching type 1
+    /// (SHA-256).
     var tlsa: String {
         entries.flatMap { entry in
             (entry.ports.isEmpty ? [443] : entry.ports).flatMap { port in
@@ -47,10 +49,10 @@ struct CodeText {
         }.joined()
     }
 
-    /// The file itself, so that nothing is lost on the way.
+    /// Swift code that contains the file itself, so that nothing is lost.
     static func swift(_ file: PinFile, _ annotations: PinAnnotations, isFragment: Bool) -> String {
         let json = String(decoding: file.json, as: UTF8.self)
-        // More of them than stand together in the text, so that nothing in it ends the literal or inserts anything.
+        // More number signs than the text has in a row, so that nothing in it ends the literal or inserts anything.
         let longest = json.split { $0 != "#" }.map(\.count).max() ?? 0
         let marks = String(repeating: "#", count: longest + 1)
         let literal = "\(marks)\"\"\"\n\(json)\"\"\"\(marks)"
@@ -73,7 +75,7 @@ struct CodeText {
 }
 
 extension [UInt8] {
-    /// Two lower-case digits an octet.
+    /// Two lower-case digits per octet.
     var hexadecimal: String {
         map { octet in
             let digits = String(octet, radix: 16)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Holdfast
 
-/// The forms in which a pin file is exported.
+/// The formats to which a pin file can be exported.
 enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
     case trustkit, ats, android, okhttp, curl, tlsa, alamofire, swift, json
 
@@ -11,7 +11,7 @@ enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
         swift (Holdfast), json (the pin file).
         """
 
-    /// What people call the system that reads it.
+    /// The name of the system that reads the format, for messages.
     var reader: String {
         switch self {
         case .trustkit: "TrustKit"
@@ -26,9 +26,9 @@ enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
     }
 
     var saysEverything: Bool { self == .swift || self == .json }
-    /// Until when pins count, to the day; then the system trusts as if there were none.
+    /// Whether it can say when pins expire, to the day. After that, the system trusts servers as if there were no pins.
     var saysExpiry: Bool { self == .trustkit || self == .android }
-    /// How far patterns of hosts can be said.
+    /// Whether it can express patterns of a scope.
     func says(_ scope: HostPattern.Scope) -> Bool {
         switch scope {
         case .exact: true
@@ -38,7 +38,7 @@ enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
     }
     var saysOneLabel: Bool { saysEverything || self == .okhttp }
     var saysPorts: Bool { self == .curl || self == .tlsa }
-    /// Whether a pin may be an issuer's at all.
+    /// Whether a pin may belong to an issuer.
     var matchesIssuers: Bool { [.trustkit, .ats, .android, .okhttp, .alamofire].contains(self) }
     var saysRoles: Bool { self == .ats }
     var saysReportOnly: Bool { self == .trustkit }

@@ -62,12 +62,12 @@ struct ImportCommand: AsyncParsableCommand {
     }
 }
 
-/// Says on standard error what the other side does not know.
+/// Reports on standard error what the other format cannot express.
 struct LossReport {
     let losses: [PinExport.Loss]
     let notes: [PinExport.Loss]
 
-    /// - Throws: when something is lost that may not be.
+    /// - Throws: if something would be lost and that is not allowed.
     func say(isAllowed: Bool) throws(CommandFailure) {
         for note in notes { Output.standard.complain("note: \(note.text)") }
         guard !losses.isEmpty else { return }
@@ -84,7 +84,7 @@ struct LossReport {
         for host in hosts { warn(ofNoBackupFor: host.description) }
     }
 
-    /// - Parameter subject: a host, or the files that pins are from.
+    /// - Parameter subject: a host, or the files from which the pins are.
     static func warn(ofNoBackupFor subject: String) {
         Output.standard.complain(
             "warning: \(SafeText.escapedLine(subject)) has no backup pin; when its key is lost every client is locked out"

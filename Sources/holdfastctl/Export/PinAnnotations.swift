@@ -1,12 +1,12 @@
 import Holdfast
 
-/// What is known of pins beside their hashes, where they were made from certificates and keys.
+/// What is known about pins in addition to their hashes, if they were made from certificates and keys.
 struct PinAnnotations {
-    /// A line about each, for people, which nothing in it ends.
+    /// A description of each pin for people, in one line without line breaks.
     var titles: [Pin: String] = [:]
-    /// The keys themselves: the DER of each SubjectPublicKeyInfo.
+    /// The keys themselves: the DER of each pin's SubjectPublicKeyInfo.
     var keys: [Pin: [UInt8]] = [:]
-    /// What must be known first of the pins of a host, a line each.
+    /// What a reader must know first about the pins of a host, one line each.
     var warnings: [HostPattern: String] = [:]
 
     /// The warnings as comments of code, each once.

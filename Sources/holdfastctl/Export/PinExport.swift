@@ -1,29 +1,29 @@
 import Foundation
 import Holdfast
 
-/// A pin file in another system's words, with a list of what that system cannot say.
+/// A pin file in another system's format, with a list of what that format cannot express.
 struct PinExport {
-    /// A host as another system is told about it.
+    /// A host as it is written for another system.
     struct Entry {
         let pattern: HostPattern
         let ports: [Int]
-        /// Distinct, in the order of the file.
+        /// Distinct pins, in the order of the file.
         let leaves: [Pin]
         let issuers: [Pin]
-        /// The last day for which the pins count, `yyyy-MM-dd`; the next day's midnight is where they end.
+        /// The day at whose first instant the pins end; nil if they do not expire.
         let lastDay: Day?
         let isEnforced: Bool
         let reportURL: String?
         var annotations = PinAnnotations()
 
-        /// What stands beside a pin for people.
+        /// The description of a pin, for people.
         func title(of pin: Pin) -> String? { annotations.titles[pin] }
-        /// The same with what must be known first, where there is no line of its own for that.
+        /// The description with the warning before it, for formats without a separate line for warnings.
         func comment(of pin: Pin) -> String? {
             let facts = [warning, title(of: pin)].compactMap(\.self)
             return facts.isEmpty ? nil : facts.joined(separator: " ")
         }
-        /// What the reader must know first.
+        /// What a reader must know first.
         var warning: String? { annotations.warnings[pattern] }
 
         var name: String { pattern.base.name }
@@ -34,14 +34,14 @@ struct PinExport {
 
     /// A day of the calendar in UTC.
     struct Day {
-        /// The first instant that is not of the pins' time any more.
+        /// The first instant at which the pins have ended.
         let end: Date
 
-        /// The day at whose beginning other systems stop to pin.
+        /// The day, `yyyy-MM-dd`, at whose beginning other systems stop pinning.
         var text: String { end.formatted(.iso8601.year().month().day()) }
     }
 
-    /// What is not said, by the path of the field.
+    /// Something that is not expressed, with the path of the field.
     struct Loss: Equatable {
         let field: String
         let what: String
@@ -53,12 +53,12 @@ struct PinExport {
     let format: ExportFormat
     private let annotations: PinAnnotations
     private(set) var entries: [Entry] = []
-    /// What clients would do otherwise than the file says.
+    /// Where clients would behave differently from what the file says.
     private(set) var losses: [Loss] = []
-    /// What is left out and changes nothing for a client.
+    /// What is left out without any effect on clients.
     private(set) var notes: [Loss] = []
 
-    /// - Parameter annotations: what is known of the pins beside the file.
+    /// - Parameter annotations: what is known about the pins in addition to the file.
     init(_ file: PinFile, as format: ExportFormat, annotations: PinAnnotations = PinAnnotations()) {
         self.file = file
         self.format = format
@@ -69,7 +69,7 @@ struct PinExport {
         findOverlaps()
     }
 
-    /// The text, as a whole file or as the part of one.
+    /// The text, as a whole file or as a fragment for one.
     func text(isFragment: Bool = false) throws(CommandFailure) -> String {
         switch format {
         case .trustkit: PropertyListText(entries: entries).trustKit(isFragment: isFragment)
@@ -85,15 +85,15 @@ struct PinExport {
         }
     }
 
-    /// Prints it; on standard error what it cannot say, and which hosts have no backup.
+    /// Prints the text; and on standard error what it cannot express, and which hosts have no backup.
     /// - Parameters:
     ///   - isLossy: whether something may be left out.
-    ///   - isNoting: whether what changes nothing for a client is named as well.
+    ///   - isNoting: whether losses without any effect on clients are reported as well.
     func print(isFragment: Bool, isLossy: Bool, isNoting: Bool) throws(CommandFailure) {
         let text = try text(isFragment: isFragment)
         try LossReport(losses: losses, notes: isNoting ? notes : []).say(isAllowed: isLossy)
         guard format.saysEverything || !entries.isEmpty else {
-            throw CommandFailure(.notTrusted, "\(format.reader) can say nothing of it")
+            throw CommandFailure(.notTrusted, "\(format.reader) can express nothing of it")
         }
         LossReport.warn(of: file.hostsWithoutBackup)
         for entry in entries where format == .trustkit && entry.pins.count < 2 {
@@ -168,7 +168,8 @@ struct PinExport {
         return true
     }
 
-    /// The pins that are written; fewer than the file has where all of them together would let more, or fewer, in.
+    /// The pins that are written. They are fewer than in the file if all of them together would accept more or fewer
+    /// servers.
     private mutating func chosen(
         _ pins: [PinFile.KeyPin], of host: PinFile.Host, at field: String
     ) -> (leaves: [Pin], issuers: [Pin]) {
@@ -183,7 +184,7 @@ struct PinExport {
             lose("\(field).require", "\(format.reader) is content with one pin; the issuer pins are left out")
             return (leaves, [])
         }
-        // A pin of both roles matches anywhere in a path, which is what these systems do with every pin.
+        // A pin with both roles matches anywhere in a path, which is how these systems treat every pin.
         let onlyIssuers = issuers.filter { !leaves.contains($0) }
         guard !onlyIssuers.isEmpty else { return (leaves, []) }
         guard format.matchesIssuers else {
@@ -217,7 +218,8 @@ struct PinExport {
         return Day(end: end)
     }
 
-    /// OkHttp adds the pins of all patterns that match a host; the file lets one entry decide.
+    /// Finds entries that overlap. OkHttp combines the pins of all patterns that match a host; in a pin file only one
+    /// entry decides.
     private mutating func findOverlaps() {
         guard format == .okhttp else { return }
         for (index, entry) in entries.enumerated() {
@@ -236,6 +238,6 @@ struct PinExport {
 }
 
 extension Pin {
-    /// The Base64 of a key's pin, as most systems write it.
+    /// The Base64 of a key's pin, without a prefix.
     var base64: String { String(description.dropFirst("sha256/".count)) }
 }

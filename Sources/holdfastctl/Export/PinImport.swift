@@ -1,14 +1,14 @@
 import Foundation
 import Holdfast
 
-/// A pin file made from another system's configuration, with a list of what a pin file cannot say.
+/// A pin file made from another system's configuration, with a list of what a pin file cannot express.
 struct PinImport {
     /// The systems whose configuration is read.
     enum Source: String, CaseIterable {
         case trustkit, ats, android
     }
 
-    /// For which certificates of a path imported pins count, where their system does not say.
+    /// The certificates of a path that imported pins are for, if their system does not say.
     enum Role: String, CaseIterable {
         case leaf, issuer, both
 
@@ -21,16 +21,16 @@ struct PinImport {
         }
     }
 
-    /// What another system says of a domain.
+    /// What another system says about a domain.
     struct Domain {
         let field: String
         let name: String
         let includesSubdomains: Bool
-        /// Hashes that count anywhere in a path.
+        /// Hashes that may match anywhere in a path.
         var hashes: [String] = []
         var leaves: [String] = []
         var issuers: [String] = []
-        /// `yyyy-MM-dd`; from its midnight on nothing is pinned.
+        /// The day, `yyyy-MM-dd`, from whose beginning nothing is pinned.
         var expiration: String?
         var isEnforced = true
         var reportURL: String?
@@ -40,13 +40,13 @@ struct PinImport {
 
     let role: Role
     private(set) var hosts: [PinFile.Host] = []
-    /// What the file cannot say.
+    /// What the file cannot express.
     var losses: [PinExport.Loss] = []
-    /// What is said in another way.
+    /// What the file expresses in another way.
     var notes: [PinExport.Loss] = []
 
     /// Reads a configuration.
-    /// - Parameter role: for which certificates the pins of a system without roles count.
+    /// - Parameter role: the certificates that pins are for if their system has no roles.
     init(_ data: Data, from source: Source, role: Role) throws(CommandFailure) {
         self.role = role
         let domains: [Domain]
@@ -102,7 +102,8 @@ struct PinImport {
         }
     }
 
-    /// A pin file cannot leave out a name under a pattern; it can leave the decision to standard validation.
+    /// Adds an exception. A pin file cannot exclude a name from a pattern, but it can leave the decision to standard
+    /// validation.
     private mutating func except(_ domain: Domain) throws(CommandFailure) {
         let parent: PinFile.Host
         let pattern: HostPattern
@@ -142,16 +143,17 @@ struct PinImport {
     static func failure(_ what: String) -> CommandFailure { CommandFailure(.invalidList, "the configuration \(what)") }
 }
 
-/// Reads property lists as far as pins are concerned.
+/// Reads the pins in property lists.
 private enum PropertyListReading {
     static func dictionary(in data: Data) throws(CommandFailure) -> [String: Any] {
-        // Foundation copies what a binary list shares: forty objects make 2^40. In XML nothing is shared.
+        // Foundation copies objects that a binary list shares, so forty objects can grow to 2^40. XML lists share
+        // nothing.
         guard !data.starts(with: Array("bplist".utf8)) else {
             throw PinImport.failure("is a binary property list; make XML of it with plutil -convert xml1 FILE")
         }
         guard let list = unsafe try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
             let dictionary = list as? [String: Any]
-        else { throw PinImport.failure("is no property list with a dictionary") }
+        else { throw PinImport.failure("is not a property list with a dictionary") }
         return dictionary
     }
 
@@ -162,11 +164,11 @@ private enum PropertyListReading {
         var read: [(name: String, content: [String: Any])] = []
         for (name, value) in domains {
             guard let content = value as? [String: Any] else {
-                throw PinImport.failure("\(key) \(name.quotedAddress) is no dictionary")
+                throw PinImport.failure("\(key) \(name.quotedAddress) is not a dictionary")
             }
             read.append((name, content))
         }
-        // A dictionary has no order, and the pin file is to be the same each time.
+        // A dictionary has no order, but the pin file should be the same each time.
         return read.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
@@ -195,7 +197,7 @@ private enum TrustKitReading {
                 domain.expiration = date.formatted(.iso8601.year().month().day())
             }
             domain.isEnforced = PropertyListReading.truth(content["TSKEnforcePinning"], default: true)
-            // The constant's value is the first; people write the second, which TrustKit does not know.
+            // The first is the constant's value. People also write the second, which TrustKit does not know.
             domain.isException = ["kSKExcludeSubdomainFromParentPolicy", "TSKExcludeSubdomainFromParentPolicy"]
                 .contains { PropertyListReading.truth(content[$0], default: false) }
             let urls = content["TSKReportUris"] as? [String] ?? []
@@ -236,7 +238,7 @@ private enum TransportSecurityReading {
     }
 
     private static func hashes(_ value: Any?) -> [String] {
-        // What is no hash becomes an empty one, which is an error that names the domain.
+        // Anything other than a hash becomes an empty one, which leads to an error that names the domain.
         (value as? [[String: Any]] ?? []).map { $0["SPKI-SHA256-BASE64"] as? String ?? "" }
     }
 }

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Pins in property lists of Apple's applications.
+/// Pins in property lists of applications for Apple's platforms.
 struct PropertyListText {
     let entries: [PinExport.Entry]
 
@@ -24,7 +24,7 @@ struct PropertyListText {
                 ]
                 lines.append("    </array>")
             }
-            // Without it TrustKit reports to its makers.
+            // Without this key TrustKit reports to its makers.
             return lines + ["    <key>TSKDisableDefaultReportUri</key>", "    <true/>", "</dict>"]
         }
         return list("TSKConfiguration", "TSKPinnedDomains", domains, isFragment)
@@ -60,7 +60,7 @@ struct PropertyListText {
         return (isFragment ? part : Self.whole(part)).map { $0 + "\n" }.joined()
     }
 
-    /// The file that a part belongs into.
+    /// A whole file around a fragment.
     private static func whole(_ part: [String]) -> [String] {
         [
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",

@@ -1,4 +1,4 @@
-/// Texts of others inside XML.
+/// Writes other people's texts into XML.
 enum XMLText {
     /// The content of an element.
     static func escaped(_ text: String) -> String {
@@ -10,7 +10,7 @@ enum XMLText {
     /// Two hyphens end a comment or break it (XML 1.0 2.5), and names come from strangers.
     static func comment(_ text: String) -> String {
         var safe = String.UnicodeScalarView()
-        // Scalars, since a hyphen and what Unicode joins to it are one character that is not "-".
+        // It works on scalars: a hyphen with a combining character is one `Character` that is not equal to "-".
         for scalar in text.unicodeScalars {
             if scalar == "-", safe.last == "-" { safe.append(" ") }
             safe.append(scalar)

@@ -3,17 +3,17 @@ import Holdfast
 
 /// Lets one command at a time change a file; others wait, for a while.
 enum ChangeLock {
-    /// The file beside a file that is locked for it: of its owner alone, since whoever can open a file can lock it. A link
-    /// has the lock of what it leads to.
+    /// The lock file beside a file. Only its owner can open it, because anyone who can open a file can lock it. A
+    /// symbolic link shares the lock of the file that it leads to.
     static func file(for link: URL) -> URL {
         let file = link.resolvingSymlinksInPath()
         return file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).lock")
     }
 
-    /// Waits for the lock, and says so where that takes longer than a moment.
+    /// Waits for the lock, and reports it if that takes longer than a moment.
     /// - Parameters:
-    ///   - url: the file that is to be changed, in a folder that is there.
-    ///   - path: the same, as messages name it.
+    ///   - url: the file to change. Its folder must exist.
+    ///   - path: the file's name for messages.
     static func on(
         _ url: URL, for path: String, limit: Duration = FileLock.usualLimit
     ) throws(CommandFailure) -> FileLock {

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// Recognises files that people have and that no verb reads, and knows the one command that converts each.
+/// Recognizes files that people have but no verb reads, and knows the command that converts each of them.
 struct ForeignFile {
     /// What the verb looks for in a file.
     enum Purpose {
@@ -20,13 +20,13 @@ struct ForeignFile {
         kind = Self.kind(of: data)
     }
 
-    /// - Throws: where it is one of them; what it is and the command, and nothing of its content.
+    /// - Throws: if it is such a file. The error says what it is and gives the command, but shows none of its content.
     func refuse(wanting purpose: Purpose) throws(CommandFailure) {
         guard let kind else { return }
         throw CommandFailure(.unreadableFile, "\(path) \(text(kind, purpose))")
     }
 
-    /// What to do about a key that is encrypted, where no password is asked for.
+    /// The error for an encrypted key, for verbs that do not ask for a password.
     static func encryptedKey(_ path: String, wanting purpose: Purpose) -> CommandFailure {
         let file = quoted(path)
         return CommandFailure(
@@ -70,7 +70,7 @@ struct ForeignFile {
         if data.first == 0x30 { return derKind(Array(data.prefix(40))) }
         if openSSHPrefixes.contains(where: { data.starts(with: $0.utf8) }) { return .openSSHPublicKey }
         let labels = PEMBlocks.read(data).map(\.label)
-        // What can be read beside another thing is read, and the other thing named as skipped.
+        // If the file also has blocks that can be read, they are read, and the other blocks are reported as skipped.
         guard labels.allSatisfy({ foreignLabels.contains($0) }) else {
             return labels.contains("TRUSTED CERTIFICATE") ? .trustedCertificate : nil
         }
@@ -90,8 +90,8 @@ struct ForeignFile {
         "ssh-rsa ", "ssh-ed25519 ", "ssh-dss ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-",
     ]
 
-    /// Behind the head of the outermost SEQUENCE: PFX begins with its version 3 (RFC 7292 4), ContentInfo with the
-    /// identifier of signed data (RFC 2315 14).
+    /// Recognizes DER by what follows the header of the outermost SEQUENCE: PFX begins with its version 3 (RFC 7292 4),
+    /// and ContentInfo with the identifier of signed data (RFC 2315 14).
     private static func derKind(_ head: [UInt8]) -> Kind? {
         guard head.count > 2 else { return nil }
         let lengthOctets = head[1] < 0x80 ? 1 : 1 + Int(head[1] & 0x7F)
@@ -100,7 +100,7 @@ struct ForeignFile {
         return content.starts(with: [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2]) ? .pkcs7(isDER: true) : nil
     }
 
-    /// The name as a shell takes it.
+    /// The path, quoted for a shell.
     static func quoted(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy { octet in
             switch octet {

@@ -5,7 +5,7 @@ import HoldfastAsyncHTTPClient
 
 /// A document that an argument names: a file, a URL, or standard input as `-`.
 struct InputDocument: Sendable {
-    /// As it is called in messages: the argument without what may be a secret.
+    /// The name for messages: the argument without any part that may be secret.
     let name: String
     private let url: URL?
 
@@ -21,12 +21,12 @@ struct InputDocument: Sendable {
             throw CommandFailure(
                 .wrongUsage, "expected a file, - or an https URL of a document without user name and password")
         }
-        // What follows the question mark may be a token.
+        // The query may be a secret token.
         name = String(text.prefix { $0 != "?" && $0 != "#" })
         self.url = url
     }
 
-    /// - Parameter argument: as messages call it.
+    /// - Parameter argument: the argument's name for messages.
     static func validate(_ text: String, _ argument: String) throws(ValidationError) {
         do throws(CommandFailure) {
             _ = try InputDocument(text)
@@ -35,12 +35,12 @@ struct InputDocument: Sendable {
         }
     }
 
-    /// Reads the file, or downloads what the URL names from a server that has to be trusted.
+    /// Reads the file, or downloads the URL from a server, which must be trusted.
     /// - Parameters:
-    ///   - maximumBytes: more of them is an error.
-    ///   - timeout: seconds for a download.
-    ///   - proxies: pass a download on.
-    ///   - anchors: what servers are trusted by; asked for where one is.
+    ///   - maximumBytes: the most bytes that are accepted.
+    ///   - timeout: how many seconds a download may take.
+    ///   - proxies: the proxies for downloads.
+    ///   - anchors: the trusted authorities; only a download asks for them.
     func content(
         maximumBytes: Int, timeout: Int, through proxies: () throws(CommandFailure) -> ProxySettings,
         anchors: () async throws(CommandFailure) -> TrustAnchors

@@ -1,18 +1,19 @@
 import Foundation
 import Holdfast
 
-/// What an argument names to be read: a file, or standard input as `-`.
+/// Reads what an argument names: a file, or standard input as `-`.
 enum InputFile {
-    /// The name of standard input and output, in the place of a file's.
+    /// The name for standard input or output instead of a file.
     static let standard = "-"
 
-    /// Longer than anything that any verb reads.
+    /// The most bytes of standard input; more than any verb reads.
     private static let maximumBytes = 64 << 20
 
-    /// Read once: several arguments may name it, and a key stands with its certificate in one file.
+    /// The content of standard input. It is read only once, because several arguments may name it, for example a key
+    /// and its certificate in one file.
     private static let standardInput = Lock<Data?>(nil)
 
-    /// - Throws: where it cannot be read, or is longer than what is asked for can be.
+    /// - Throws: if it cannot be read, or is too long.
     static func content(of path: String, maximumBytes: Int) throws(CommandFailure) -> Data {
         guard path != standard else {
             let data = try standardContent()
@@ -30,7 +31,7 @@ enum InputFile {
         }
     }
 
-    /// Every certificate of a file that is about nothing else.
+    /// Reads all certificates of a file, which must have at least one.
     static func certificates(of path: String) throws(CommandFailure) -> [X509Certificate] {
         let data = try content(of: path, maximumBytes: CertificateFile.maximumBytes)
         try ForeignFile(data, path: path).refuse(wanting: .certificate)

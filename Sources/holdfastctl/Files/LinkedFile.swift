@@ -1,11 +1,11 @@
 import Foundation
 
-/// What symbolic links lead to, whether it is there or not: a file is replaced there, and the link stays.
+/// Finds the file that symbolic links lead to, whether it exists or not. That file is replaced, and the links stay.
 enum LinkedFile {
-    /// As many as the kernel follows.
+    /// The most links that are followed; the kernel has the same limit.
     private static let maximumLinks = 40
 
-    /// - Throws: where links lead in a circle.
+    /// - Throws: if the links form a loop.
     static func target(of path: String) throws(CommandFailure) -> URL {
         var file = path
         for _ in 0..<maximumLinks {
@@ -13,7 +13,8 @@ enum LinkedFile {
             guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: file) else {
                 return URL(fileURLWithPath: resolved(folder)).appending(path: (file as NSString).lastPathComponent)
             }
-            // As text: a `..` goes up from where the kernel is then, which after a link is not what stands before it.
+            // The path is joined as text: for the kernel, a `..` after a link goes up from the link's target, not from
+            // the name before it.
             file = next.hasPrefix("/") ? next : "\(folder)/\(next)"
         }
         throw CommandFailure(.unwritableFile, "\(path) cannot be written: its links lead in a circle")

@@ -1,12 +1,12 @@
 import Foundation
 import Holdfast
 
-/// The pin files that arguments name.
+/// Reads the pin files that arguments name.
 enum PinFileReading {
     /// Reads a pin file, or says what the file is instead.
     /// - Parameters:
-    ///   - name: as messages call it.
-    ///   - remedies: what to do about other documents, for verbs that read them as well.
+    ///   - name: the file's name for messages.
+    ///   - remedies: what to do with other kinds of documents, for verbs that read those as well.
     static func pinFile(
         _ data: Data, named name: String, remedies: [DocumentKind: String] = [:]
     ) throws(CommandFailure) -> PinFile {
@@ -14,11 +14,11 @@ enum PinFileReading {
             return try PinFile(json: data)
         } catch {
             let kind = DocumentKind(data)
-            // Other programs put certificates into the same envelope.
+            // Other programs put certificates into the same CMS envelope.
             if kind != .trustServerDocument { try ForeignFile(data, path: name).refuse(wanting: .certificate) }
-            guard kind != .pinFile else { throw CommandFailure(.invalidList, "\(name) is no pin file: \(error)") }
+            guard kind != .pinFile else { throw CommandFailure(.invalidList, "\(name) is not a pin file: \(error)") }
             let remedy = remedies[kind].map { ": \($0)" } ?? ""
-            throw CommandFailure(.invalidList, "\(name) is no pin file, it looks like \(kind.description)\(remedy)")
+            throw CommandFailure(.invalidList, "\(name) is not a pin file, it looks like \(kind.description)\(remedy)")
         }
     }
 }

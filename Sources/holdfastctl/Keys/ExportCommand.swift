@@ -15,12 +15,12 @@ struct ExportCommand: AsyncParsableCommand {
         discussion: """
             With a pin file: prints the whole file that the other system loads, for all its hosts, or with --fragment \
             the part that goes into an existing file. Anything that the system cannot express is an error, unless \
-            --lossy is given; it is named either way. What makes no difference to a client, such as the state of a \
-            pin, is named as well.
+            --lossy is given; it is named either way. Anything that makes no difference to a client, such as the state \
+            of a pin, is named as well.
 
-            With --key: prints the public key of a private key that signs pins, Base64 of the X9.63 form, 65 octets: \
-            what CertStoreConfiguration(publicKey:) and verify take. Of an Ed25519 key of a repository it is Base64 of \
-            the 32 octets.
+            With --key: prints the public key of a private key that signs pins, as Base64 of the X9.63 form, 65 \
+            octets, which CertStoreConfiguration(publicKey:) and verify take. For an Ed25519 key of a repository it is \
+            Base64 of the 32 octets.
 
             EXAMPLES
               holdfastctl export bank.pins.json --format android \\
@@ -29,8 +29,8 @@ struct ExportCommand: AsyncParsableCommand {
               holdfastctl export --key signer.pem
               holdfastctl export --key signer.pem --password-file secret.txt > signer.pub
 
-            Exit codes: 0 success, 1 the system cannot say it or the file is no pin file, 2 wrong usage, 3 a file could \
-            not be read.
+            Exit codes: 0 success, 1 the system cannot express it or the file is not a pin file, 2 wrong usage, 3 a \
+            file could not be read.
 
             With --json and --key one object is printed: publicKey.
             """)
@@ -69,13 +69,13 @@ struct ExportCommand: AsyncParsableCommand {
             }
             return
         }
-        guard format != nil else { throw ValidationError("Say for whom with --format.") }
+        guard format != nil else { throw ValidationError("Name the format with --format.") }
         guard !json, password.isEmpty else { throw ValidationError("--json and passwords go with --key.") }
     }
 
     func run() async throws {
         if let path, let format { return try export(path, as: format) }
-        // Of every kind that keygen makes, repositories' Ed25519 included.
+        // Every kind of key that keygen makes, including Ed25519 for repositories.
         let path = key ?? ""
         guard let text = try RepositoryKeyFile(path: path).signing(password).publicKeyText else {
             throw CommandFailure(
@@ -101,15 +101,15 @@ struct ExportPrivateCommand: AsyncParsableCommand {
         usage: "holdfastctl export-private --key <file> [<options>]",
         discussion: """
             Prints what WultraSSLPinning's tool prints and its server takes: Base64 of the key's number as a signed \
-            big-endian integer, 31 to 33 octets. Whoever reads it can sign pins: let it go into a pipe or a file of \
-            yours alone. On a terminal it asks first.
+            big-endian integer, 31 to 33 octets. Anyone who reads it can sign pins, so send it into a pipe, or into a \
+            file that only you can read. On a terminal it asks first.
 
             EXAMPLES
               holdfastctl export-private --key signer.pem --password-file secret.txt | \\
                 server-setup
               (umask 077; holdfastctl export-private --key signer.pem > signer.number)
 
-            Exit codes: 0 success, 2 wrong usage or the answer was no, 3 the key could not be read.
+            Exit codes: 0 success, 2 wrong usage or not confirmed, 3 the key could not be read.
             """)
 
     @OptionGroup

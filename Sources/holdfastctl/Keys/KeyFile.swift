@@ -4,13 +4,13 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// Private keys in files: for their owner only.
+/// A private key in a file that only its owner can read.
 struct KeyFile {
     let path: String
 
     private static let maximumBytes = 65_536
 
-    /// Reads a key, asking for its password where it has one.
+    /// Reads a key, and asks for its password if it is encrypted.
     func read(_ passwords: PasswordOptions) throws(CommandFailure) -> SigningKey {
         let data = try Self.content(of: path)
         try ForeignFile(data, path: path).refuse(wanting: .privateKey)
@@ -30,9 +30,9 @@ struct KeyFile {
         }
     }
 
-    /// Makes the file, with mode 0600; one that is there stays.
+    /// Creates the file with mode 0600. An existing file is not overwritten.
     ///
-    /// `-` is standard output; a terminal only where somebody says so.
+    /// `-` means standard output. If that is a terminal, somebody has to confirm it.
     func create(_ pem: String) throws(CommandFailure) {
         guard path != InputFile.standard else {
             try TerminalPrompt.confirmPrinting("a private key")
@@ -50,7 +50,7 @@ struct KeyFile {
             try handle.synchronize()
             try handle.close()
         } catch {
-            // Half a key is none, and in the way of the next attempt.
+            // Half a key is useless, and would stop the next attempt.
             try? FileManager.default.removeItem(atPath: path)
             throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(AtomicFile.reason(error, at: path))")
         }
@@ -65,9 +65,9 @@ struct KeyFile {
             .unwritableFile, "\(path) is there already, and a key that is overwritten is gone: name another file")
     }
 
-    /// Says so where others than the owner may read or write a secret.
+    /// Warns if anyone other than the owner may read or write a secret.
     static func warnIfLoose(_ path: String) {
-        // A pipe of the shell's has a mode that says nothing.
+        // The mode of a shell's pipe means nothing.
         guard
             let attributes = try? FileManager.default.attributesOfItem(
                 atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path),
@@ -90,14 +90,14 @@ struct KeyFile {
     static func reason(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }
 
-/// The public key of a signer, as people give it: its Base64, or a file with that or with a public key in PEM.
+/// The public key of a signer as an argument: its Base64, or a file with that or with a public key in PEM.
 enum PublicKeyArgument {
     static let help = "The signer's public key: the Base64 that holdfastctl export prints, or a file that has it."
 
     static func key(_ text: String) throws -> DocumentPublicKey {
         if let key = try? DocumentPublicKey(base64: text) { return key }
         guard text == InputFile.standard || FileManager.default.fileExists(atPath: text) else {
-            // Says what is wrong with the Base64.
+            // This throws an error that says what is wrong with the Base64.
             return try DocumentPublicKey(base64: text)
         }
         let content = try KeyFile.content(of: text)
@@ -114,7 +114,7 @@ enum PublicKeyArgument {
         case .failure(let problem): throw CommandFailure(.wrongUsage, "\(text) cannot be read: \(problem.text)")
         case .success(let der):
             guard let key = try? P256.Signing.PublicKey(derRepresentation: der) else {
-                throw CommandFailure(.wrongUsage, "\(text) has a public key that is none of P-256")
+                throw CommandFailure(.wrongUsage, "\(text) has a public key that is not on P-256")
             }
             return try DocumentPublicKey(x963: Array(key.x963Representation))
         }

@@ -14,18 +14,19 @@ struct KeygenCommand: AsyncParsableCommand {
             """,
         discussion: """
             Makes a P-256 key and writes it as PKCS #8 in PEM, encrypted with a password (PBES2, AES-128-CBC, PBKDF2 \
-            with HMAC-SHA-256), which openssl and WultraSSLPinning's tool read as well. The password is asked for \
-            unless an option names it. The file is made with mode 0600; one that is there already is never overwritten. \
-            With -o - the private key goes to standard output, and the public key to standard error.
+            with HMAC-SHA-256), which openssl and WultraSSLPinning's tool read as well. The command asks for the \
+            password unless an option names it. The file is created with mode 0600, and an existing file is never \
+            overwritten. With -o - the private key goes to standard output, and the public key to standard error.
 
             The public key, Base64 of its X9.63 form, goes into the app: CertStoreConfiguration(publicKey:).
 
-            With --kind ed25519 it is an Ed25519 key, for the roles of a repository (holdfastctl repository); the \
-            public key is Base64 of its 32 octets. Lists are signed with P-256 alone.
+            With --kind ed25519 it makes an Ed25519 key, for the roles of a repository (holdfastctl repository); the \
+            public key is Base64 of its 32 octets. Lists are signed only with P-256.
 
-            With --tls it is the key of a server, for the day on which the key in use is lost: beside it stands the \
-            request with which an authority makes a certificate for it (PKCS #10), and its pin is printed, which \
-            clients need long before that day. Keep key and request where the server cannot lose them.
+            With --tls it makes a backup key for a server, for the day when the key in use is lost. Beside the key it \
+            writes the request (PKCS #10) with which an authority makes a certificate for it, and it prints the key's \
+            pin, which clients need long before that day. Keep the key and the request where the server cannot lose \
+            them.
 
             EXAMPLES
               holdfastctl keygen -o signer.pem
@@ -37,7 +38,7 @@ struct KeygenCommand: AsyncParsableCommand {
               holdfastctl keygen --tls '*.example.com' --tls example.com -o backup.key \\
                 --request backup.csr
 
-            Exit codes: 0 success, 2 wrong usage, 3 the file could not be made.
+            Exit codes: 0 success, 2 wrong usage, 3 the file could not be written.
 
             With --json one object is printed: file, encrypted, and publicKey with keyID, under which a repository lists \
             the key, or with --tls request and pin.
@@ -52,17 +53,17 @@ struct KeygenCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The file of the request; beside the key, with the ending .csr, if it is not given.", valueName: "file"),
+            "The file of the request; by default beside the key, with the ending .csr.", valueName: "file"),
         completion: .file(extensions: ["csr"]))
     var request: String?
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("The file to make.", valueName: "file"),
+        name: .shortAndLong, help: ArgumentHelp("The file to create.", valueName: "file"),
         completion: .file(extensions: ["pem"]))
     var output: String
 
     @Option(
-        help: ArgumentHelp("The kind of key: p-256, or ed25519 for a repository alone.", valueName: "kind"))
+        help: ArgumentHelp("The kind of key: p-256, or ed25519, which is only for a repository.", valueName: "kind"))
     var kind = TUFSigningKey.Kind.p256
 
     @Flag(name: .customLong("no-password"), help: "Write the key without encryption.")
@@ -111,14 +112,14 @@ struct KeygenCommand: AsyncParsableCommand {
         }
     }
 
-    /// Beside the key.
+    /// The file of the request; by default beside the key.
     private var requestFile: String {
         request ?? URL(fileURLWithPath: output).deletingPathExtension().appendingPathExtension("csr").relativePath
     }
 
     func run() async throws {
         let file = KeyFile(path: output)
-        // Before anybody thinks of a password.
+        // Check this before anybody is asked for a password.
         try file.requireAbsence()
         if !tls.isEmpty { try KeyFile(path: requestFile).requireAbsence() }
         guard kind == .p256 else { return try makeRepositoryKey(file) }
@@ -141,14 +142,14 @@ struct KeygenCommand: AsyncParsableCommand {
         do {
             try KeyFile(path: requestFile).create(try draft.pem(signedBy: key))
         } catch {
-            // A key without its request is in the way of the next attempt.
+            // A key without its request would stop the next attempt.
             if output != InputFile.standard { try? FileManager.default.removeItem(atPath: output) }
             throw error
         }
         try tell(Report(file: output, request: requestFile, pin: pin, encrypted: !withoutPassword), pin)
     }
 
-    /// Of a kind that signs repositories and nothing else.
+    /// Makes a key of a kind that can sign only repositories.
     private func makeRepositoryKey(_ file: KeyFile) throws {
         let key = TUFSigningKey(kind)
         let pem = withoutPassword ? key.pem : try key.pem(password: try password.password(for: output, repeating: true))

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A private key given where the name of its file belongs, for example from a secret of a build server. Errors repeat
-/// what they are about, and logs keep them.
+/// Recognizes a private key that was given instead of its file's name, for example from a build server's secret. It
+/// must be refused early, because errors repeat their subject, and logs keep errors.
 enum PrivateKeyArgument {
     static let message =
         "an argument is a private key itself, and everybody on this machine can read arguments: name the file that has it"
 
-    /// Whether an argument, or the value in it, is a private key: PEM, or the Base64 of its DER.
+    /// Whether an argument, or the value after its `=`, is a private key: PEM, or the Base64 of its DER.
     static func isOne(_ argument: String) -> Bool {
         guard !argument.contains("PRIVATE KEY-----") else { return true }
         var value = argument[...]

@@ -10,7 +10,7 @@ struct PrivateKeyReader {
         let reason: String
     }
 
-    /// The SubjectPublicKeyInfo that a certificate with this key has.
+    /// The SubjectPublicKeyInfo of a certificate with this key.
     let publicKey: SubjectPublicKeyInfo
 
     init(der: [UInt8]) throws(Failure) {
@@ -23,7 +23,7 @@ struct PrivateKeyReader {
         }
     }
 
-    /// EncryptedPrivateKeyInfo (RFC 5958 3): an algorithm and octets, nothing else.
+    /// Whether it is an EncryptedPrivateKeyInfo (RFC 5958 3): exactly an algorithm and octets.
     static func isEncrypted(_ der: [UInt8]) -> Bool {
         let parts = try? DER.sequence(try DER.parse(der), identifier: .sequence) { fields -> [ASN1Identifier] in
             var found: [ASN1Identifier] = []
@@ -74,7 +74,7 @@ struct PrivateKeyReader {
         case Self.rsaEncryption:
             return try rsa(key)
         case Self.rsassaPSS:
-            // Its certificates say that the key is for PSS alone, and the pin hashes what they say.
+            // Certificates for this key say that it is only for PSS, and the pin hashes what they say.
             let key = try _RSA.Signing.PrivateKey(unsafeDERRepresentation: key)
             let bits = ASN1BitString(bytes: Array(key.publicKey.pkcs1DERRepresentation)[...])
             var writer = DER.Serializer()
@@ -123,7 +123,7 @@ struct PrivateKeyReader {
         }
     }
 
-    /// RFC 5915 3 fixes the length, but some tools leave leading zeros out.
+    /// RFC 5915 3 fixes the length, but some tools omit leading zeros.
     private static func padded(_ scalar: ArraySlice<UInt8>, to length: Int) -> [UInt8] {
         Array(repeating: 0, count: max(0, length - scalar.count)) + scalar
     }

@@ -27,16 +27,16 @@ struct ListShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Print the entries of a list, with or without verifying it.",
         discussion: """
-            Without --key the list is read as strictly as clients read it, but no signature is looked at; verify is \
-            the verb that answers whether clients accept a list.
+            Without --key the list is read as strictly as clients read it, but no signature is verified. To find out \
+            whether clients accept a list, use verify.
 
             EXAMPLES
               holdfastctl list show pins.json
               holdfastctl list show pins.json --key signer.pub --json
 
-            Exit codes: 0 success, 1 the list is none or does not verify, 2 wrong usage, 3 it could not be read.
+            Exit codes: 0 success, 1 it is not a list or does not verify, 2 wrong usage, 3 it could not be read.
 
-            With --json one object is printed, with the fields of verify but outcome.
+            With --json one object is printed, with the fields of verify except outcome.
             """)
 
     @Argument(help: ArgumentHelp("The list.", valueName: "list"), completion: .file(extensions: ["json"]))
@@ -59,17 +59,17 @@ struct ListShowCommand: AsyncParsableCommand {
         do {
             report = try read(data, now: SystemWallClock().now)
         } catch let error as CommandFailure {
-            throw CommandFailure(error.code, "\(list) is no list of fingerprints: \(error.message)")
+            throw CommandFailure(error.code, "\(list) is not a list of fingerprints: \(error.message)")
         } catch {
             throw CommandFailure(
-                .invalidList, "\(list) is no list of fingerprints: \(ForeignErrorText.whole(error))")
+                .invalidList, "\(list) is not a list of fingerprints: \(ForeignErrorText.whole(error))")
         }
         if json {
             try output.json(report)
             return
         }
         report.print(to: output)
-        if !report.verified { output.line("Signatures were not looked at: holdfastctl verify does that.", .faint) }
+        if !report.verified { output.line("Signatures were not verified: holdfastctl verify does that.", .faint) }
     }
 
     private func read(_ data: Data, now: Date) throws -> PinListReport {
@@ -94,8 +94,8 @@ struct ListPruneCommand: AsyncParsableCommand {
         commandName: "prune",
         abstract: "Remove the expired entries from a list.",
         discussion: """
-            The list is verified first, and no private key is needed: what stays keeps its signature. A list of which \
-            nothing would be left is not written, since clients refuse one without entries.
+            The list is verified first, and no private key is needed: the remaining entries keep their signatures. If \
+            no entry would remain, the list is not written, because clients refuse a list without entries.
 
             EXAMPLES
               holdfastctl list prune pins.json --key signer.pub
@@ -121,7 +121,7 @@ struct ListPruneCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemWallClock().now
-        // An entry counts to the end of the second of its expiry.
+        // An entry is valid up to and including the second of its expiration.
         let second = Date(wholeSeconds: now.wholeSeconds)
         var removed: [FingerprintEntry] = []
         let change = try PinListFile(list).update(signedBy: try key.get(), creating: false) { draft in
@@ -133,7 +133,7 @@ struct ListPruneCommand: AsyncParsableCommand {
     }
 }
 
-/// What was taken out of a list; its fields are those of the JSON object.
+/// What was removed from a list. Its fields are those of the JSON object.
 struct ListRemoval: Encodable {
     let file: String
     let removed: [PinListReport.Entry]

@@ -10,11 +10,12 @@ struct ListRemoveCommand: AsyncParsableCommand {
         abstract: "Remove the entries of a name or of a certificate from a list.",
         usage: "holdfastctl list remove <list> <name | fingerprint> ... --key <public>",
         discussion: """
-            The list is verified first, and no private key is needed: what stays keeps its signature.
+            The list is verified first, and no private key is needed: the remaining entries keep their signatures.
 
-            Clients refuse a list that has no entry for a name of which they have live entries: connections to that \
-            host would have no pins. So the last live entry of a name stays unless --retire is given, for a host that \
-            is gone. Clients then keep its old entry until the app forces the list, or until the entry expires.
+            Clients refuse a list that has no entry for a name for which they have live entries, because connections \
+            to that host would have no pins. So the last live entry of a name stays, unless --retire is given for a \
+            host that no longer exists. Clients then keep its old entry until the app forces the list, or until the \
+            entry expires.
 
             EXAMPLES
               holdfastctl list remove pins.json old.example.com --key signer.pub --retire
@@ -32,7 +33,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Names as the list has them, and SHA-256 of certificates in hexadecimal or Base64.",
+            "Names as in the list, and the SHA-256 of certificates in hexadecimal or Base64.",
             valueName: "name | fingerprint"))
     var subjects: [String]
 
@@ -51,7 +52,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemWallClock().now
-        // An entry counts to the end of the second of its expiry.
+        // An entry is valid up to and including the second of its expiration.
         let second = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
         var removed: [FingerprintEntry] = []
         var orphans: [String] = []

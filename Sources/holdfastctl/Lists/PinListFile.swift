@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// A signed list in a file, changed by one command at a time and replaced as a whole.
+/// A signed list in a file. One command at a time changes it, and replaces it as a whole.
 struct PinListFile {
     /// What a change did.
     struct Change {
@@ -14,14 +14,14 @@ struct PinListFile {
 
     let path: String
 
-    /// What readers take by default.
+    /// The limits that clients have by default.
     private static let limits = DocumentLimits()
 
     init(_ path: String) {
         self.path = path
     }
 
-    /// What the file holds, which may be no list.
+    /// The content of the file, which need not be a list.
     func data() throws(CommandFailure) -> Data {
         let data = try Self.data(of: path)
         try ForeignFile(data, path: path).refuse(wanting: .certificate)
@@ -29,14 +29,15 @@ struct PinListFile {
     }
 
     private static func data(of path: String) throws(CommandFailure) -> Data {
-        // One byte more, so that the reader of the list says what is wrong with it.
+        // One byte more than allowed, so that the reader of the list reports what is wrong.
         try KeyFile.content(of: path, maximumBytes: limits.bytes + 1)
     }
 
-    /// Reads the list, has it changed, and writes it if it is another; on any error the file stays as it is.
+    /// Reads the list, lets `body` change it, and writes it if it differs. If there is any error, the file stays as it
+    /// is.
     /// - Parameters:
-    ///   - key: who signed what is there, and what is written.
-    ///   - creating: whether the file may be made.
+    ///   - key: the key that signed the existing list, and that signs the new one.
+    ///   - creating: whether the file may be created.
     ///   - body: changes the entries and writes the document.
     func update(
         signedBy key: DocumentPublicKey, creating: Bool, _ body: (inout PinListDraft) throws -> Data
@@ -57,7 +58,7 @@ struct PinListFile {
         return Change(before: before, after: draft.entries, isNew: isNew)
     }
 
-    /// From standard input to standard output.
+    /// Changes a list from standard input, and writes it to standard output.
     private func filter(
         signedBy key: DocumentPublicKey, _ body: (inout PinListDraft) throws -> Data
     ) throws -> Change {
@@ -69,7 +70,7 @@ struct PinListFile {
         return Change(before: before, after: draft.entries, isNew: false)
     }
 
-    /// Where what was done is told: standard output may have the list.
+    /// Where to report what was done: on standard error if standard output gets the list.
     var tells: Output { path == InputFile.standard ? Output(usesColour: false, isForErrors: true) : Output.standard }
 
     private func read(_ data: Data, signedBy key: DocumentPublicKey) throws -> PinListDraft {
@@ -82,7 +83,7 @@ struct PinListFile {
         }
     }
 
-    /// No list is published that its readers would refuse.
+    /// Checks the list as a client does, so that no list is published that clients would refuse.
     private func check(_ document: Data, _ key: DocumentPublicKey) throws {
         let list: FingerprintList
         do throws(DocumentError) {
@@ -97,8 +98,8 @@ struct PinListFile {
     }
 
     private func write(_ document: Data, to file: URL) throws {
-        // It is for the public, and stays as it was where somebody has thought otherwise: a web server that may read it
-        // by its group must be able to go on.
+        // The list is public, so the default mode lets everybody read it. An existing file keeps its mode and owner, so
+        // that a web server that reads it through its group can still do so.
         let old = try? FileManager.default.attributesOfItem(atPath: file.path)
         let isFile = old?[.type] as? FileAttributeType == .typeRegular
         let mode = isFile ? (old?[.posixPermissions] as? NSNumber)?.intValue : nil

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What there is to say about a list; its fields are those of the JSON objects.
+/// A report on a list. Its fields are those of the JSON objects.
 struct PinListReport: Encodable {
     struct Entry: Encodable {
         enum State: String, Encodable {
@@ -12,11 +12,11 @@ struct PinListReport: Encodable {
         let state: State
         let name: String
         let fingerprint: String
-        /// Unix seconds, as it was signed.
+        /// The expiration in Unix seconds, as it was signed.
         let expires: Int64
-        /// The same, ISO 8601.
+        /// The expiration in ISO 8601.
         let expiryDate: String
-        /// Whole days until then; negative after it.
+        /// Whole days until then; negative after that.
         let daysLeft: Int
         /// Absent for the server's own certificate.
         let depth: Int?
@@ -31,21 +31,21 @@ struct PinListReport: Encodable {
             depth = entry.depth == 0 ? nil : entry.depth
         }
 
-        /// When it expires, in the words that certificates have.
+        /// When it expires, in the same words as for certificates.
         var remaining: String { CertificateReport.remaining(daysLeft) }
     }
 
     let file: String
-    /// The time for which the entries were judged, ISO 8601.
+    /// The time at which the entries were checked, in ISO 8601.
     let time: String
     /// Whether the signatures were verified.
     let verified: Bool
     let entries: [Entry]
-    /// Names with one fingerprint that has not expired.
+    /// Names that have only one unexpired fingerprint.
     let namesWithoutBackup: [String]
-    /// Whether the list says which hosts need no pins; nobody signs that, and clients ignore it.
+    /// Whether the list says which hosts need no pins. That part is not signed, and clients ignore it.
     let unsignedDomainsConfig: Bool
-    /// The days that were asked for; absent where nobody asked.
+    /// The days given with --watch; absent without it.
     var watch: Int?
 
     init(file: String, entries: [FingerprintEntry], hasDomains: Bool, verified: Bool, now: Date) {
@@ -60,7 +60,7 @@ struct PinListReport: Encodable {
 
     var expired: Int { entries.count { $0.state == .expired } }
 
-    /// Entries that count now and will not so many days from now.
+    /// How many entries are valid now but expire within the days given with --watch.
     var expiringSoon: Int {
         guard let watch else { return 0 }
         return entries.count { $0.state == .valid && $0.daysLeft < watch }
@@ -79,7 +79,7 @@ struct PinListReport: Encodable {
         }
     }
 
-    /// What an operator should know, on standard error.
+    /// Prints warnings for the operator on standard error.
     func warn(_ output: Output) {
         Self.warn(ofNamesWithoutBackup: namesWithoutBackup, output)
         for entry in entries where entry.expires > SignCommand.latestTime {

@@ -10,10 +10,11 @@ struct SignCommand: AsyncParsableCommand {
         abstract: "Sign the fingerprints of certificates, for the list that clients download.",
         discussion: """
             A certificate comes from a file (PEM or DER; issuers follow it in the file), from a server, or is named by \
-            its fingerprint: SHA-256 of its DER in hexadecimal, colons allowed, or in Base64. What is a file: an \
-            argument that exists as one, has a slash in it, or ends in .pem, .der, .crt or .cer. Everything else is a \
-            host. Several arguments are signed together, or none of them. A host with a certificate for an ECDSA key \
-            and one for an RSA key has both signed, since some clients see the one and some the other.
+            its fingerprint: SHA-256 of its DER in hexadecimal, colons allowed, or in Base64. An argument is a file if \
+            a file with that name exists, if it has a slash in it, or if it ends in .pem, .der, .crt or .cer. \
+            Everything else is a host. Several arguments are signed together, or none of them. If a host has a \
+            certificate for an ECDSA key and one for an RSA key, both are signed, because some clients see one and \
+            some the other.
 
             A certificate is signed for the name of its host. A certificate from a file is signed for its common name \
             if subjectAltName has that too, or for its only DNS name. --name gives other names; it can be repeated, \
@@ -72,8 +73,8 @@ struct SignCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Sign for the certificate that stands this many above the server's own in the valid path, for example 1 "
-                + "for its issuer. The number is written beside the entry and is not signed.", valueName: "number"))
+            "Sign for the certificate that is this many above the server's own in the valid path, for example 1 "
+                + "for its issuer. The number is written beside the entry, but it is not signed.", valueName: "number"))
     var depth = 0
 
     @Option(
@@ -84,7 +85,7 @@ struct SignCommand: AsyncParsableCommand {
     @Flag(help: "Remove what the list has for the same names.")
     var replace = false
 
-    @Flag(name: .customLong("allow-untrusted"), help: "Sign although a chain does not validate.")
+    @Flag(name: .customLong("allow-untrusted"), help: "Sign even if a chain does not validate.")
     var allowUntrusted = false
 
     @Flag(help: "Print JSON instead of text; goes with --list.")
@@ -126,7 +127,7 @@ struct SignCommand: AsyncParsableCommand {
         if fingerprint != nil {
             guard sources.isEmpty, !allowUntrusted, connection.isEmpty else {
                 throw ValidationError(
-                    "--fingerprint stands for a certificate: it goes without files, hosts and what concerns their chains."
+                    "--fingerprint stands for a certificate: it excludes files, hosts and options for their chains."
                 )
             }
             guard expires != nil, !name.isEmpty else {
@@ -147,7 +148,7 @@ struct SignCommand: AsyncParsableCommand {
                 }
             }
             guard sources.contains(where: { !PinSource.isFile($0) }) || !connection.concernsConnections else {
-                throw ValidationError("The options of connections go with a host, not with files.")
+                throw ValidationError("Connection options go with a host, not with files.")
             }
         }
         guard list != nil || !(replace || json) else {
@@ -214,7 +215,8 @@ struct SignCommand: AsyncParsableCommand {
 
     // MARK: Arguments
 
-    /// A fingerprint as the reference tool takes it, in Base64 as lists have it, or as `pin` prints it.
+    /// Reads a fingerprint in hexadecimal as the reference tool takes it, in Base64 as lists have it, or as `pin`
+    /// prints it.
     static func fingerprint(_ text: String) throws -> Pin {
         if text.hasPrefix("cert-sha256/") { return try Pin(text) }
         guard !text.hasPrefix("sha256/") else {
@@ -230,7 +232,7 @@ struct SignCommand: AsyncParsableCommand {
             .wrongUsage, "expected the SHA-256 of a certificate, 64 hexadecimal digits or 44 characters of Base64")
     }
 
-    /// The greatest second of the year 9999: beyond it stand milliseconds that were taken for seconds.
+    /// The last second of the year 9999. Greater numbers are milliseconds that were taken for seconds.
     static let latestTime: Int64 = 253_402_300_799
 
     static func time(_ text: String) throws -> Int64 {
@@ -244,7 +246,7 @@ struct SignCommand: AsyncParsableCommand {
             return seconds
         }
         let days = Date.ISO8601FormatStyle().year().month().day()
-        // Foundation takes 30 February for 2 March, and 25:00 for the day after: a slip is not to last longer.
+        // Foundation reads 30 February as 2 March, and 25:00 as the day after. A typing error must not extend an entry.
         let day = String(text.prefix(10))
         let clock = text.dropFirst(11).prefix(8).split(separator: ":").map { Int($0) ?? .max }
         guard let midnight = try? Date(day, strategy: days), days.format(midnight) == day,

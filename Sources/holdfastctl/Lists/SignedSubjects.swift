@@ -4,11 +4,11 @@ import HoldfastSigning
 
 /// Finds the certificates to sign for, and checks each before it becomes an entry.
 struct SignedSubjects {
-    /// The names to sign for; empty for those that go without saying.
+    /// The names to sign for; if empty, they come from the host or the certificate.
     let names: [String]
     let connection: ConnectionOptions
     let allowsUntrusted: Bool
-    /// How far above the server's own certificate the one stands that is signed for.
+    /// How far above the server's own certificate the certificate is that is signed for.
     let depth: Int
     let now: Date
 
@@ -19,7 +19,7 @@ struct SignedSubjects {
         let names: [String]
     }
 
-    /// Entries for all, or an error that names everything that is wrong.
+    /// Makes entries for all sources, or throws an error that names everything that is wrong.
     func entries(of sources: [String]) async throws -> [FingerprintEntry] {
         let hosts = sources.filter { !PinSource.isFile($0) }
         let probe = hosts.isEmpty ? nil : try await ServerProbe(options: connection)
@@ -43,14 +43,14 @@ struct SignedSubjects {
                     if let failure = passed.untrusted {
                         Output.standard.complain(
                             "warning: the chain of \(subject.source) does not validate (\(failure.code.rawValue)): "
-                                + "make sure by another way whose it is")
+                                + "make sure in another way whose it is")
                     }
                     guard let certificate = depth == 0 ? passed.certificate : passed.path?.certificate(above: depth)
                     else {
                         problems.append("\(subject.source): no certificate stands \(depth) above it in a valid path")
                         continue
                     }
-                    // Both chains of a server may have the same issuer.
+                    // Both chains of a server may have the same issuer, which needs only one entry.
                     let entry = try Self.entry(name, certificate, depth)
                     if !entries.contains(entry) { entries.append(entry) }
                 } catch let error as CertificateCheckError {
@@ -64,7 +64,7 @@ struct SignedSubjects {
         return entries
     }
 
-    /// Entries for a certificate of which only the fingerprint is known.
+    /// Makes entries for a certificate of which only the fingerprint is known.
     static func entries(
         for names: [String], fingerprint: Pin, expires: Int64, depth: Int, now: Date
     ) throws -> [FingerprintEntry] {
@@ -93,11 +93,11 @@ struct SignedSubjects {
         }
     }
 
-    /// One for each kind of key that the server has: clients see the one or the other, and a list with one of them
-    /// locks the rest out.
+    /// Makes a subject for each kind of key that the server has. Different clients see different ones, and a list with
+    /// only one of them locks the other clients out.
     private func subjects(ofServer source: String, _ probe: ServerProbe) async throws -> [Subject] {
         let host = try connection.dialled(try ServerAddress.hostWithOptionalPort(source))
-        // Whatever it decides, what was presented is judged name by name afterwards.
+        // The decision does not matter here: what was presented is checked name by name afterwards.
         return try await probe.askForEachKey(StandardPolicy(host: HostPattern(host)), about: host).map { answer in
             Subject(
                 source: source, chain: answer.decision.chain ?? PresentedChain([]),
@@ -115,8 +115,8 @@ struct SignedSubjects {
             names: names.isEmpty ? [try Self.name(of: leaf, in: path)] : names)
     }
 
-    /// The name that goes without saying: the common name where subjectAltName has it, else the only DNS name; a
-    /// common name that is no host and no wildcard where there is nothing else.
+    /// The default name: the common name if subjectAltName has it too, else the only DNS name; and if there is no DNS
+    /// name, a common name that is not a wildcard.
     private static func name(of certificate: X509Certificate, in path: String) throws(CommandFailure) -> String {
         let (common, names) = (certificate.subject.commonName, certificate.dnsNames)
         if let common {
@@ -131,8 +131,8 @@ struct SignedSubjects {
             "say with --name what \(path) is to be signed for: it has no common name among its DNS names, \(choice)")
     }
 
-    /// A host goes into the list in the one form in which clients look it up; the case of letters, which they do not
-    /// mind, is the operator's. What is no host stays as it is.
+    /// The name as it is listed: a host in the canonical form in which clients look it up. If only the case of letters
+    /// differs, which clients ignore, it stays as the operator wrote it. So does a name that is not a host.
     private static func listed(_ name: String) -> String {
         let isWildcard = name.utf8.starts(with: "*.".utf8)
         let rest = isWildcard ? String(decoding: name.utf8.dropFirst(2), as: UTF8.self) : name

@@ -7,7 +7,7 @@ import HoldfastSigning
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Verify a signed list as a client does, and say what expires when.",
+        abstract: "Verify a signed list as a client does, and show when its entries expire.",
         discussion: """
             A single bad signature makes the whole list bad, as it does for clients. With --watch the command also \
             fails if an entry expires within that many days, so it can run from cron.

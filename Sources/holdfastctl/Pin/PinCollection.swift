@@ -1,21 +1,22 @@
 import Holdfast
 
-/// The pins of hosts and files as one pin file, which is exported as any other, with what it does not say of them.
+/// The pins of hosts and files as one pin file, which is exported like any other, with annotations that a pin file does
+/// not have.
 struct PinCollection {
     let file: PinFile
     let annotations: PinAnnotations
 
     /// - Parameters:
-    ///   - reports: of the hosts that were asked.
-    ///   - others: of files and authorities; each host gets them.
-    ///   - pattern: what they are for, where that is not the host that was asked.
-    ///   - format: that they are collected for.
+    ///   - reports: the pins of the hosts that were asked.
+    ///   - others: the pins of files and authorities. Each host gets them too.
+    ///   - pattern: the host or pattern that the pins are for, if it is not the host that was asked.
+    ///   - format: the format for which they are collected.
     init(
         _ reports: [PinReport], and others: [PinEntry], for pattern: HostPattern?, as format: ExportFormat
     ) throws(CommandFailure) {
         var annotations = PinAnnotations()
         var hosts: [(pattern: HostPattern, ports: [Int], pins: [PinFile.KeyPin])] = []
-        // The pins of files alone are those of one host, which is named.
+        // Pins that come only from files are for one host, which must be named.
         for report in reports.isEmpty ? [PinReport()] : reports {
             guard let name = pattern ?? report.dialled.map({ HostPattern($0) }) else {
                 throw CommandFailure(.wrongUsage, "--format \(format.rawValue) names a host: say which with --host")
@@ -28,13 +29,13 @@ struct PinCollection {
             annotations.warnings[name] = annotations.warnings[name] ?? report.warning
             let served = Set(report.pins.map(\.keyPin))
             for entry in report.pins + others {
-                // A key that its server does not show stands by, and so does one that is in no certificate.
+                // A key that the server does not show is a backup, and so is a key that is in no certificate.
                 let standsBy = entry.isBackup || !reports.isEmpty && !served.contains(entry.keyPin)
                 guard let pin = try? Pin(entry.keyPin),
                     let key = try? PinFile.KeyPin(
                         pin, role: entry.isIssuer ? .issuer : .leaf, state: standsBy ? .backup : .active)
                 else { throw CommandFailure(.notTrusted, "a pin cannot be written: \(entry.title)") }
-                // Two equal pins are one pin, with the first title that it has.
+                // Two equal pins are one pin, which keeps its first title.
                 guard !hosts[index].pins.contains(where: { $0.pin == pin }) else { continue }
                 hosts[index].pins.append(key)
                 annotations.titles[pin] = annotations.titles[pin] ?? entry.title
@@ -45,7 +46,8 @@ struct PinCollection {
         do throws(PinFileError) {
             file = try PinFile(
                 hosts: try hosts.map { host throws(PinFileError) in
-                    // Apple's lists of leaves and of issuers both have to match, and whoever asks for both gets that.
+                    // In Apple's format, both the list of leaves and the list of issuers must match. A user who asks
+                    // for both gets that.
                     let needsBoth = format.saysRoles && Set(host.pins.map(\.role)).count == 2
                     return try PinFile.Host(
                         host.pattern, ports: host.ports, requirement: needsBoth ? .leafAndIssuer : .any, pins: host.pins

@@ -16,17 +16,19 @@ struct PinCommand: AsyncParsableCommand {
 
             \(PinSource.explanation) Several may be named, hosts and files together.
 
-            What has no backup pin is named on standard error, in every format: when its only key is lost, every \
-            client is locked out.
+            A host or file without a backup pin is named on standard error, in every format: if its only key is lost, \
+            every client is locked out.
 
-            A host with a certificate for an ECDSA key and one for an RSA key has both pinned, since some clients see the \
-            one and some the other. A host's pins are printed only if its chain is valid; otherwise the command says why not and exits with \
-            1. With --insecure they are printed all the same, marked as not validated.
+            If a host has a certificate for an ECDSA key and one for an RSA key, both are pinned, because some clients \
+            see one and some the other. A host's pins are printed only if its chain is valid; otherwise the command \
+            says why not and exits with 1. With --insecure they are printed nevertheless, marked as not validated.
 
-            With --format a whole file is printed that the other system loads, for all the hosts that are named; with \
-            --fragment the part that goes into one that is there. It has the pin of a host's own key only, from a host \
-            as from files, unless --certificates asks for more: whoever pins an issuer trusts all that it issues. Keys \
-            and certificates in files beside a host are its backups. What a format cannot say is an error, unless --lossy is given; it is named either way.
+            With --format the command prints a whole file for the other system, with all the hosts that are named; \
+            with --fragment it prints the part that goes into an existing file. From hosts and files alike, the file \
+            has only the pins of the servers' own keys, unless --certificates asks for more: anyone who pins an issuer \
+            trusts everything that it issues. If files are named beside a host, their keys and certificates are its \
+            backups. Anything that the format cannot express is an error, unless --lossy is given; it is named either \
+            way.
 
             EXAMPLES
               holdfastctl pin www.example.com
@@ -42,10 +44,11 @@ struct PinCommand: AsyncParsableCommand {
               holdfastctl pin mail.example.com --starttls imap
               holdfastctl pin --authority "Amazon" --format ats --host www.example.com
 
-            Exit codes: 0 success, 1 the chain is not valid or the format cannot say it, 2 wrong usage, 3 could not \
-            connect or read.
+            Exit codes: 0 success, 1 the chain is not valid or the format cannot express it, 2 wrong usage, 3 could \
+            not connect or read.
 
-            With --json one object is printed on success, of several hosts one in a line each and one for the files, with the fields host, validated, failure and pins (place, kind, subject, key, keyPin, \
+            With --json one object is printed on success; for several hosts, one object per line for each, and one for \
+            the files. The fields are host, validated, failure and pins (place, kind, subject, key, keyPin, \
             certificatePin, notAfter, inValidPath, isIssuer, remark), absent where they do not apply.
             """)
 
@@ -88,7 +91,7 @@ struct PinCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of text: each pin with where it was found.")
     var json = false
 
-    @Flag(help: "Print the pins of a host although its chain is not valid.")
+    @Flag(help: "Print the pins of a host even if its chain is not valid.")
     var insecure = false
 
     @OptionGroup(title: "Connection")
@@ -139,14 +142,14 @@ struct PinCommand: AsyncParsableCommand {
         guard !hosts.isEmpty || (authority == nil ? connection.isEmpty : !connection.concernsConnections) && !insecure
         else {
             throw ValidationError(
-                "Options of connections, such as --ca and --starttls, and --insecure go with a host, not with files.")
+                "Connection options, such as --ca and --starttls, and --insecure go with a host, not with files.")
         }
     }
 
     private var hosts: [String] { sources.filter { !PinSource.isFile($0) } }
     private var files: [String] { sources.filter(PinSource.isFile) }
 
-    /// So many handshakes are made side by side.
+    /// How many handshakes are made at the same time.
     private static let hostsAtOnce = 8
 
     func run() async throws {
@@ -175,8 +178,8 @@ struct PinCommand: AsyncParsableCommand {
         for report in reports { try print(report, ofMany: reports.count > 1) }
     }
 
-    /// As a pin file of them would: a host needs a key that it does not show, and certificates of files one that is in
-    /// no certificate yet. Keys alone are backups themselves.
+    /// Warns as a pin file would. A host needs a key that it does not show; certificates in files need a key that is in
+    /// no certificate yet. Keys without certificates are backups themselves.
     private func warn(ofMissingBackups reports: [PinReport], beside others: [PinEntry]) {
         for report in reports {
             let served = Set(report.pins.map(\.keyPin))
@@ -187,7 +190,7 @@ struct PinCommand: AsyncParsableCommand {
         LossReport.warn(ofNoBackupFor: (files + [authority].compactMap(\.self)).joined(separator: ", "))
     }
 
-    /// The authorities whose subject has the name.
+    /// The trusted authorities whose subject contains the name.
     private func roots(of authority: String) async throws(CommandFailure) -> [PinEntry] {
         let name = ASCIIText.folded(authority)
         let roots = try await connection.anchors().certificates.filter {
@@ -199,7 +202,7 @@ struct PinCommand: AsyncParsableCommand {
         return roots.map { PinEntry($0, place: "anchor", isIssuer: true) }
     }
 
-    /// All of the hosts, or an error that names each that has none.
+    /// The reports of all hosts. If some fail, the error names each of them.
     private func serverReports() async throws -> [PinReport] {
         let hosts = try hosts.map { try connection.dialled(try ServerAddress.hostWithOptionalPort($0)) }
         guard !hosts.isEmpty else { return [] }
@@ -222,7 +225,8 @@ struct PinCommand: AsyncParsableCommand {
             case .failure(let error): failures.append(CommandFailure(error.code, "\(host): \(error.message)"))
             }
         }
-        // Some of what was asked for would be taken for all of it; and a chain that is not valid weighs most.
+        // Printing only some pins would look complete, so nothing is printed. Of the errors, an invalid chain weighs
+        // most.
         guard let first = failures.first(where: { $0.status == .negativeAnswer }) ?? failures.first else {
             return reports
         }
@@ -238,7 +242,7 @@ struct PinCommand: AsyncParsableCommand {
             .map(\.decision)
         var report = PinReport(host: host, decisions: decisions)
         if let failure = decisions.lazy.compactMap(\.failure).first {
-            // Not the whole of it, which has the pins.
+            // Not the whole failure, because that contains the pins.
             let chain = decisions.count > 1 ? "a chain of \(host), which has two," : "the chain of \(host)"
             let reason =
                 "\(chain) is not valid: \(failure.code.rawValue), expected \(failure.expected), "
@@ -248,7 +252,7 @@ struct PinCommand: AsyncParsableCommand {
                     .notTrusted,
                     "\(reason)\nIts pins are not printed; look at it with check, or force them with --insecure.")
             }
-            report.warning = "NOT VALIDATED (\(failure.code.rawValue)): make sure by another way whose keys these are."
+            report.warning = "NOT VALIDATED (\(failure.code.rawValue)): make sure in another way whose keys these are."
             Output.standard.complain(reason)
         }
         return report

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// One certificate or key whose pins are printed; its fields are those of the JSON objects.
+/// One certificate or key whose pins are printed. Its fields are those of the JSON objects.
 struct PinEntry: Encodable {
     /// What the pin was made from.
     enum Kind: String, Encodable {
@@ -13,10 +13,10 @@ struct PinEntry: Encodable {
     let kind: Kind
     /// The subject of a certificate or request.
     let subject: String?
-    /// Kind of the key, for example `P-256`.
+    /// The kind of the key, for example `P-256`.
     let key: String
     let keyPin: String
-    /// Absent for what is no certificate.
+    /// Absent for anything other than a certificate.
     let certificatePin: String?
     /// ISO 8601.
     let notAfter: String?
@@ -26,7 +26,7 @@ struct PinEntry: Encodable {
     let subjectPublicKeyInfo: [UInt8]
     /// Whether it is the certificate of an authority, whose key signs those of servers.
     let isIssuer: Bool
-    /// What is to be known about it, for example that a signature was not checked.
+    /// What an operator should know about it, for example that a signature was not checked.
     var remark: String?
 
     private enum CodingKeys: CodingKey {
@@ -61,10 +61,10 @@ struct PinEntry: Encodable {
 
     private static let unreadableKey = "a key of an unknown kind"
 
-    /// Keys that are in no certificate yet are what backup pins are made of.
+    /// Whether it is a key that is in no certificate yet, which makes a backup pin.
     var isBackup: Bool { kind != .certificate }
 
-    /// One line that says what it is.
+    /// One line that describes it.
     var title: String {
         let what: String? =
             switch kind {

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// What `pin` prints; its fields are those of the JSON object.
+/// What `pin` prints. Its fields are those of the JSON object.
 struct PinReport: Encodable {
     /// The host that was dialled.
     var host: String?
@@ -18,7 +18,8 @@ struct PinReport: Encodable {
 
     init() {}
 
-    /// The chains as the server presented them, and the anchors above them; each certificate once, with its place.
+    /// Reports the chains as the server presented them, and the anchors above them. Each certificate is listed once,
+    /// with its place.
     /// - Parameter decisions: one for each kind of key that the server has, at least one.
     init(host: DialledHost, decisions: [TrustDecision]) {
         self.host = host.name

@@ -13,7 +13,7 @@ enum PinSelection: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// The pins that are selected.
-    /// - Throws: where there are none.
+    /// - Throws: if there are none.
     func selected(from entries: [PinEntry]) throws(CommandFailure) -> [PinEntry] {
         let selected = entries.filter(selects)
         guard !selected.isEmpty else {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Whether an argument is a file or a host.
+/// Tells whether an argument is a file or a host.
 enum PinSource {
     private static let fileEndings = ["pem", "der", "crt", "cer", "key", "csr"]
 
     static let explanation = """
-        What is a file: an argument that exists as one, has a slash in it, or ends in .pem, .der, .crt, .cer, .key or \
-        .csr; - is standard input. Everything else is a host.
+        An argument is a file if a file with that name exists, if it has a slash in it, or if it ends in .pem, .der, \
+        .crt, .cer, .key or .csr; - is standard input. Everything else is a host.
         """
 
-    /// A file has a slash, is there, or ends as such files do. A folder is none if it has the name of a host: those of
-    /// many sites do.
+    /// A file has a slash in its name, exists, or has the ending of such files. A folder does not count if its name is
+    /// that of a host, because folders of websites are often named like that.
     static func isFile(_ source: String) -> Bool {
         guard source != InputFile.standard else { return true }
         guard !source.contains("://") else { return false }

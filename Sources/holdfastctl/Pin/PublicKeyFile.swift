@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// Reads whatever has a public key from a file, PEM or DER.
+/// Reads everything that contains a public key from a file in PEM or DER.
 struct PublicKeyFile {
     struct Content {
         var entries: [PinEntry] = []
@@ -21,7 +21,7 @@ struct PublicKeyFile {
         guard data.range(of: Data("-----BEGIN ".utf8)) != nil, data.first != 0x30 else {
             return Content(entries: [try entry(ofDER: Array(data))])
         }
-        // Legacy encryption of OpenSSL, by headers inside the block (RFC 1421 4.6.1.1).
+        // OpenSSL's legacy encryption, recognized by headers inside the block (RFC 1421 4.6.1.1).
         if data.range(of: Data("Proc-Type: 4,ENCRYPTED".utf8)) != nil { throw encrypted }
         let blocks = PEMBlocks.read(data)
         var content = Content()
@@ -71,7 +71,7 @@ struct PublicKeyFile {
         }
     }
 
-    /// DER does not say what it is: each kind is tried, and no two can be mistaken for one another.
+    /// DER does not say what it is, so each kind is tried. No two kinds can be mistaken for one another.
     func entry(ofDER der: [UInt8]) throws(CommandFailure) -> PinEntry {
         if let entry = try? certificate(der, place: path) { return entry }
         if let entry = try? request(der, place: path) { return entry }

@@ -2,12 +2,12 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A public key as Security.framework takes it: without the SubjectPublicKeyInfo around it.
+/// A public key as Security.framework accepts it: without the SubjectPublicKeyInfo around it.
 struct SecurityKeyText {
     let base64: String
     let type: String
 
-    /// nil for a key that Security.framework has no kind for.
+    /// Reads a key; nil if Security.framework has no type for it.
     init?(subjectPublicKeyInfo der: [UInt8]) {
         let octets: Data
         if let key = try? P256.Signing.PublicKey(derRepresentation: der) {
@@ -27,7 +27,7 @@ struct SecurityKeyText {
         type = "kSecAttrKeyTypeECSECPrimeRandom"
     }
 
-    /// What the code above calls.
+    /// The Swift function that the generated code calls.
     static let function = """
         private func publicKey(_ base64: String, _ type: CFString) throws -> SecKey {
             let attributes = [kSecAttrKeyType: type, kSecAttrKeyClass: kSecAttrKeyClassPublic] as CFDictionary

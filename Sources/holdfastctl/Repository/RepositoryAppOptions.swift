@@ -4,19 +4,19 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// The oldest build that has to follow, and where it looks.
+/// The oldest build that must be able to update, and where it looks for the repository.
 struct RepositoryAppOptions: ParsableArguments {
     @Option(
         name: .customLong("app-root"),
         help: ArgumentHelp(
-            "The root that the oldest supported build of the app came with: prove that it still follows.",
+            "The root of the oldest supported build of the app: prove that this build can still update.",
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var appRoot: String?
 
     @Option(
         help: ArgumentHelp(
-            "Look from outside, at this URL of the folder public, with --app-root.", valueName: "url"))
+            "Test from outside, at this URL of the folder public; goes with --app-root.", valueName: "url"))
     var url: String?
 
     @Option(
@@ -25,7 +25,7 @@ struct RepositoryAppOptions: ParsableArguments {
         completion: .file(extensions: ["pem", "crt", "cer", "der"]))
     var ca: String?
 
-    @Option(help: ArgumentHelp("With --url: give up a file after this many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("With --url: give up on a file after this many seconds.", valueName: "seconds"))
     var timeout = 10
 
     func validate() throws {
@@ -40,14 +40,14 @@ struct RepositoryAppOptions: ParsableArguments {
         try RepositoryOrigin.validate(url, "--url")
     }
 
-    /// The root.
+    /// Reads the root; nil if none was given.
     func root() throws(CommandFailure) -> Data? {
         guard let appRoot else { return nil }
         return try InputFile.content(of: appRoot, maximumBytes: TUFSettings().rootBytes)
     }
 
-    /// Goes through the repository as apps with the root do, in both ways in which they can.
-    /// - Parameter folder: where it is looked at, unless there is a URL.
+    /// Updates from the repository as apps with the root do, in both ways in which they can.
+    /// - Parameter folder: the repository, unless a URL was given.
     func report(
         root: Data, folder: TUFRepositoryFolder?, at time: Date
     ) async throws(CommandFailure) -> RepositoryFollowing? {

@@ -8,9 +8,9 @@ struct RepositoryCommand: AsyncParsableCommand {
         usage: "holdfastctl repository <verb> <folder> [<options>]",
         discussion: """
             A repository of The Update Framework (TUF 1.0.34) with a pin file in it, for apps that use PinRepository. \
-            Keys that are offline sign the roots and the pins; a key on the machine that publishes signs, every day, \
-            that they are the newest. The folder has public, which any web server serves as it is, and draft, which \
-            keyholders pass around.
+            Offline keys sign the roots and the pins. A key on the machine that publishes signs, every day, that they \
+            are the newest. The folder has public, which any web server serves as it is, and draft, which keyholders \
+            pass on to each other.
 
             EXAMPLES
               holdfastctl repository init site --small --offline-key offline.pem \\

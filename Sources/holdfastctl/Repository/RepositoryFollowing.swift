@@ -3,31 +3,31 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// How far apps get that were built with a root; its fields are those of the JSON object.
+/// How far apps that were built with a root can follow a repository. Its fields are those of the JSON object.
 struct RepositoryFollowing: Encodable {
-    /// Where it was looked at; nil for the folder.
+    /// The URL of the repository; nil for the folder.
     var url: String?
-    /// The version of the app's root, and of the newest one to which it gets.
+    /// The version of the app's root, and of the newest root that it reaches.
     let appRoot: Int64
     let newestRoot: Int64
-    /// What such an app trusts.
+    /// The roles as such an app trusts them.
     let roles: [RepositoryReport.Role]
-    /// Why clients of single files do not follow; nil where they do.
+    /// Why clients that fetch file by file cannot follow; nil if they can.
     let problem: String?
-    /// Why clients of bundle.json do not follow; nil where they do.
+    /// Why clients that fetch bundle.json cannot follow; nil if they can.
     let bundleProblem: String?
-    /// Files for which the server answered with 403.
+    /// The files for which the server answered with 403.
     var forbidden: [String] = []
-    /// Until when clients use the pins, grace included.
+    /// When clients stop using the pins, grace included.
     let pinsEnd: String?
-    /// Whether one update does not go through all the roots.
+    /// Whether there are more roots than one update downloads.
     let needsSeveralUpdates: Bool
-    /// The pins that such an app has, from the bundle where there is one.
+    /// The pins that such an app has, from the bundle if there is one.
     let pins: PinFile?
 
     /// - Parameters:
-    ///   - bundle: nil where there is none.
-    ///   - root: what the app was built with.
+    ///   - bundle: the published bundle; nil if there is none.
+    ///   - root: the root metadata that the app was built with.
     init(_ following: TUFFollowing, bundle: Data?, root: Data, at time: Date) {
         (appRoot, newestRoot) = (following.appRoot, following.newestRoot)
         needsSeveralUpdates = following.needsSeveralUpdates
@@ -42,7 +42,7 @@ struct RepositoryFollowing: Encodable {
 
     var isGood: Bool { problem == nil && bundleProblem == nil }
 
-    /// The first line of what is found.
+    /// The first line of the report.
     var verdict: String {
         let apps = "Apps with root \(appRoot)"
         let place = url.map { " at \($0)" } ?? ""
@@ -62,7 +62,7 @@ struct RepositoryFollowing: Encodable {
         return copy.verdict
     }
 
-    /// What else there is to know.
+    /// What else an operator should know.
     var warnings: [String] {
         var warnings = forbidden.map { "\($0): status 403, which counts as absent" }
         if problem != nil, bundleProblem != nil, let problem { warnings.append("file by file: \(problem)") }

@@ -16,9 +16,9 @@ struct RepositoryInitCommand: AsyncParsableCommand {
             """,
         discussion: """
             With --small one offline key signs roots and pins, and one online key signs every day that they are the \
-            newest. Keep a copy of the offline key elsewhere: apps that are out trust no other.
+            newest. Keep a copy of the offline key elsewhere: apps that are already installed trust no other key.
 
-            An organisation gives each keyholder a key. Public keys are enough to begin; then each of them signs the \
+            An organization gives each keyholder a key. Public keys are enough to begin; then each keyholder signs the \
             first root with repository sign. With a threshold of two of three, one key may be lost or stolen.
 
             Keys are files that keygen or openssl genpkey writes: Ed25519, P-256, P-384, or RSA of 2,048 bits or more; \
@@ -34,8 +34,8 @@ struct RepositoryInitCommand: AsyncParsableCommand {
                 --root-key eve.pub --root-threshold 2 --targets-key ann.pub \\
                 --targets-key bob.pub --online-key online.pub
 
-            Exit codes: 0 begun, 1 keys that cannot be meant, 2 wrong usage, 3 a file could not be read or written, \
-            or there is a repository already.
+            Exit codes: 0 begun, 1 the keys do not make a repository, 2 wrong usage, 3 a file could not be read or \
+            written, or there is a repository already.
             """)
 
     @OptionGroup

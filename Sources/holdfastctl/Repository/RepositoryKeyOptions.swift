@@ -3,7 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// The private keys that sign, for every verb that does.
+/// The private keys that sign, for every verb that signs.
 struct RepositoryKeyOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -20,7 +20,7 @@ struct RepositoryKeyOptions: ParsableArguments {
 
     var isEmpty: Bool { key.isEmpty && signer.isEmpty }
 
-    /// The keys in files.
+    /// Reads the keys that are in files.
     func read() throws(CommandFailure) -> [TUFSigningKey] {
         var keys: [TUFSigningKey] = []
         for path in key { keys.append(try RepositoryKeyFile(path: path).signing(password)) }
@@ -29,17 +29,17 @@ struct RepositoryKeyOptions: ParsableArguments {
 }
 
 extension RepositoryKeyOptions {
-    /// The keys of root and targets: those of files, and those that programs sign with.
+    /// The keys of root and targets: those in files, and those with which programs sign.
     func signers(_ files: [TUFSigningKey], of state: TUFRepositoryState) throws(CommandFailure) -> [TUFSigningKey] {
         files + (try signer.keys(among: state.publicKeys(of: [.root, .targets])))
     }
 }
 
-/// A key of a role in a file.
+/// A file with a role's key.
 struct RepositoryKeyFile {
     let path: String
 
-    /// The private key, asking for its password where it has one.
+    /// Reads the private key, and asks for its password if it is encrypted.
     func signing(_ passwords: PasswordOptions) throws(CommandFailure) -> TUFSigningKey {
         let data = try KeyFile.content(of: path)
         try ForeignFile(data, path: path).refuse(wanting: .privateKey)
@@ -59,7 +59,8 @@ struct RepositoryKeyFile {
         }
     }
 
-    /// The public key of a file with it, or of one with the private key, which can sign at once then.
+    /// Reads the public key from a file with a public or a private key. A private key is returned too, so that it can
+    /// sign at once.
     func either(_ passwords: PasswordOptions) throws(CommandFailure) -> (TUFPublicKey, TUFSigningKey?) {
         let data = try KeyFile.content(of: path)
         guard data.range(of: Data("PRIVATE KEY".utf8)) == nil else {

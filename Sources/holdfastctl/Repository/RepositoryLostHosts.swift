@@ -1,13 +1,13 @@
 import Holdfast
 
-/// Which hosts a client of one pin file connects to and a client of the next one refuses, whatever their servers have:
-/// they have no entry any more, a retired one, or one for other ports.
+/// Finds the hosts to which clients with one pin file connect, but which clients with the next one refuse, whatever
+/// their servers present: hosts that have no entry any more, a retired one, or one for other ports.
 struct RepositoryLostHosts {
-    /// One line for each.
+    /// One line for each host or pattern.
     let lines: [String]
 
     init(from live: PinFile, to new: PinFile) {
-        // Of two patterns that overlap the one lies within the other, or they meet in the domain of a `**.`.
+        // If two patterns overlap, one lies within the other, or they meet in the domain of a `**.` pattern.
         var patterns: Set<HostPattern> = []
         for pattern in (live.hosts + new.hosts).map(\.pattern) {
             patterns.insert(pattern)
@@ -37,13 +37,13 @@ struct RepositoryLostHosts {
 
         init(_ file: PinFile) { entries = Dictionary(file.hosts.map { ($0.pattern, $0) }) { first, _ in first } }
 
-        /// The one that decides about all that a pattern covers.
+        /// The entry that decides about everything that a pattern covers.
         func entry(of pattern: HostPattern) -> PinFile.Host? {
             entries[pattern]
                 ?? entries.values.filter { Self.covers($0.pattern, pattern) }.min { $0.pattern < $1.pattern }
         }
 
-        /// Whether all hosts of a pattern are hosts of another.
+        /// Whether all hosts of the inner pattern are hosts of the outer one.
         private static func covers(_ outer: HostPattern, _ inner: HostPattern) -> Bool {
             (inner.scope == .exact || outer.scope == .subtree) && outer.matches(inner.base)
         }

@@ -6,20 +6,20 @@ import HoldfastSigning
 import HoldfastTUF
 import Logging
 
-/// A repository as apps find it: the URL under which its folder `public` is served. Nothing rests on the transport, since
-/// all is verified from the app's root on.
+/// A repository as apps find it: the URL under which its folder `public` is served. Security does not depend on the
+/// transport, because everything is verified from the app's root on.
 struct RepositoryOrigin: Sendable {
-    /// As messages call it.
+    /// The repository's name for messages.
     let name: String
     private let base: URL
     private let provider: NotingProvider
 
-    /// Of what the command reads; apps take less by default.
+    /// The largest bundle that the command reads, in bytes. Apps accept less by default.
     private static let maximumBundle = 64 << 20
 
     /// - Parameters:
     ///   - text: the URL.
-    ///   - timeout: seconds for each file.
+    ///   - timeout: how many seconds each file may take.
     init(
         _ text: String, timeout: Int, through proxies: () throws(CommandFailure) -> ProxySettings,
         anchors: () async throws(CommandFailure) -> TrustAnchors
@@ -27,7 +27,7 @@ struct RepositoryOrigin: Sendable {
         guard let url = Self.url(text) else { throw CommandFailure(.wrongUsage, Self.expectation) }
         name = text
         base = url
-        // Plain HTTP needs no anchors, and a machine may have none.
+        // Plain HTTP needs no anchors, and some machines have none.
         let needsAnchors = url.scheme?.lowercased() == "https"
         let trusted = needsAnchors ? try await anchors() : TrustAnchors([])
         provider = NotingProvider(
@@ -40,7 +40,7 @@ struct RepositoryOrigin: Sendable {
         guard url(text) != nil else { throw ValidationError("\(argument): \(expectation)") }
     }
 
-    /// http is for the loopback addresses; the provider refuses others.
+    /// Reads the URL. http is only for loopback addresses; the provider refuses others.
     private static func url(_ text: String) -> URL? {
         guard let url = URL(string: text.hasSuffix("/") ? text : text + "/"),
             let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
@@ -50,7 +50,8 @@ struct RepositoryOrigin: Sendable {
         return url
     }
 
-    /// Downloads what verifies by itself: that a loopback server's plain HTTP is not validated is no news.
+    /// Downloads files that are verified in any case, so it need not log that a loopback server's plain HTTP is not
+    /// validated.
     static func provider(
         anchors: TrustAnchors, limit: Duration, through proxies: ProxySettings
     ) -> AsyncHTTPClientDataProvider {
@@ -62,15 +63,15 @@ struct RepositoryOrigin: Sendable {
         }
     }
 
-    /// Where clients of single files find them.
+    /// The source for clients that fetch file by file.
     var source: HTTPRepositorySource {
         HTTPRepositorySource(
             metadata: base.appending(path: "metadata/"), targets: base.appending(path: "targets/"),
             provider: provider)
     }
 
-    /// Has a client with a root go through the files.
-    /// - Throws: where a file could not be asked for.
+    /// Lets a client with a root update from the files.
+    /// - Throws: if the server could not be asked for a file.
     func following(root: Data, at time: Date) async throws(CommandFailure) -> TUFFollowing {
         let following: TUFFollowing
         do throws(TUFError) {
@@ -83,10 +84,10 @@ struct RepositoryOrigin: Sendable {
     }
 
     static func noRoot(_ error: TUFError) -> CommandFailure {
-        CommandFailure(.unreadableFile, "--app-root is no root that a client begins with: \(error)")
+        CommandFailure(.unreadableFile, "--app-root is not a root that a client can start from: \(error)")
     }
 
-    /// The bundle; nil where none is served.
+    /// Downloads the bundle; nil if none is served.
     func bundle() async throws(CommandFailure) -> Data? {
         do {
             let request = RemoteDataRequest(
@@ -103,12 +104,12 @@ struct RepositoryOrigin: Sendable {
         }
     }
 
-    /// What the server refused with the status 403, which counts as absent: so object stores answer for what is not there,
-    /// and so do servers whose permissions are wrong.
+    /// The files that the server refused with status 403. That counts as absent, because object stores answer like this
+    /// for missing files; but so do servers with wrong permissions.
     var forbidden: [String] { provider.forbidden }
 }
 
-/// Downloads, and remembers what clients are not told apart.
+/// Downloads files, and remembers the statuses that clients do not distinguish.
 private struct NotingProvider: RemoteDataProvider {
     private struct Notes {
         var forbidden: [String] = []
@@ -137,6 +138,6 @@ private struct NotingProvider: RemoteDataProvider {
 
     var forbidden: [String] { notes.withLock { $0.forbidden } }
 
-    /// The last reason for which it is not known what the server has.
+    /// The last error because of which it is not known what the server has.
     var failure: RemoteDataError? { notes.withLock { $0.failure } }
 }

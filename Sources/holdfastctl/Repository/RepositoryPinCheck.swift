@@ -2,13 +2,13 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What is asked of new pins before they are published: that nobody is locked out by them, now or by the next mishap.
+/// Checks new pins before they are published: they must lock nobody out, now or after the next mishap.
 struct RepositoryPinCheck {
-    /// Something for which they are not published.
+    /// A reason not to publish the pins.
     struct Finding: Sendable {
         let check: RepositoryOverride
         let text: String
-        /// Whether it only could not be found out.
+        /// Whether the check only could not be made.
         var isUnknown = false
     }
 
@@ -18,12 +18,12 @@ struct RepositoryPinCheck {
     private let name: String
 
     private static let hostsAtOnce = 8
-    /// Pins that were not published for so long are unknown to clients that were offline.
+    /// How long pins must have been published, in seconds. Clients that were offline do not know younger ones.
     private static let trial: TimeInterval = 7 * 86_400
-    /// Versions that are looked back through.
+    /// How many earlier versions are examined.
     private static let history: Int64 = 100
 
-    /// - Parameter path: the folder, as messages name it.
+    /// - Parameter path: the folder's name for messages.
     init(new data: Data, live: Data?, path: String) throws(CommandFailure) {
         name = "\(path)/draft/pins.json"
         self.data = data
@@ -33,7 +33,7 @@ struct RepositoryPinCheck {
 
     // MARK: The past
 
-    /// Active pins that were not published a week ago, not even as candidates.
+    /// Active pins that were not published a week ago, not even as candidates, one line for each.
     func youngPins(in folder: TUFRepositoryFolder, after version: Int64?, at now: Date) -> [String] {
         guard let version, let live else { return [] }
         var files = [live]
@@ -44,7 +44,7 @@ struct RepositoryPinCheck {
         return new.hosts.flatMap { host in
             host.pins.filter { pin in
                 guard pin.state == .active, !Self.accepts(live, host.pattern, pin.pin) else { return false }
-                // Without a gap, from the newest on.
+                // Counting back from the newest version, without a gap.
                 let known = files.prefix { Self.entry($0, host.pattern)?.pins.contains { $0.pin == pin.pin } ?? false }
                 let since = known.last?.issuedAt ?? now
                 return now.timeIntervalSince(since) < Self.trial
@@ -55,15 +55,15 @@ struct RepositoryPinCheck {
         }
     }
 
-    /// Hosts that clients connect to with the pins that are published, and could not with the new ones. This is between
-    /// two files: no connection says it, since what is in no file is not dialled.
+    /// Hosts to which clients connect with the published pins, but could not connect with the new ones. This compares
+    /// two files, because no connection would show it: a host that is in no file is not dialled.
     var lostHosts: [Finding] {
         live.map { RepositoryLostHosts(from: $0, to: new).lines.map { Finding(check: .dropped, text: $0) } } ?? []
     }
 
     // MARK: The present
 
-    /// Asks every host that can be dialled, at each of its addresses.
+    /// Connects to every host that can be dialled, at each of its addresses.
     func ask(
         _ connection: ConnectionOptions, at now: Date
     ) async throws -> (findings: [Finding], remarks: [String]) {
@@ -123,7 +123,7 @@ struct RepositoryPinCheck {
         return findings
     }
 
-    /// The entry that decides about a host, as clients find it.
+    /// The entry that decides about a host, found as clients find it.
     private func entry(of host: DialledHost, in file: PinFile) -> PinFile.Host? {
         file.hosts.filter { $0.pattern.matches(host) }.min { $0.pattern < $1.pattern }
     }

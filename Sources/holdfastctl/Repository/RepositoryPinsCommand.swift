@@ -10,17 +10,17 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         abstract: "Prepare new pins: the next version that the offline keys sign.",
         usage: "holdfastctl repository pins <folder> <pin file> [<options>]",
         discussion: """
-            Takes a pin file, which replaces the one before as a whole, and prints what changes. A host needs two pins, \
-            one of them a backup. If the file does not say when it was issued, until when it counts and when clients \
-            look again, it says so afterwards: now, for the time of --valid, and every six hours, with two weeks of \
-            grace. Nothing is published yet.
+            Takes a pin file, which replaces the previous one as a whole, and prints what changes. A host needs two \
+            pins, one of them a backup. If the file does not say when it was issued, how long it is valid or how often \
+            clients refresh it, the command adds that: issued now, valid for the time of --valid, and refreshed every \
+            six hours, with two weeks of grace. Nothing is published yet.
 
             EXAMPLES
               holdfastctl repository pins site bank.pins.json --key offline.pem
               holdfastctl repository pins site bank.pins.json --valid 180d
 
-            Exit codes: 0 prepared, 1 a pin file that no client takes, or a key that does not sign it, 2 wrong usage, \
-            3 a file could not be read or written.
+            Exit codes: 0 prepared, 1 clients would not accept the pin file, or the key does not sign it, 2 wrong \
+            usage, 3 a file could not be read or written.
             """)
 
     @OptionGroup
@@ -32,7 +32,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The pin file.", valueName: "pin file"), completion: .file(extensions: ["json"]))
     var file: String
 
-    @Option(help: ArgumentHelp("For how long a pin file counts that does not say it.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long a pin file is valid that does not say so itself.", valueName: "time"))
     var valid = TimeSpan(seconds: 90 * 86_400)
 
     @OptionGroup
@@ -66,7 +66,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         try report.print(asJSON: json)
     }
 
-    /// What a signed file needs, where it does not say so itself.
+    /// Adds the fields that a signed file needs, if they are missing.
     private func complete(_ data: Data, at now: Date) throws(CommandFailure) -> Data {
         let file = try PinFileReading.pinFile(
             data, named: self.file,

@@ -17,7 +17,7 @@ struct RepositoryPlace: ParsableArguments {
 
     static func folder(_ path: String) -> TUFRepositoryFolder { TUFRepositoryFolder(URL(fileURLWithPath: path)) }
 
-    /// Lets nobody else change the folder meanwhile.
+    /// Keeps others from changing the folder at the same time.
     func lock() throws(CommandFailure) -> FileLock { try ChangeLock.on(folder.folder, for: path) }
 
     func state(includingDrafts: Bool = true) async throws(CommandFailure) -> TUFRepositoryState {
@@ -34,7 +34,7 @@ struct RepositoryPlace: ParsableArguments {
         }
     }
 
-    /// What is said where nothing is published that a verb needs.
+    /// The error for verbs that need a published repository.
     var unpublished: CommandFailure {
         CommandFailure(.notSigned, "nothing is published in \(path): publish first")
     }
@@ -45,7 +45,7 @@ struct RepositoryPlace: ParsableArguments {
 }
 
 extension CommandFailure {
-    /// What a repository says, as a command does.
+    /// Makes a command's failure from a repository's error.
     init(_ error: TUFRepositoryError) {
         let code: Code =
             switch error.code {

@@ -1,23 +1,25 @@
 import Holdfast
 import HoldfastSigning
 
-/// What `--plan` prints: objects in the order in which they are uploaded. Its fields are those of docs/formats.md.
+/// What `--plan` prints: the objects in the order in which they must be uploaded. Its fields are those of
+/// docs/formats.md.
 struct RepositoryPlan: Encodable {
     struct Object: Encodable {
         let path: String
-        /// Relative to the folder that the command ran in, unless the repository was named otherwise.
+        /// The path of the file, relative to the folder in which the command ran, unless the repository was given as an
+        /// absolute path.
         let file: String
         let sha256: String
         let bytes: Int
         let contentType: String
         let cacheControl: String
         let precondition: String
-        /// Absent where nothing may be replaced.
+        /// Absent if nothing may be replaced.
         let replaces: [String]?
     }
 
     let version = 1
-    /// Whether the files are there; otherwise the plan shows what publishing would write.
+    /// Whether the files exist. Otherwise the plan shows what publishing would write.
     let isWritten: Bool
     let objects: [Object]
     private let versions: String

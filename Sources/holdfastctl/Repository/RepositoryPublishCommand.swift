@@ -7,16 +7,16 @@ import HoldfastSigning
 struct RepositoryPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Check what is prepared, and publish it.",
+        abstract: "Check the drafts, and publish them.",
         usage: """
             holdfastctl repository publish <folder> --key <online key> [<options>]
             holdfastctl repository publish <folder> --plan [--json]
             """,
         discussion: """
             Asks every host of the new pin file at every address, as check --pins does. Then it makes snapshot and \
-            timestamp with the online key, has clients go through what it is about to write, those that know nothing \
-            and one that knows what is published, after each single write, and only then writes the files to public: \
-            pins, targets, snapshot, timestamp, root, bundle.json. If it is killed on the way, run it again.
+            timestamp with the online key. It rehearses the publication: after each single write, new clients and one \
+            that knows what is published must accept what they find. Only then it writes the files to public: pins, \
+            targets, snapshot, timestamp, root, bundle.json. If it is killed halfway, run it again.
 
             It refuses to publish, unless --force names the reason:
               hosts     clients would be locked out of a host, or it could not be asked
@@ -31,12 +31,12 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
               gap       clients of single files are refused between two writes, since an
                         old key is lost; bundle.json has no such gap
 
-            While online keys are being replaced, give the new one and the old one: what both have signed verifies at \
-            every moment.
+            While online keys are being replaced, give both the new one and the old one: what both have signed \
+            verifies at every moment.
 
-            With --plan it checks all of that and writes nothing: it prints the files in their order, each with what an \
-            object store or a CDN is told: headers, and what has to hold there. Without --key it prints the same of what \
-            is published already, for its upload; docs/formats.md has the fields of --json.
+            With --plan it checks all of that and writes nothing. It prints the files in their order, each with the \
+            headers and the precondition for an object store or a CDN. Without --key it prints the same for what is \
+            published already, so that you can upload it; docs/formats.md has the fields of --json.
 
             EXAMPLES
               holdfastctl repository publish site --key online.pem --plan
@@ -45,8 +45,8 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
               holdfastctl repository publish site --key online.pem --force offline
               holdfastctl repository publish site --plan --json | scripts/publish-s3 BUCKET
 
-            Exit codes: 0 published or planned, 1 not published, since a check or a signature is missing, 2 wrong usage, 3 a host \
-            could not be asked, or a file not be read or written.
+            Exit codes: 0 published or planned, 1 not published, because a check failed or a signature is missing, 2 \
+            wrong usage, 3 a host could not be asked, or a file could not be read or written.
             """)
 
     @OptionGroup
@@ -58,7 +58,7 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
     @OptionGroup
     var publishing: RepositoryPublishing
 
-    @Option(help: ArgumentHelp("Publish in spite of this check. Repeatable.", valueName: "name"))
+    @Option(help: ArgumentHelp("Publish even if this check fails. Repeatable.", valueName: "name"))
     var force: [RepositoryOverride] = []
 
     @OptionGroup(title: "Connection")

@@ -3,7 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What `publish` and `renew` have in common: online keys, and how long what they sign lasts.
+/// The options that `publish` and `renew` have in common: online keys, and how long the timestamp lasts.
 struct RepositoryPublishing: ParsableArguments {
     @OptionGroup
     var keys: RepositoryKeyOptions
@@ -19,7 +19,7 @@ struct RepositoryPublishing: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Make timestamp and snapshot later than this version, which clients know: for a folder that was put back "
+            "Make timestamp and snapshot later than this version, which clients know: for a folder that was restored "
                 + "from a copy.", valueName: "version"))
     var above: Int64 = 0
 
@@ -38,13 +38,13 @@ struct RepositoryPublishing: ParsableArguments {
         }
     }
 
-    /// The online keys: those of files, and those that programs sign with.
+    /// The online keys: those in files, and those with which programs sign.
     func signers(_ files: [TUFSigningKey], of state: TUFRepositoryState) throws(CommandFailure) -> [TUFSigningKey] {
         files + (try keys.signer.keys(among: state.publicKeys(of: [.snapshot, .timestamp])))
     }
 
-    /// Prints how what is published is uploaded, if that is what is asked for: a plan without a key.
-    /// - Returns: whether it was.
+    /// If a plan without a key was requested, prints how to upload what is published.
+    /// - Returns: whether it was requested.
     func printUpload(
         of state: TUFRepositoryState, in place: RepositoryPlace, _ signers: [TUFSigningKey], at now: Date
     ) async throws -> Bool {
@@ -60,7 +60,7 @@ struct RepositoryPublishing: ParsableArguments {
         return true
     }
 
-    /// Publishes, or says what would be written.
+    /// Publishes, or prints what would be written.
     func publish(
         _ state: TUFRepositoryState, _ place: RepositoryPlace, _ signers: [TUFSigningKey], includingDrafts: Bool,
         allowing exceptions: Set<TUFPublication.Exception> = [], warnings: [String] = [], overridden: [String] = [],
@@ -107,23 +107,23 @@ struct RepositoryPublishing: ParsableArguments {
         try report.print(asJSON: json)
     }
 
-    /// Days before the end of what is signed offline from which on somebody is told.
+    /// How many days before the end of what is signed offline a warning begins.
     private static let warningDays = 30
 }
 
 extension TUFRepositoryState.Live {
-    /// For the first line of a report.
+    /// The versions, for the first line of a report.
     var versions: String {
         [root, targets, timestamp].compactMap(\.self).map { "\($0.role.rawValue) \($0.version)" }
             .joined(separator: ", ")
     }
 }
 
-/// Looks for what ends soon of what people sign.
+/// Finds metadata and pins that end soon and that people must sign.
 struct RepositoryWatch {
     let days: Int
 
-    /// One line for each; root and targets need keyholders, and pins a new pin file.
+    /// One line for each. Root and targets need keyholders, and pins need a new pin file.
     func endings(of state: TUFRepositoryState, at now: Date) -> [String] {
         guard let live = state.live else { return [] }
         var lines = [live.root, live.targets].compactMap(\.self).compactMap {

@@ -6,12 +6,12 @@ import HoldfastSigning
 struct RepositoryRenewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renew",
-        abstract: "Say again that what is published is the newest; for cron, once a day.",
+        abstract: "Confirm that what is published is the newest; for cron, once a day.",
         usage: "holdfastctl repository renew <folder> --key <online key> [<options>]",
         discussion: """
-            Makes the next timestamp, the next snapshot when it is due, and bundle.json. It needs the online key alone, \
-            asks no host, and publishes nothing of what is prepared. If it does not run for as long as the timestamp \
-            lasts, clients go on with the pins that they have, and say that they are stale.
+            Makes the next timestamp, the next snapshot when it is due, and bundle.json. It needs only the online key, \
+            asks no host, and publishes none of the drafts. If it does not run for as long as the timestamp lasts, \
+            clients continue with the pins that they have, and report them as stale.
 
             With --plan it writes nothing, as publish --plan does.
 

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What a verb did and what is there now; its fields are those of the JSON object.
+/// What a verb did, and the state afterwards. Its fields are those of the JSON object.
 struct RepositoryReport: Encodable {
     /// A role as clients have it, or as it is prepared.
     struct Role: Encodable {
@@ -13,7 +13,7 @@ struct RepositoryReport: Encodable {
         let daysLeft: Int
         let threshold: Int
         let keys: [String]
-        /// Those of them that have signed it.
+        /// The ids of the keys that have signed it.
         let signed: [String]
         let end: Date
 
@@ -28,7 +28,7 @@ struct RepositoryReport: Encodable {
             end = file.expires
         }
 
-        /// As an app trusts it.
+        /// The role as an app trusts it.
         init(_ role: TUFFollowing.Role, at now: Date) {
             self.init(role.file, keys: role.keys, threshold: role.threshold, signed: role.signed, at: now)
         }
@@ -50,18 +50,18 @@ struct RepositoryReport: Encodable {
     var verdict: String
     var isGood = true
     var roles: [Role]?
-    /// The SHA-256 of the first root, with which everything was compared, in hexadecimal.
+    /// The SHA-256 of the first root, in hexadecimal. Everything was verified from this root.
     var firstRoot: String?
     /// The SHA-256 of the newest published root, in hexadecimal, where it is not the first, and its version.
     var newestRoot: String?
     var newestRootVersion: Int64?
     /// What drafts still need.
     var drafts: [Draft]?
-    /// What they change.
+    /// What the drafts change.
     var changes: [String]?
-    /// How far apps get that were built with some root.
+    /// How far apps that were built with a certain root can follow.
     var following: RepositoryFollowing?
-    /// Until when clients use the pins that are published, grace included.
+    /// When clients stop using the published pins, grace included.
     var pinsEnd: String?
     /// The files that were written, in their order.
     var written: [String]?
@@ -76,7 +76,7 @@ struct RepositoryReport: Encodable {
         self.isGood = isGood
     }
 
-    /// Adds what is published.
+    /// Adds the published state.
     mutating func take(_ state: TUFRepositoryState, at now: Date) throws(CommandFailure) {
         guard let live = state.live, let root = live.root else { return }
         take(live.roots)
@@ -100,7 +100,7 @@ struct RepositoryReport: Encodable {
         (newestRoot, newestRootVersion) = (newest.fingerprint, newest.version)
     }
 
-    /// Adds what is prepared.
+    /// Adds the drafts.
     mutating func takeDrafts(_ state: TUFRepositoryState, withChanges: Bool) throws(CommandFailure) {
         take(state.live?.roots ?? [])
         guard !state.hasNoDraft else { return }

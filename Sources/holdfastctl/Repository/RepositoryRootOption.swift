@@ -5,23 +5,23 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// A root that the operator knows, for verbs that compare drafts with what is published: whoever writes to the folder can
-/// replace all of it, or put an older state back, and no root in it says so.
+/// A root that the operator knows, for verbs that compare drafts with the published repository. Anyone who can write to the
+/// folder can replace everything in it, or put an older state back, and no root in it shows that.
 struct RepositoryRootOption: ParsableArguments {
     @Option(
         name: .customLong("app-root"),
         help: ArgumentHelp(
-            "The newest root that you know, from where you trust it: refuse a folder that does not have it.",
+            "The newest root that you know, from a source that you trust: refuse a folder without it.",
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var appRoot: String?
 
-    /// - Parameter path: the folder, as messages name it.
+    /// - Parameter path: the folder's name for messages.
     func check(_ state: TUFRepositoryState, in path: String) throws(CommandFailure) {
         guard let appRoot else { return }
         let root = try InputFile.content(of: appRoot, maximumBytes: TUFSettings().rootBytes)
-        // Each follows on the one before by its signatures. An older one would also do, but it does not show that the
-        // folder was put back.
+        // The signatures link each root to the one before it. So an older one is there as well, but it does not show that
+        // the folder was put back to an older state.
         guard let roots = state.live?.roots, roots.contains(where: { $0.data == root }) else {
             throw CommandFailure(
                 .invalidList,
@@ -32,6 +32,6 @@ struct RepositoryRootOption: ParsableArguments {
 }
 
 extension TUFMetadataFile {
-    /// What people compare.
+    /// The SHA-256 of the file in hexadecimal, for people to compare.
     var fingerprint: String { HexText.text(of: SHA256.hash(data: data)) }
 }

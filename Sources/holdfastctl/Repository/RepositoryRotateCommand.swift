@@ -7,19 +7,19 @@ import HoldfastSigning
 struct RepositoryRotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Prepare a next root: other keys, another threshold, or a later end.",
+        abstract: "Prepare the next root: other keys, another threshold, or a later end.",
         usage: """
             holdfastctl repository rotate <folder> --role <role> [--add <file>] \\
               [--remove <key>] [--key <file>] [<options>]
             """,
         discussion: """
-            Prepares the next root, which keyholders of root sign: as many as the root before asks for, and as many as \
-            it asks for itself. Without a change it makes root last another year. Several changes go into one root. \
-            Where keys of targets change, the pins are prepared again for the new keys to sign.
+            Prepares the next root, which keyholders of root sign: as many as the previous root requires, and as many \
+            as it requires itself. Without a change it extends root for another year. Several changes can go into one \
+            root. If keys of targets change, the pins are prepared again, for the new keys to sign.
 
-            The role online is snapshot and timestamp together. After its key was stolen, replace it: clients forget \
-            then what the thief told them, also versions far ahead. Publish with the new key and the old one, so that \
-            what is written verifies at every moment; the old one counts for nothing afterwards.
+            The role online is snapshot and timestamp together. If its key was stolen, replace it: clients then forget \
+            what the thief told them, including versions far ahead. Publish with the new key and the old one, so that \
+            what is written verifies at every moment; after that, the old key is worthless.
 
             A key to remove is a file with it, or the beginning of its id, eight digits or more.
 
@@ -30,7 +30,8 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
               holdfastctl repository rotate site --role root --add new.pub \\
                 --remove 3f9a11c4 --threshold 2
 
-            Exit codes: 0 prepared, 1 keys that cannot be meant, 2 wrong usage, 3 a file could not be read or written.
+            Exit codes: 0 prepared, 1 the keys do not make a repository, 2 wrong usage, 3 a file could not be read or \
+            written.
             """)
 
     enum Role: String, ExpressibleByArgument, CaseIterable {
@@ -45,7 +46,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
     @OptionGroup
     var root: RepositoryRootOption
 
-    @Option(help: ArgumentHelp("Whose keys change: root, targets, snapshot, timestamp or online.", valueName: "role"))
+    @Option(help: ArgumentHelp("The role to change: root, targets, snapshot, timestamp or online.", valueName: "role"))
     var role: Role
 
     @Option(
@@ -89,7 +90,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
                 try state.change(role, adding: added, removing: removed, threshold: number, at: now)
             }
         }
-        // Those that are new sign as well.
+        // The new keys may sign too.
         let signers = try keys.signers(files, of: state)
         let unread = try CommandFailure.translating { () throws(TUFRepositoryError) in
             try state.signPrepared(by: signers)

@@ -8,21 +8,22 @@ struct RepositorySignCommand: AsyncParsableCommand {
         abstract: "Read what is about to be published, and add a signature to it.",
         usage: "holdfastctl repository sign <folder> [--key <file>] [<options>]",
         discussion: """
-            Prints what the drafts change of what is published, and with --key adds the key's signature to each draft \
-            that it may sign. Without --key it only prints: read first, sign then. A draft that does not follow on what \
-            is published, whose pin file is another than it lists, or that bears a signature which does not verify is \
-            not signed.
+            Prints what the drafts change in what is published, and with --key adds the key's signature to each draft \
+            that it may sign. Without --key it only prints: read first, then sign. It does not sign a draft that does \
+            not follow the published version, that lists another pin file than the one beside it, or that has a \
+            signature which does not verify.
 
-            Keyholders pass the folder around, for example in a git repository. Each compares with what is published in \
-            the folder, so let it come from where you trust it, not from whoever asks for the signature. With --app-root \
-            a folder is refused that does not have a root that you know. Give the newest one: a folder that was put back \
-            to an older state has the older ones. The SHA-256 of the first and of the newest root is printed in any case.
+            Keyholders pass the folder on to each other, for example in a git repository. Each of them compares the \
+            drafts with what is published in the folder, so get it from a source that you trust, not from the person \
+            who asks for the signature. With --app-root the command refuses a folder that does not have a root that you \
+            know. Give the newest one: a folder that was put back to an older state still has the older ones. It prints \
+            the SHA-256 of the first and of the newest root in any case.
 
             A key in a token, a hardware security module or a key service signs through a program: --signer-command \
-            starts it once for each draft, with the bytes to be signed on its standard input, and takes the signature \
-            from its standard output: 64 octets of Ed25519, of ECDSA DER or r and s side by side, or RSA-PSS with \
+            starts it once for each draft, with the bytes to sign on its standard input, and reads the signature from \
+            its standard output: 64 octets for Ed25519; for ECDSA either DER, or r and s concatenated; or RSA-PSS with \
             SHA-256. The program hashes the bytes itself, and may ask for a PIN on the terminal. Its signature is \
-            verified before anything is written. No shell reads the command; where one is needed, give sh -c '...'.
+            verified before anything is written. No shell reads the command; if you need one, give sh -c '...'.
 
             EXAMPLES
               holdfastctl repository sign site
@@ -30,8 +31,8 @@ struct RepositorySignCommand: AsyncParsableCommand {
               holdfastctl repository sign site --signer-key ann.pub \\
                 --signer-command './sign-with-token ann'
 
-            Exit codes: 0 signed or shown, 1 nothing is to be signed, or not by this key, or it must not be signed, 2 \
-            wrong usage, 3 a file could not be read or written, or the program gave no signature.
+            Exit codes: 0 signed or shown, 1 there is nothing to sign, nothing for this key, or a draft that must not \
+            be signed, 2 wrong usage, 3 a file could not be read or written, or the program gave no signature.
             """)
 
     @OptionGroup
@@ -54,7 +55,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
         var state = try await place.state()
         try root.check(state, in: place.path)
         guard !state.hasNoDraft else {
-            throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so that there is nothing to sign")
+            throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so there is nothing to sign")
         }
         let signers = try keys.signers(files, of: state)
         var roles: Set<TUFRole> = []

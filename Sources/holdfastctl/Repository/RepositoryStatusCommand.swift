@@ -7,21 +7,21 @@ import HoldfastSigning
 struct RepositoryStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say whether clients take what is published, until when, and what is prepared.",
+        abstract: "Show whether clients accept what is published, until when, and what is prepared.",
         usage: """
             holdfastctl repository status <folder> [<options>]
             holdfastctl repository status [<folder>] --app-root <file> --url <url>
             """,
         discussion: """
-            Clients with the first root go through what is published, both as bundle.json and file by file. Then it \
-            prints each role with its version, end and keys, which of them have signed it, and which signatures the \
-            drafts lack.
+            Lets clients with the first root update from what is published, both from bundle.json and file by file. \
+            Then it prints each role with its version, end and keys, which of them have signed it, and which \
+            signatures the drafts lack.
 
-            With --app-root it proves that the oldest supported build of the app still follows. Give the root that this \
-            build came with: a client goes from there through every root to the newest pins, in both ways. With --url \
-            it looks from outside, at what a server or a CDN serves; a file that the server refuses with 403 counts as \
-            absent, as for clients, and is named. If the folder is given as well, it also says what the server does not \
-            serve yet.
+            With --app-root it proves that the oldest supported build of the app can still update. Give the root that \
+            this build shipped with: a client goes from there through every root to the newest pins, in both ways. \
+            With --url it tests from outside what a server or a CDN serves. A file that the server refuses with 403 \
+            counts as absent, as for clients, and is named. If the folder is given as well, the command also says what \
+            the server does not serve yet.
 
             EXAMPLES
               holdfastctl repository status site
@@ -30,7 +30,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
               holdfastctl repository status --app-root app-2024/root.json \\
                 --url https://pins.example.com --watch 5
 
-            Exit codes: 0 clients take it, 1 they do not, nothing is published, or with --watch something ends too \
+            Exit codes: 0 clients accept it, 1 they do not, nothing is published, or with --watch something ends too \
             soon, 2 wrong usage, 3 a file could not be read, or the server could not be asked.
             """)
 
@@ -40,7 +40,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
     @OptionGroup
     var app: RepositoryAppOptions
 
-    @Option(help: ArgumentHelp("Fail if anything ends in less than so many days.", valueName: "days"))
+    @Option(help: ArgumentHelp("Fail if anything ends in less than this many days.", valueName: "days"))
     var watch: Int?
 
     @Flag(help: "Print JSON instead of text.")
@@ -69,7 +69,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
                 report.next.append("holdfastctl repository sign \(path), which shows what is prepared")
             }
         }
-        // Without pins nobody could follow, which is said already.
+        // Without published pins no app could follow, and the report says so already.
         if let root, app.url != nil || report.roles != nil,
             let following = try await app.report(root: root, folder: folder, at: now)
         {
@@ -94,14 +94,14 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             guard error.code == .refusedByClients else { throw CommandFailure(error) }
             return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
         }
-        guard let watch else { return RepositoryReport("Clients take it") }
+        guard let watch else { return RepositoryReport("Clients accept it") }
         let watching = RepositoryWatch(days: watch)
         let all =
             watching.endings(of: state, at: now)
             + [live.snapshot, live.timestamp].compactMap {
                 watching.line("\($0.role.rawValue) \($0.version)", $0.expires, now)
             }
-        guard let first = all.first else { return RepositoryReport("Clients take it") }
+        guard let first = all.first else { return RepositoryReport("Clients accept it") }
         var report = RepositoryReport("Ends too soon: \(first)", isGood: false)
         report.warnings = Array(all.dropFirst())
         return report
@@ -109,7 +109,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
 }
 
 extension RepositoryReport {
-    /// Adds how far apps get; what they cannot do, or what ends too soon for them, makes it bad.
+    /// Adds how far apps can follow. If they cannot, or if something ends too soon for them, the report becomes bad.
     fileprivate mutating func take(_ following: RepositoryFollowing, watch: RepositoryWatch?, at now: Date) {
         self.following = following
         warnings += following.warnings

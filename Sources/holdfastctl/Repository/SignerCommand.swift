@@ -1,12 +1,12 @@
 import Foundation
 import Holdfast
 
-/// A program of the operator's that signs with a key which is elsewhere: in a token, a hardware security module or a key
-/// service. It gets the octets on standard input and prints the signature on standard output.
+/// A program of the operator that signs with a key outside this process: in a token, a hardware security module or a
+/// key service. It gets the octets on standard input and prints the signature on standard output.
 ///
-/// Standard error and the terminal stay its own: it may ask for a PIN, or to be touched.
+/// It keeps standard error and the terminal, so that it can ask for a PIN, or ask somebody to touch the token.
 struct SignerCommand: Sendable {
-    /// Why there is no signature. It never says with which arguments the program was started: a PIN may be among them.
+    /// Why there is no signature. It never shows the program's arguments, because a PIN may be among them.
     struct Failure: HoldfastError {
         enum Code: String, Hashable, Sendable {
             case notStarted, failed, timedOut, silent, talkative
@@ -18,19 +18,20 @@ struct SignerCommand: Sendable {
         var description: String { "\(code.rawValue): expected \(expected), found \(found). \(remedy)" }
     }
 
-    /// The program and its arguments; at least the first.
+    /// The program and its arguments; never empty.
     let words: [String]
     /// How long it may take for one signature.
     let limit: Duration
 
-    /// The longest signatures are those of RSA with 4,096 bits. What is longer is text.
+    /// The longest output that is accepted, in octets: a signature by an RSA key with 8192 bits. Anything longer is
+    /// text.
     static let maximumOctets = 1_024
 
     private var name: String { (words.first ?? "").quoted }
 
-    /// Splits what an option says. Blanks separate words, and quotes of either kind keep them together. Nothing else has
-    /// a meaning, since no shell reads it.
-    /// - Returns: nil where a quote is not closed, or there is no word.
+    /// Splits the value of an option. Blanks separate words, and quotes of either kind keep them together. Nothing else
+    /// has a special meaning, because no shell reads it.
+    /// - Returns: the words; nil if a quote is not closed, or if there is no word.
     static func words(_ text: String) -> [String]? {
         var words: [String] = []
         var word: String?
@@ -52,7 +53,7 @@ struct SignerCommand: Sendable {
         return quote == nil && !(words.first ?? "").isEmpty ? words : nil
     }
 
-    /// Runs the program to its end.
+    /// Runs the program until it ends.
     /// - Returns: what it printed.
     func signature(for message: [UInt8]) throws(Failure) -> [UInt8] {
         let process: SignerProcess
@@ -61,7 +62,7 @@ struct SignerCommand: Sendable {
         } catch {
             throw Failure(
                 .notStarted, expected: "the program \(name)", found: "that it cannot be started: \(error.reason)",
-                remedy: "Give the path of a program that can be run, with its arguments behind it.")
+                remedy: "Give the path of a program that can be run, with its arguments after it.")
         }
         let seconds = Int(limit.inSeconds)
         switch process.finish(within: limit, atMost: Self.maximumOctets) {

@@ -15,8 +15,8 @@ struct SignerOptions: ParsableArguments {
     @Option(
         name: .customLong("signer-key"),
         help: ArgumentHelp(
-            "The public key of that program: a file, or the beginning of its id; not needed where there is only one "
-                + "key that could sign. Once for each command, in their order.", valueName: "key"),
+            "The public key of that program: a file, or the beginning of its id. You may omit it if there is only one "
+                + "key that could sign; otherwise give it once for each command, in their order.", valueName: "key"),
         completion: .file())
     var signerKey: [String] = []
 
@@ -39,8 +39,8 @@ struct SignerOptions: ParsableArguments {
         }
     }
 
-    /// The keys that the programs sign with.
-    /// - Parameter known: those that could sign.
+    /// The keys with which the programs sign.
+    /// - Parameter known: the keys that could sign.
     func keys(among known: [TUFPublicKey]) throws(CommandFailure) -> [TUFSigningKey] {
         var keys: [TUFSigningKey] = []
         for (index, text) in signerCommand.enumerated() {

@@ -1,10 +1,10 @@
 import Foundation
 import Holdfast
 
-/// A program that runs, from its start to its end.
+/// A running program, from its start to its end.
 ///
-/// Not Foundation's `Process`, which gives it a process group of its own: the terminal stops a program of such a group
-/// when it asks for a PIN.
+/// Foundation's `Process` is not used, because it gives the program a process group of its own. The terminal stops a
+/// program in such a group when it asks for a PIN.
 struct SignerProcess: ~Copyable {
     struct Failure: Error {
         let reason: String
@@ -15,7 +15,7 @@ struct SignerProcess: ~Copyable {
     enum End {
         case printed([UInt8])
         case printedTooMuch
-        /// Without success; in words.
+        /// It failed; the text says how.
         case ended(String)
         case timedOut
     }
@@ -23,7 +23,7 @@ struct SignerProcess: ~Copyable {
     private let identifier: pid_t
     private let output: Int32
 
-    /// Starts a program, which is looked for on the search path where its name has no slash.
+    /// Starts a program. A name without a slash is looked up on the search path.
     /// - Parameters:
     ///   - words: the program and its arguments.
     ///   - input: its standard input.
@@ -47,13 +47,13 @@ struct SignerProcess: ~Copyable {
 
     deinit { close(output) }
 
-    /// A file and not a pipe: some programs, such as openssl for Ed25519, ask how long what they sign is, and nobody has
-    /// to write while they read.
+    /// Makes a file for standard input. A pipe would not do: some programs, such as openssl for Ed25519, ask how long
+    /// their input is, and somebody would have to write while they read.
     private static func file(with octets: [UInt8]) throws(Failure) -> Int32 {
         let url = FileManager.default.temporaryDirectory.appending(path: "holdfastctl-\(UUID().uuidString)")
         let descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(errno) }
-        // It lasts as long as somebody has it open.
+        // The file exists as long as somebody has it open.
         _ = unsafe unlink(url.path)
         do {
             try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(contentsOf: Data(octets))
@@ -79,7 +79,7 @@ struct SignerProcess: ~Copyable {
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO))
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO))
-        // What is ignored here, as event loops want it, would stay so in the pipes of a shell.
+        // Event loops make this process ignore SIGPIPE. A child would inherit that, and so would the pipes of a shell.
         var signals = sigset_t()
         _ = unsafe sigemptyset(&signals)
         try check(unsafe posix_spawnattr_setsigmask(&attributes, &signals))
@@ -105,7 +105,7 @@ struct SignerProcess: ~Copyable {
 
     // MARK: The end
 
-    /// Waits for the end, and ends it where that takes too long; blocks meanwhile.
+    /// Waits until the program ends, and ends it if that takes too long. It blocks.
     consuming func finish(within limit: Duration, atMost maximum: Int) -> End {
         let end = ContinuousClock.now + limit
         var octets: [UInt8] = []
@@ -116,9 +116,9 @@ struct SignerProcess: ~Copyable {
                 return .timedOut
             }
             var wait = pollfd(fd: isAtEnd ? -1 : output, events: Int16(POLLIN), revents: 0)
-            // Looks up now and then: something that the program started may hold the pipe open for ever.
+            // It wakes up now and then, because a child of the program may hold the pipe open forever.
             _ = unsafe poll(&wait, 1, 20)
-            // In this order: what it wrote before its end is there then.
+            // The order matters: after the program has ended, all of its output can be read.
             let status = status()
             isAtEnd = drain(into: &octets, atMost: maximum) || isAtEnd
             guard octets.count <= maximum else {
@@ -133,7 +133,7 @@ struct SignerProcess: ~Copyable {
         }
     }
 
-    /// - Returns: whether nothing more can come.
+    /// - Returns: whether the output is complete.
     private func drain(into octets: inout [UInt8], atMost maximum: Int) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while octets.count <= maximum {
@@ -144,13 +144,13 @@ struct SignerProcess: ~Copyable {
         return false
     }
 
-    /// nil while it runs.
+    /// The wait status; nil while the program runs.
     private func status() -> Int32? {
         var status: Int32 = 0
         return unsafe waitpid(identifier, &status, WNOHANG) == 0 ? nil : status
     }
 
-    /// Lets it give the token back first.
+    /// Ends the program, but gives it time to release the token first.
     private func stop() {
         kill(identifier, SIGTERM)
         for _ in 0..<100 {

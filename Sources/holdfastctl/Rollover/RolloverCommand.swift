@@ -39,7 +39,7 @@ struct RolloverCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("What is published: a pin file, or with --key a list.", valueName: "pin file | list"),
+        help: ArgumentHelp("The published pins: a pin file, or with --key a list.", valueName: "pin file | list"),
         completion: .file(extensions: ["json"]))
     var document: String
 
@@ -55,7 +55,7 @@ struct RolloverCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The certificate, key or request that is to be deployed next. Repeatable.", valueName: "file"),
+            "The certificate, key or request that will be deployed next. Repeatable.", valueName: "file"),
         completion: .file())
     var next: [String] = []
 
@@ -74,7 +74,7 @@ struct RolloverCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    /// So many hosts are asked side by side.
+    /// How many hosts are asked at the same time.
     private static let hostsAtOnce = 8
 
     func validate() throws {
@@ -90,7 +90,7 @@ struct RolloverCommand: AsyncParsableCommand {
             let all = try file.subjects(at: now)
             for pattern in all.patterns {
                 Output.standard.complain(
-                    "\(SafeText.escapedLine(pattern)) names no host to ask: name those that are to be asked")
+                    "\(SafeText.escapedLine(pattern)) names no host to ask: name the hosts to ask")
             }
             subjects = all.hosts
         } else {
@@ -101,7 +101,7 @@ struct RolloverCommand: AsyncParsableCommand {
         let (published, staleness) = (publishedTime(file, now), staleness.map { Double($0.seconds) } ?? file.staleness)
         let probe = try await ServerProbe(options: connection)
         let limit = Duration.seconds(connection.timeout)
-        // Twice for the two kinds of keys.
+        // Two attempts, for the two kinds of keys.
         let survey = ServerSurvey(probe: probe, resolver: .system(limit: limit), tries: 2, limit: limit)
         let document = document
         let reports = await SideBySide.map(subjects, atMost: Self.hostsAtOnce) { subject in
@@ -110,8 +110,8 @@ struct RolloverCommand: AsyncParsableCommand {
             let state = subject.state(
                 paths: answer.paths, refusals: refusals, next: next, published: published, staleness: staleness, at: now
             )
-            // Of servers that were not asked nobody knows what they show; an address that this machine has no way to is
-            // none of them if there are others.
+            // Nobody knows what a server shows that could not be asked. An address to which this machine has no route
+            // does not count as one, if other addresses answered.
             let open = answer.problems.filter {
                 $0.kind == .unreachable || $0.kind == .unroutable && answer.paths.isEmpty
             }
@@ -127,7 +127,7 @@ struct RolloverCommand: AsyncParsableCommand {
         if reports.contains(where: { $0.step == .unknown }) { throw NegativeAnswer(status: .couldNotFindOut) }
     }
 
-    /// What is to be deployed, without the issuers that stand behind it in a file.
+    /// What will be deployed, without the issuers that follow it in a file.
     private func nextEntries(_ file: RolloverDocument) throws -> [PinEntry] {
         try next.flatMap { path in
             let entries = try PublicKeyFile(path).read().entries.filter { !$0.isIssuer }

@@ -11,7 +11,7 @@ struct RolloverDocument: Sendable {
     }
 
     fileprivate enum Pins: Sendable {
-        /// One host's, and the end of the whole file.
+        /// The entry of one host, and the end of the whole file.
         case keys(PinFile.Host, until: Date?)
         case certificates([FingerprintEntry])
     }
@@ -22,10 +22,10 @@ struct RolloverDocument: Sendable {
     }
 
     private let content: Content
-    /// When it was made, by what it says itself.
+    /// When the document says that it was made.
     let issued: Date?
-    /// How long clients go on with an older one, by what it says or by what clients of its kind do; nil for a file that
-    /// apps ship.
+    /// For how many seconds clients may use an older document, according to the document or to what clients of its kind
+    /// do; nil for a file that apps ship.
     let staleness: TimeInterval?
 
     /// Reads a pin file, or a list that is signed with a key.
@@ -49,10 +49,10 @@ struct RolloverDocument: Sendable {
         }
     }
 
-    /// What certificates are pinned by: a list names certificates, a pin file keys.
+    /// Whether the document pins certificates: a list does, a pin file pins keys.
     var pinsCertificates: Bool { if case .list = content { true } else { false } }
 
-    /// Every host that can be asked, in the order of the document, and the patterns that name none.
+    /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialled.
     func subjects(at time: Date) throws -> (hosts: [Subject], patterns: [String]) {
         let places: [PinFilePins.Place] =
             switch content {
@@ -72,7 +72,7 @@ struct RolloverDocument: Sendable {
     }
 
     /// A host, with the pins that decide about it.
-    /// - Throws: where there are none.
+    /// - Throws: if there are none.
     func subject(_ host: DialledHost, at time: Date) throws(CommandFailure) -> Subject {
         switch content {
         case .file(let pins):
@@ -85,7 +85,7 @@ struct RolloverDocument: Sendable {
         case .list(let entries):
             let counting = entries.counting(for: host, at: time)
             guard counting.isEmpty else { return Subject(host: host, pins: .certificates(counting)) }
-            // Clients know the host, and have nothing to let it in by.
+            // Clients know the host, but have no valid pin for it.
             if entries.contains(where: { ASCIIText.lowercased($0.name).elementsEqual(host.name.utf8) }) {
                 return Subject(host: host, pins: .certificates([]))
             }
@@ -95,11 +95,11 @@ struct RolloverDocument: Sendable {
 }
 
 extension RolloverDocument.Subject {
-    /// What is known of the host once its servers have been asked.
+    /// The state of the host after its servers were asked.
     /// - Parameters:
-    ///   - paths: that were validated, one or more for each server.
-    ///   - refusals: what servers showed that is not valid.
-    ///   - next: what is to be deployed, in both words.
+    ///   - paths: the validated paths, one or more for each server.
+    ///   - refusals: why chains that servers showed are not valid.
+    ///   - next: what will be deployed, with key pins and certificate pins.
     func state(
         paths: [ValidatedPath], refusals: [String], next: [PinEntry], published: Date, staleness: TimeInterval?,
         at now: Date
@@ -121,7 +121,7 @@ extension RolloverDocument.Subject {
                 let matching = PinFilePins.matched(counting, in: path.certificates)
                 let roles = Set(matching.map(\.role))
                 let isEnough = host.requirement == .any ? !roles.isEmpty : roles.count == 2
-                // One that is only reported on lets clients in, and so does one whose pins ran out where that is wanted.
+                // A host in report mode lets clients in, and so does one whose pins have expired if its entry says so.
                 let isLenient = host.mode == .report || counting.isEmpty && host.onExpiry == .systemTrust
                 if !isEnough, !isLenient { state.refusals.append(Self.refusal(path)) }
                 let sets =
@@ -143,7 +143,8 @@ extension RolloverDocument.Subject {
             for path in paths {
                 let matching = entries.filter { Self.has(path, $0) }
                 if matching.isEmpty { state.refusals.append(Self.refusal(path)) }
-                // An entry that ends with its certificate is no matter of its own: the next one is.
+                // An entry that ends together with its certificate does not matter here: it will be replaced with the
+                // certificate.
                 let leafEnd = path.leaf?.notAfter ?? .distantFuture
                 state.note(matching.map { $0.expiryDate < leafEnd ? $0.expiryDate : nil })
             }
@@ -165,7 +166,8 @@ extension RolloverDocument.Subject {
 }
 
 extension RolloverState {
-    /// A server loses its last pin when all that it has have ended; the first server that does so counts.
+    /// Takes note of when a server loses its last pin, which is when all of its pins have ended. The first server
+    /// counts.
     fileprivate mutating func note(_ ends: [Date?]) {
         guard !ends.isEmpty, !ends.contains(nil), let last = ends.compactMap(\.self).max() else { return }
         pinsEnd = pinsEnd.map { min($0, last) } ?? last

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// The next step for one host, for people; its fields are those of the JSON object.
+/// The next step for one host, for people. Its fields are those of the JSON object.
 struct RolloverReport: Encodable {
     enum Kind: String, Encodable {
         case letClientsIn, publishNext, addBackup, renew, wait, deploy, remove, nothing
@@ -12,11 +12,11 @@ struct RolloverReport: Encodable {
     let host: String
     let port: Int
     var step = Kind.unknown
-    /// When, or by when, ISO 8601; absent where it is now, or unknown.
+    /// When, or by when, in ISO 8601; absent if it is now or unknown.
     var date: String?
-    /// Why this and nothing else.
+    /// Why this is the next step.
     var why: String?
-    /// What to type or do.
+    /// What to type, or what to do.
     var action: String?
     /// The pins that the step is about.
     var pins: [String]?
@@ -28,7 +28,7 @@ struct RolloverReport: Encodable {
         case host, port, step, date, why, action, pins, error
     }
 
-    /// A host that could not be asked.
+    /// Makes the report on a host that could not be asked.
     init(host: DialledHost, error: String) {
         self.init(host: host)
         self.error = error
@@ -39,7 +39,7 @@ struct RolloverReport: Encodable {
         port = host.port ?? ServerAddress.defaultPort
     }
 
-    /// - Parameter document: as it was named.
+    /// - Parameter document: the document's name as it was given.
     init(_ step: RolloverStep, _ state: RolloverState, host: DialledHost, document: String) {
         self.init(host: host)
         let file = ForeignFile.quoted(document)

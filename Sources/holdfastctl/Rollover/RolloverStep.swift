@@ -1,26 +1,27 @@
 import Foundation
 import Holdfast
 
-/// The one step that brings a change of keys forward and locks nobody out: it follows from the state alone.
+/// The next step of a key change that locks nobody out. It depends only on the state.
 enum RolloverStep: Sendable, Equatable {
-    /// A server is refused now: it has to show what is published, or that has to be published again.
+    /// Clients refuse a server now. It must show a published key or certificate, or the one that it shows must be
+    /// published.
     case letClientsIn
-    /// What is to be deployed is not published.
+    /// The key or certificate that will be deployed is not published.
     case publishNext([Pin])
-    /// Nothing is published that no server needs: no way is left when the key is lost, or the certificate ends.
+    /// Every published pin is in use: there is no way out if the key is lost or the certificate ends.
     case addBackup(by: Date)
     /// The pins end soon.
     case renew(by: Date)
-    /// Clients are not yet known to have the document; nil where nobody knows until when.
+    /// Not every client has the document yet; nil if nobody knows until when.
     case wait(until: Date?)
     /// The servers may change to one of these.
     case deploy([Pin], by: Date?)
     /// No server shows these any more.
     case remove([Pin])
-    /// Until then, if at all.
+    /// There is nothing to do until then, or at all.
     case nothing(until: Date?)
 
-    /// Pins are renewed so many seconds, thirty days, before it would be too late.
+    /// Pins are renewed this many seconds, thirty days, before it would be too late.
     private static let lead: TimeInterval = 30 * 86_400
 
     /// The next step.
@@ -28,7 +29,7 @@ enum RolloverStep: Sendable, Equatable {
         self = Self.urgent(state, now) ?? Self.change(state, now) ?? Self.cleaning(state, now)
     }
 
-    /// What clients lose hosts by, now or soon.
+    /// A step without which clients lose hosts, now or soon.
     private static func urgent(_ state: RolloverState, _ now: Date) -> RolloverStep? {
         guard state.refusals.isEmpty else { return .letClientsIn }
         let missing = state.next.filter { next in !state.pins.contains { $0.pin == next } }
@@ -42,7 +43,7 @@ enum RolloverStep: Sendable, Equatable {
         return .renew(by: max(now, end))
     }
 
-    /// The change itself, where one is under way.
+    /// A step of the change itself, if one is under way.
     private static func change(_ state: RolloverState, _ now: Date) -> RolloverStep? {
         guard state.isChanging, !state.targets.isEmpty else { return nil }
         guard let ready = state.everybodyHasIt, ready <= now else { return .wait(until: state.everybodyHasIt) }
@@ -51,7 +52,7 @@ enum RolloverStep: Sendable, Equatable {
 
     private static func cleaning(_ state: RolloverState, _ now: Date) -> RolloverStep {
         let old = state.pins.filter { $0.isRetiring && !$0.isServed && !state.next.contains($0.pin) }.map(\.pin)
-        // Never all of them.
+        // Never remove all pins.
         if !old.isEmpty, old.count < state.pins.count { return .remove(old) }
         guard state.hasSpare else { return .addBackup(by: state.backupTime(now)) }
         let ends = [state.certificateEnd, state.pinsEnd].compactMap(\.self)
@@ -60,22 +61,24 @@ enum RolloverStep: Sendable, Equatable {
 }
 
 extension RolloverState {
-    /// Pins that no server shows and that are there to stay.
+    /// Pins that no server shows and that will not be removed.
     private var spares: [Pin] { pins.filter { !$0.isServed && !$0.isRetiring }.map(\.pin) }
 
     fileprivate var hasSpare: Bool { !spares.isEmpty }
 
-    /// What the servers are to change to.
+    /// What the servers will change to.
     fileprivate var targets: [Pin] { next.isEmpty ? spares : next.filter { next in pins.contains { $0.pin == next } } }
 
-    /// Whether some server has to change: to what was named, from a pin that is to go, or from a certificate, which ends.
+    /// Whether some server has to change: to a key or certificate that was named, from a pin that will be removed, or
+    /// from a certificate, because it ends.
     fileprivate var isChanging: Bool {
         let served = pins.filter(\.isServed)
         guard next.isEmpty else { return served.contains { !next.contains($0.pin) } }
         return pinsCertificates || served.contains(where: \.isRetiring)
     }
 
-    /// By when a backup has to be published: for keys at once, for certificates in time for the end of those in use.
+    /// When a backup must be published at the latest: for keys at once, for certificates in time before those in use
+    /// end.
     fileprivate func backupTime(_ now: Date) -> Date {
         guard pinsCertificates, let certificateEnd, let staleness else { return now }
         return max(now, certificateEnd.addingTimeInterval(-staleness))

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// What a document is at first sight. Whether it is a good one says its reader.
+/// What a document seems to be. Only its reader can tell whether it is valid.
 enum DocumentKind: String, Encodable {
     case pinFile, signedList, listEntry, challengeAnswer, trustServerDocument, metadata, bundle, pem, der, text
 
@@ -15,7 +15,7 @@ enum DocumentKind: String, Encodable {
         }
     }
 
-    /// For people.
+    /// The kind of document, for messages.
     var description: String {
         switch self {
         case .pinFile: "pin file"
@@ -31,7 +31,7 @@ enum DocumentKind: String, Encodable {
         }
     }
 
-    /// By the keys of the outermost object.
+    /// Recognizes JSON by the keys of the outermost object.
     private static func json(_ data: Data) -> DocumentKind {
         var keys: Set<[UInt8]> = []
         do {
@@ -42,7 +42,7 @@ enum DocumentKind: String, Encodable {
                 try reader.skipValue()
             }
         } catch {
-            // What was read before the mistake says what it was meant to be.
+            // The keys before the error are enough to tell what it was meant to be.
         }
         func has(_ key: String) -> Bool { keys.contains(Array(key.utf8)) }
         if has("signed") || has("signatures") { return .metadata }
@@ -53,7 +53,8 @@ enum DocumentKind: String, Encodable {
         return has("timestamp") ? .challengeAnswer : .pinFile
     }
 
-    /// ContentInfo of signed data (RFC 5652 3, 5.1), with a length of any form, the indefinite one of BER too.
+    /// Whether it begins like a ContentInfo with signed data (RFC 5652 3, 5.1). The length may have any form, including
+    /// BER's indefinite one.
     private static func isSignedData(_ data: Data) -> Bool {
         let head = Array(data.prefix(40))
         guard head.count > 2 else { return false }

@@ -27,8 +27,8 @@ struct ShowCommand: AsyncParsableCommand {
               holdfastctl show fullchain.pem
               openssl req -in new.csr | holdfastctl show -
 
-            Exit codes: 0 shown, 1 a signature does not verify or the document is none that is known, 2 wrong usage, \
-            3 it could not be read.
+            Exit codes: 0 shown, 1 a signature does not verify or the document is of no known kind, 2 wrong usage, 3 \
+            it could not be read.
 
             With --json one object is printed: file, items (kind, signature (state: verified, invalid, unverified, \
             unsigned; text), facts (name, value), certificate (as check has them), entries (as verify has them)), \
@@ -37,7 +37,7 @@ struct ShowCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A file, an https URL (HTTPS_PROXY and NO_PROXY of the environment count), or - for standard input.",
+            "A file, an https URL (with HTTPS_PROXY and NO_PROXY of the environment), or - for standard input.",
             valueName: "file | url"),
         completion: .file())
     var source: String
@@ -66,11 +66,11 @@ struct ShowCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Trust the server of a URL by the certificates in this file instead of the system's.", valueName: "file"),
+            "For the server of a URL, trust the certificates in this file instead of the system's.", valueName: "file"),
         completion: .file(extensions: ["pem", "crt", "cer", "der"]))
     var ca: String?
 
-    @Option(help: ArgumentHelp("Give up a download after this many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Give up on a download after this many seconds.", valueName: "seconds"))
     var timeout = 10
 
     @Flag(help: "Print JSON instead of text.")
@@ -120,7 +120,7 @@ struct ShowCommand: AsyncParsableCommand {
     }
 }
 
-/// What signatures are verified with.
+/// The keys and values with which signatures are verified.
 struct ShowEvidence {
     var key: DocumentPublicKey?
     var signerCertificates: [X509Certificate] = []

@@ -2,12 +2,12 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What stands in PEM or DER: certificates, requests, keys and revocation lists.
+/// Shows what PEM or DER contains: certificates, requests, keys and revocation lists.
 struct ShownCertificates {
     private let data: Data
     private let name: String
     private let now: Date
-    /// Who may have signed something, the given ones first.
+    /// The certificates that may have signed something; those from --signer come first.
     private var issuers: [X509Certificate]
     private let blocks: [PEMBlocks.Block]?
 
@@ -26,7 +26,7 @@ struct ShownCertificates {
     func items() throws(CommandFailure) -> [ShownItem] {
         try ForeignFile(data, path: name).refuse(wanting: .certificate)
         guard let blocks else { return [try item(ofDER: [UInt8](data))] }
-        // Legacy encryption of OpenSSL, by headers inside the block (RFC 1421 4.6.1.1).
+        // OpenSSL's legacy encryption, recognized by headers inside the block (RFC 1421 4.6.1.1).
         let isEncrypted = data.range(of: Data("Proc-Type: 4,ENCRYPTED".utf8)) != nil
         var items: [ShownItem] = []
         var position = 0
@@ -56,7 +56,7 @@ struct ShownCertificates {
         return items
     }
 
-    /// DER does not say what it is: each kind is tried, and no two can be mistaken for one another.
+    /// DER does not say what it is, so each kind is tried. No two kinds can be mistaken for one another.
     private func item(ofDER der: [UInt8]) throws(CommandFailure) -> ShownItem {
         if (try? X509Certificate(der: der)) != nil { return certificate(der, position: 0) }
         if let list = try? revocationList(der) { return list }
@@ -96,7 +96,7 @@ struct ShownCertificates {
         return item
     }
 
-    /// - Parameter isOwn: the thing itself where it says that it is its own issuer.
+    /// - Parameter isOwn: the certificate itself, if it names itself as its issuer.
     private func signature(
         issuer: DistinguishedName, isOwn: X509Certificate?, _ verifies: (X509Certificate) -> Bool
     ) -> ShownItem.Signature {
@@ -139,7 +139,7 @@ struct ShownCertificates {
         switch (try? CertificateRequest(der: der))?.isSignedWithItsKey {
         case true?: .init(state: .verified, text: "with the key that it is for")
         case false?: .init(state: .invalid, text: "it does not verify under the key that it is for")
-        default: .init(state: .unverified, text: "its algorithm is none that is verified")
+        default: .init(state: .unverified, text: "its algorithm is not supported")
         }
     }
 

@@ -3,10 +3,10 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What a document says, item for item.
+/// Shows what a document says, item by item.
 struct ShownDocument {
     let data: Data
-    /// As messages call it.
+    /// The document's name for messages.
     let name: String
     let evidence: ShowEvidence
     let now: Date
@@ -18,7 +18,8 @@ struct ShownDocument {
         self.now = now
     }
 
-    /// - Throws: where it cannot be read as what it seems to be, and for evidence that is of no use with it.
+    /// - Throws: if the document cannot be read as what it seems to be, or if evidence was given that is useless for
+    ///   it.
     func items() throws(CommandFailure) -> [ShownItem] {
         let kind = DocumentKind(data)
         try refuseUselessEvidence(of: kind)
@@ -36,7 +37,7 @@ struct ShownDocument {
 
     private func refuseUselessEvidence(of kind: DocumentKind) throws(CommandFailure) {
         func refuse(_ option: String) -> CommandFailure {
-            CommandFailure(.wrongUsage, "\(name) looks like \(kind.description), and \(option) is of no use with it")
+            CommandFailure(.wrongUsage, "\(name) looks like \(kind.description), and \(option) is useless for it")
         }
         let takesKey = [.signedList, .listEntry, .challengeAnswer].contains(kind)
         if evidence.key != nil, !takesKey { throw refuse("--key") }
@@ -60,10 +61,10 @@ struct ShownDocument {
     private func pinFile() throws(CommandFailure) -> ShownItem {
         let file = try PinFileReading.pinFile(data, named: name)
         var item = ShownItem(
-            "pin file", signature: .init(state: .unsigned, text: "believe it as far as whoever gave it to you"))
+            "pin file", signature: .init(state: .unsigned, text: "trust it only as far as its source"))
         item.add("app", file.app)
         item.add("issued", file.issuedAt.map { time($0, ends: false) })
-        item.add("until", file.notAfter.map { time($0) } ?? "as long as the app lasts")
+        item.add("until", file.notAfter.map { time($0) } ?? "it does not end")
         item.add("refresh", file.refresh.map { "after \($0.after) s, grace \($0.grace) s" })
         for host in file.hosts {
             guard !host.isRetired else {
@@ -87,7 +88,7 @@ struct ShownDocument {
                         .joined(separator: ", "))
             }
         }
-        for anchor in file.debugAnchors { item.add("debug", "anchor \(anchor.subject), in debug builds alone") }
+        for anchor in file.debugAnchors { item.add("debug", "anchor \(anchor.subject), only in debug builds") }
         return item
     }
 
@@ -153,7 +154,7 @@ struct ShownDocument {
         do throws(DocumentError) {
             document = try UnverifiedTrustServerDocument(data)
         } catch {
-            // Other programs put certificates into the same envelope.
+            // Other programs put certificates into the same CMS envelope.
             if error.code != .invalidValue, error.code != .missingField {
                 try ForeignFile(data, path: name).refuse(wanting: .certificate)
             }
@@ -162,7 +163,7 @@ struct ShownDocument {
         var item = ShownItem(DocumentKind.trustServerDocument.description, signature: signature(of: document))
         item.add("customer", document.customer)
         item.add("made", time(document.timestamp, ends: false))
-        item.add("signer", document.signer.map { "\($0.subject), by the document's own word" })
+        item.add("signer", document.signer.map { "\($0.subject), according to the document" })
         if document.hasLegacyDigest { item.add("digest", "SHA-1, which clients refuse unless they are told otherwise") }
         for entry in document.entries {
             item.add("host", entry.hostname + (entry.port.map { ", port \($0)" } ?? ""))
@@ -176,7 +177,7 @@ struct ShownDocument {
             guard document.isSignedByItsSigner != false else {
                 return .init(state: .invalid, text: "it does not verify under the certificate inside the document")
             }
-            return .init(state: .unverified, text: "give the certificate that clients have with --signer")
+            return .init(state: .unverified, text: "with --signer give the certificate that clients have")
         }
         do throws(DocumentError) {
             _ = try TrustServerDocument(
@@ -190,7 +191,7 @@ struct ShownDocument {
 
     // MARK: Text
 
-    /// A public key as `keygen` prints it, or a pin.
+    /// Shows a word that may be a public key as `keygen` prints it, a pin, or a private key's number.
     private func text() throws(CommandFailure) -> ShownItem {
         try ForeignFile(data, path: name).refuse(wanting: .publicKey)
         let space = Set(" \t\r\n".utf8)
@@ -225,6 +226,6 @@ struct ShownDocument {
         }
         throw CommandFailure(
             .invalidList,
-            "\(name) is none of Holdfast's documents, and no key, certificate, request or revocation list")
+            "\(name) is not one of Holdfast's documents, nor a key, certificate, request or revocation list")
     }
 }

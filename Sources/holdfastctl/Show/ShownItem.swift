@@ -1,7 +1,6 @@
 import Holdfast
 
-/// One thing that a document holds, as far as there is something to say about it; its fields are those of the JSON
-/// object.
+/// One thing that a document contains, with everything that is known about it. Its fields are those of the JSON object.
 struct ShownItem: Encodable {
     struct Fact: Encodable {
         let name: String
@@ -11,18 +10,18 @@ struct ShownItem: Encodable {
     /// Who signed it, and whether that verifies.
     struct Signature: Encodable {
         enum State: String, Encodable {
-            /// It verifies, under a key that was given or that is there.
+            /// It verifies with a key that was given or that is in the file.
             case verified
-            /// It does not.
+            /// It does not verify.
             case invalid
-            /// It was not looked at, since the key is not there.
+            /// It was not verified, because the key is missing.
             case unverified
-            /// Nobody signs such a thing.
+            /// Documents of this kind are not signed.
             case unsigned
         }
 
         let state: State
-        /// By whom, or what to do.
+        /// Who signed it, or what to do.
         let text: String
     }
 
@@ -31,7 +30,7 @@ struct ShownItem: Encodable {
     var signature: Signature?
     var facts: [Fact] = []
     var certificate: CertificateReport?
-    /// Of a list and of an answer to a challenge.
+    /// The entries of a list or of a response to a challenge.
     var entries: [PinListReport.Entry]?
 
     init(_ kind: String, signature: Signature? = nil) {

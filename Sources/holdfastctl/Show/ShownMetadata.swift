@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// What metadata of The Update Framework and a bundle of it say, and whether a client that trusts a root accepts that.
+/// Shows TUF metadata or a bundle of it, and whether a client that trusts a root accepts it.
 struct ShownMetadata {
     private let data: Data
     private let name: String
@@ -48,13 +48,13 @@ struct ShownMetadata {
         case (false?, _):
             .init(
                 state: .invalid,
-                text: "fewer of the keys that the trusted root names for \(summary.type) than it asks for"
+                text: "fewer of the keys that the trusted root names for \(summary.type) than it requires"
                     + (summary.type == "targets" ? "; the keys of a delegated role are in the metadata above it" : ""))
-        case (nil, false?): .init(state: .invalid, text: "fewer of its own keys than it asks for")
+        case (nil, false?): .init(state: .invalid, text: "fewer of its own keys than it requires")
         case (nil, true?):
             .init(
                 state: .verified,
-                text: "a threshold of its own keys; compare the file with one that you trust, or --root")
+                text: "a threshold of its own keys; compare the file with one that you trust, or give --root")
         case (nil, nil): .init(state: .unverified, text: "give the root that clients trust with --root")
         }
     }

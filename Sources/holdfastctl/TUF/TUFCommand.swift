@@ -98,7 +98,7 @@ struct TUFCommand: AsyncParsableCommand {
 
     private var store: MetadataFolder { MetadataFolder(URL(filePath: metadataDir)) }
 
-    /// The protocol that this verb follows knows no other code for a failure, wrong usage included.
+    /// The protocol of this verb has only one exit code for failures, including wrong usage.
     static func status(_ status: Int32, of arguments: [String]) -> Int32 {
         arguments.first == configuration.commandName ? min(status, 1) : status
     }
@@ -114,7 +114,7 @@ struct TUFCommand: AsyncParsableCommand {
         try TUFClient(store: store, source: NoSource(), settings: settings).initialize(root: octets)
     }
 
-    /// One client for all names, in their order, until one fails.
+    /// Downloads all targets in their order with one client, until one fails.
     private func download() async throws {
         let update = try await client().refresh()
         let folder = URL(filePath: targetDir ?? "")
@@ -127,7 +127,7 @@ struct TUFCommand: AsyncParsableCommand {
     private func client() async throws -> TUFClient {
         let metadata = try Self.url(metadataURL, "--metadata-url")
         let targets = verb == .download ? try Self.url(targetBaseURL, "--target-base-url") : nil
-        // Plain HTTP needs no anchors, and a machine may have none.
+        // Plain HTTP needs no anchors, and some machines have none.
         let needsAnchors = [metadata, targets].contains { $0?.scheme?.lowercased() == "https" }
         let anchors = needsAnchors ? try await TrustAnchors.system() : TrustAnchors([])
         let provider = RepositoryOrigin.provider(
@@ -137,7 +137,7 @@ struct TUFCommand: AsyncParsableCommand {
             settings: .pythonTUF)
     }
 
-    /// A target may be large.
+    /// The time for one download. A target may be large.
     private static let wholeLimit = Duration.seconds(600)
 
     private static func url(_ text: String?, _ option: String) throws(CommandFailure) -> URL {
@@ -148,7 +148,7 @@ struct TUFCommand: AsyncParsableCommand {
     }
 }
 
-/// What init asks for.
+/// A source for init, which downloads nothing.
 private struct NoSource: RepositorySource {
     func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data? { nil }
 }

@@ -31,7 +31,7 @@ struct TrustServerApproveCommand: AsyncParsableCommand {
         transform: { text in CheckedArgument { try ServerAddress.host(text) } })
     var hosts: [CheckedArgument<DialledHost>]
 
-    @Option(help: ArgumentHelp("The customer whose hosts they are; the files are named after it.", valueName: "name"))
+    @Option(help: ArgumentHelp("The customer that owns the hosts; the files are named after it.", valueName: "name"))
     var customer: String
 
     @Option(

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// Reads the certificates and keys that every host gets besides its own.
+/// Reads the certificates and keys that every host gets in addition to its own.
 enum TrustServerBackupFile {
     static func read(_ paths: [String]) throws(CommandFailure) -> TrustServerBackups {
         var certificates: [X509Certificate] = []

@@ -2,18 +2,18 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// The files of a trust server, under the names that the published script gives them.
+/// The files of a trust server, with the names that the published script gives them.
 struct TrustServerFiles: Sendable {
-    /// The private key, mode 0600.
+    /// The private key; mode 0600.
     let key: URL
-    /// The hosts, one a line.
+    /// The list of hosts, one per line.
     let domains: URL
-    /// What the rounds before have seen, mode 0600: beside the list, since the output folder is for everybody.
+    /// The memory of earlier rounds; mode 0600. It is beside the list, because everybody can read the output folder.
     let memory: URL
-    /// The signer's certificate, DER.
+    /// The signer's certificate in DER.
     let certificate: URL
     let certificatePEM: URL
-    /// The document.
+    /// The signed document.
     let document: URL
 
     private static let maximumBytes = 64 << 20
@@ -26,7 +26,7 @@ struct TrustServerFiles: Sendable {
         let publicFolder = URL(fileURLWithPath: output)
         self.domains = domainsFile
         let own = folder.appending(path: "\(customer).key")
-        // Where the published script has it.
+        // The published script keeps the key here.
         let scripts = folder.deletingLastPathComponent().appending(path: "certs/\(customer).key")
         let isTakenOver = !Self.isThere(own) && Self.isThere(scripts)
         self.key = key.map { URL(fileURLWithPath: $0) } ?? (isTakenOver ? scripts : own)
@@ -57,7 +57,7 @@ struct TrustServerFiles: Sendable {
             try replace(certificate, with: key.certificate, permissions: 0o644)
             try replace(certificatePEM, with: Data(key.certificatePEM.utf8), permissions: 0o644)
         } catch {
-            // A key without its certificate signs nothing, and is in the way of the next attempt.
+            // A key without its certificate cannot sign, and would stop the next attempt.
             for file in [self.key, certificate] { try? FileManager.default.removeItem(at: file) }
             throw error
         }
@@ -81,7 +81,7 @@ struct TrustServerFiles: Sendable {
 
     // MARK: Hosts
 
-    /// Each host of the list once, in its order.
+    /// Reads the hosts of the list, each once, in their order.
     func readDomains() throws(CommandFailure) -> [DialledHost] {
         let text = String(decoding: try KeyFile.content(of: domains.path, maximumBytes: 8 << 20), as: UTF8.self)
         var hosts: [DialledHost] = []
@@ -94,7 +94,7 @@ struct TrustServerFiles: Sendable {
                 let host = try ServerAddress.host(entry)
                 if seen.insert(host).inserted { hosts.append(host) }
             } catch {
-                // Not what stands there: a file given by mistake may be a key.
+                // The line itself is not shown: a file that was given by mistake may be a key.
                 let code = (error as? HostError)?.code.rawValue ?? CommandFailure.Code.wrongUsage.rawValue
                 throw CommandFailure(
                     .unreadableFile,
@@ -113,21 +113,21 @@ struct TrustServerFiles: Sendable {
         return hosts
     }
 
-    /// What is there of the memory.
+    /// What could be read of the memory.
     struct FoundMemory {
         var memory = PublishingMemory()
         /// What is wrong with the file.
         var problem: String?
-        /// Whether it may be replaced: one that cannot be read just now may hold what nobody can ask for again.
+        /// Whether it may be replaced. A file that cannot be read just now may contain what nobody can find out again.
         var isReplaceable = true
-        /// Whether nothing of it counts.
+        /// Whether there is no memory that can be used.
         var isLost = false
     }
 
-    /// What is damaged is as good as none, and is told.
+    /// Reads the memory. A damaged file is treated as missing, and reported.
     func readMemory() -> FoundMemory {
         guard Self.isThere(memory) else { return FoundMemory(isLost: true) }
-        let loss = "of the rounds before only the published document is known"
+        let loss = "only the published document is known of earlier rounds"
         do {
             let data = try KeyFile.content(of: memory.path, maximumBytes: Self.maximumBytes)
             return FoundMemory(memory: try PublishingMemory(reading: data))
@@ -153,7 +153,7 @@ struct TrustServerFiles: Sendable {
 
     // MARK: Document
 
-    /// What is published; nil when there is no document of this key.
+    /// The published document; nil if there is none that this key signed.
     func published(customer: String, key: TrustServerKey) -> PublishedDocument? {
         guard let data = try? AtomicFile.read(document, maximumBytes: Self.maximumBytes, isOwn: true) else {
             return nil
@@ -169,7 +169,7 @@ struct TrustServerFiles: Sendable {
     private func makeFolder(_ folder: URL, mode: Int) throws(CommandFailure) {
         if FileManager.default.fileExists(atPath: folder.path) {
             guard KeyFile.isFolder(folder.path) else {
-                throw CommandFailure(.unwritableFile, "\(folder.path) is no folder")
+                throw CommandFailure(.unwritableFile, "\(folder.path) is not a folder")
             }
             return
         }
@@ -183,10 +183,10 @@ struct TrustServerFiles: Sendable {
     }
 
     private func replace(_ file: URL, with data: Data, permissions: Int) throws(CommandFailure) {
-        // A web server's folder is often reached by a link, which must go on leading there.
+        // A web server's folder is often reached through a link, which must stay.
         let file = try LinkedFile.target(of: file.path)
         do {
-            // With the process in its name, so that two commands at once do not write one file.
+            // The name contains the process id, so that two commands never write the same file.
             let name = ".\(file.lastPathComponent).\(ProcessInfo.processInfo.processIdentifier).new"
             try AtomicFile.replace(file, with: data, temporaryName: name, permissions: permissions)
         } catch {

@@ -14,7 +14,7 @@ struct TrustServerInitCommand: ParsableCommand {
             output/CUSTOMER.pem, and prints the certificate in Base64; configure the app with it \
             (trustServerCertificate). If a file exists already, it is left unchanged and the command fails.
 
-            Exit codes: 0 made, 2 wrong usage, 3 a file could not be written or is there already.
+            Exit codes: 0 success, 2 wrong usage, 3 a file could not be written or exists already.
             """)
 
     @Option(
@@ -55,9 +55,9 @@ struct TrustServerInitCommand: ParsableCommand {
         try files.write(key)
         let standard = Output.standard
         standard.complainAsIs(
-            "The private key is \(files.key.path). Whoever has it can sign pins for \(customer): keep it, and a copy "
-                + "of it, where nobody else gets at it.\n"
-                + "The hosts belong into \(files.domains.path), one HOST:PORT a line. The app is configured with this "
+            "The private key is \(files.key.path). Anyone who has it can sign pins for \(customer): keep it, and a "
+                + "copy of it, where nobody else can get it.\n"
+                + "Put the hosts into \(files.domains.path), one HOST:PORT per line. Configure the app with this "
                 + "certificate (trustServerCertificate):")
         standard.line(key.certificate.base64EncodedString())
     }

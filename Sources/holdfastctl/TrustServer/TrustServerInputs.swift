@@ -1,23 +1,23 @@
 import Holdfast
 import HoldfastSigning
 
-/// What a round reads beside its memory, one thing apart from the other: a file that cannot be read now must not stop
-/// the document from being signed again, since clients trust nobody once it is a day old.
+/// What a round reads in addition to its memory. Each input may fail by itself: a file that cannot be read now must not
+/// keep the document from being signed again, because clients trust nobody once it is a day old.
 struct TrustServerInputs: Sendable {
-    /// Signs; without it there is no round.
+    /// The key that signs. Without it there is no round.
     let key: TrustServerKey
-    /// The list.
+    /// The list of hosts.
     let hosts: Result<[DialledHost], CommandFailure>
     /// The backups.
     let backups: Result<TrustServerBackups, CommandFailure>
-    /// Asks the hosts, with the authorities and the client's certificate.
+    /// The probe that connects to the hosts, with the authorities and the client's certificate.
     let probe: Result<ServerProbe, CommandFailure>
-    /// What could not be read again, with what is done about it.
+    /// What could not be read again, and what is done about it.
     let complaints: [String]
 
     /// Reads everything.
-    /// - Parameter before: what was read last time, which counts for what cannot be read now.
-    /// - Throws: where there is no key.
+    /// - Parameter before: what was read last time. It is used for anything that cannot be read now.
+    /// - Throws: if there is no key.
     init(
         before: TrustServerInputs? = nil, key: () throws(CommandFailure) -> TrustServerKey,
         hosts: () throws(CommandFailure) -> [DialledHost], backups: () throws(CommandFailure) -> TrustServerBackups,
@@ -28,7 +28,7 @@ struct TrustServerInputs: Sendable {
             _ now: Result<Value, CommandFailure>, _ before: Result<Value, CommandFailure>?
         ) -> Result<Value, CommandFailure> {
             guard case .failure(let error) = now, case .success? = before, let before else { return now }
-            complaints.append("\(error.message); what was read before goes on to count")
+            complaints.append("\(error.message); what was read before remains in use")
             return before
         }
         self.hosts = again(Self.result(hosts), before?.hosts)

@@ -2,12 +2,12 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What a trust server says of its rounds: lines for people or for programs, each with its time.
+/// The log of a trust server's rounds: lines for people or for programs, each with its time.
 struct TrustServerLog: Sendable {
     let isJSON: Bool
     let clock: any WallClock
 
-    /// A line of the log; the fields are those of the JSON object.
+    /// A line of the log. Its fields are those of the JSON object.
     private struct Line: Encodable {
         enum Event: String, Encodable {
             case published, publishedAgain, nothingPublished, warning, error
@@ -103,7 +103,7 @@ struct TrustServerLog: Sendable {
 }
 
 extension TrustServerPublication.Report {
-    /// What is wrong, a line each.
+    /// What went wrong, one line each.
     var lines: [String] {
         var lines = round.failures.map { failure in
             let host = ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort)
@@ -123,7 +123,7 @@ extension TrustServerPublication.Report {
                     + ", and \(limit) may: \(Self.some(round.changed)). What was published before is signed again. If "
                     + "the changes are right, run one round with --max-changes \(round.changes).")
         } else if !round.left.isEmpty {
-            lines.append("no longer published, since the list has not got them: \(Self.some(round.left))")
+            lines.append("no longer published, because the list does not have them: \(Self.some(round.left))")
         }
         return lines
     }

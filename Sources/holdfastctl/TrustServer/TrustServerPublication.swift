@@ -2,38 +2,38 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// One round of a trust server: ask the hosts, decide, sign, verify, replace.
+/// One round of a trust server: it asks the hosts, decides, signs, verifies and replaces the document.
 struct TrustServerPublication: Sendable {
     let customer: String
     let key: TrustServerKey
     let files: TrustServerFiles
-    /// The list; where it cannot be read the hosts of the last round are asked.
+    /// The list of hosts. If it cannot be read, the hosts of the last round are asked.
     let hosts: Result<[DialledHost], CommandFailure>
-    /// The backups; where they cannot be read those of the last round are published.
+    /// The backups. If they cannot be read, those of the last round are published.
     let backups: Result<TrustServerBackups, CommandFailure>
-    /// What holds for every round, but for the backups.
+    /// The rules for every round; the backups are added later.
     let rules: PublishingRound.Rules
     let hostsAtOnce: Int
     let clock: any WallClock
     let gate: StopGate
-    /// Tells what is wrong and does not end the round.
+    /// Reports problems that do not end the round.
     var complain: @Sendable (String) -> Void = { Output.standard.complain($0) }
-    /// Asks one host; it answers in bounded time.
+    /// Asks one host, in bounded time.
     let ask: @Sendable (DialledHost) async -> PublishingRound.Answer
 
-    /// What came of a round.
+    /// The outcome of a round.
     struct Report {
         let round: PublishingRound
-        /// Hosts of the document that was written; nil when none was.
+        /// How many hosts the document has that was written; nil if none was written.
         var published: Int?
-        /// Whether what was published before was published again, since nothing new could be.
+        /// Whether the previous content was published again, because nothing new could be published.
         var isRepeated: Bool
         /// Whether a file could not be read or written.
         var isImpaired: Bool
-        /// Whether that was all that was asked for.
+        /// Whether signing again was all that was requested.
         var isResigned = false
 
-        /// What is not trusted or not signed outweighs what could not be found out; nil where all is well.
+        /// The exit code; nil if all is well. Anything untrusted or unsigned outweighs what could not be found out.
         var status: CommandFailure.Status? {
             let isWaiting = round.held.contains { !$0.isApproved }
             if isRepeated || isWaiting || round.failures.contains(where: \.isUntrusted) { return .negativeAnswer }
@@ -45,8 +45,8 @@ struct TrustServerPublication: Sendable {
         let ask = ask
         let answers = await SideBySide.map(try hostsToAsk(), atMost: hostsAtOnce) { (host: $0, answer: await ask($0)) }
         let now = clock.now
-        // What another command has learned meanwhile must not be lost: from the reading of the memory to its writing
-        // nobody else comes in.
+        // What another command has learned in the meantime must not be lost. So the memory is locked from reading to
+        // writing.
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
         defer { withExtendedLifetime(lock) {} }
         let found = files.readMemory()
@@ -73,7 +73,7 @@ struct TrustServerPublication: Sendable {
                     try files.write(PublishingMemory(hosts: hosts, backups: rules.backups, held: round.held))
                 }
             } catch {
-                // Without it the next round knows less; without a document clients trust nobody.
+                // Without a memory the next round knows less; but without a document clients trust nobody.
                 complain("\(error.message); the next round knows nothing of this one")
                 report.isImpaired = true
             }
@@ -84,7 +84,7 @@ struct TrustServerPublication: Sendable {
         return report
     }
 
-    /// Signs what is published with the current time, and asks nobody.
+    /// Signs the published document again with the current time, and asks no host.
     func resign() throws(CommandFailure) -> Report {
         let now = clock.now
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
@@ -92,15 +92,15 @@ struct TrustServerPublication: Sendable {
         guard let document = files.published(customer: customer, key: key), !document.entries.isEmpty else {
             throw CommandFailure(
                 .unreadableFile,
-                "\(files.document.path) is no document of this key and customer, so that there is nothing "
+                "\(files.document.path) is no document of this key and customer, so there is nothing "
                     + "to sign again")
         }
-        // An old document in its place would bring pins back that were withdrawn since.
+        // Signing an old document again could bring back pins that were withdrawn since.
         guard document.counts(at: now) else {
             throw CommandFailure(
                 .notSigned,
                 "\(files.document.path) is so old that clients do not use it any more, and is not signed again: publish "
-                    + "without --resign-only, which goes by what was remembered where a host cannot be asked")
+                    + "without --resign-only, which uses what was remembered if a host cannot be asked")
         }
         let data: Data
         do throws(SigningError) {
@@ -119,8 +119,8 @@ struct TrustServerPublication: Sendable {
         return report
     }
 
-    /// A memory that is lost must not cut the overlap short: what clients use now is in the document that is about to be
-    /// replaced.
+    /// The memory to use. A lost memory must not cut the overlap short: the pins that clients use now are in the
+    /// document that is about to be replaced.
     private func recalled(_ found: TrustServerFiles.FoundMemory, at time: Date) -> PublishingMemory {
         guard found.isLost, let document = files.published(customer: customer, key: key), document.counts(at: time)
         else { return found.memory }
@@ -151,7 +151,7 @@ struct TrustServerPublication: Sendable {
 
     // MARK: Document
 
-    /// What is to be published, and whether that is what was published before; nil for nothing.
+    /// The document to publish, and whether it has the previous content; nil if there is nothing to publish.
     private func document(
         of round: PublishingRound, at time: Date
     ) throws(CommandFailure) -> (data: Data?, isRepeated: Bool) {
@@ -160,7 +160,8 @@ struct TrustServerPublication: Sendable {
             return (try sign(round.hosts, at: time), round.isHeld)
         } catch {
             let failure = CommandFailure(.notSigned, "nothing new is published: \(error)")
-            // What clients refuse now, for example because it is too large, they did not refuse before.
+            // Clients would refuse the new content, for example because it is too large, but they accepted the previous
+            // one.
             guard !round.isHeld, !round.previous.isEmpty, let data = try? sign(round.previous, at: time) else {
                 throw failure
             }
@@ -173,16 +174,16 @@ struct TrustServerPublication: Sendable {
         try TrustServerDraft(customer: customer, hosts: hosts, timestamp: time.wholeSeconds).signed(by: key)
     }
 
-    /// Whether no published document was made after a round, or one far in the future. Clients that took such a one
-    /// count a day of that at most (``TrustServerStore``).
-    /// - Throws: where time will soon have reached the document of the future: clients would refuse an older one.
+    /// Whether the published document is not newer than this round, or was made far in the future. If clients accepted
+    /// such a document, their time is at most a day ahead (``TrustServerStore``).
+    /// - Throws: if the document is only a little in the future: clients that have it would refuse an older one.
     private func isNewest(_ time: Date, hasDocument: Bool) throws(CommandFailure) -> Bool {
         guard let published = files.published(customer: customer, key: key)?.timestamp, published > time
         else {
             return true
         }
         let made = "\(files.document.path) was made at \(published.formatted(.iso8601))"
-        // Time has passed since the round if another command was waited for.
+        // Time has passed since the round if this command waited for another one.
         let ahead = published.timeIntervalSince(clock.now)
         if ahead > 300 {
             if hasDocument {

@@ -60,15 +60,15 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             problems), newPins, left, waiting (host, fingerprints, since), allowedChanges, message, code.
 
             Exit codes: 0 every host was validated at every address and is published; 1 a host is not trusted, too \
-            many hosts changed, a change waits for approval, or nothing new was signed; 2 wrong usage; 3 a host could not be asked, or a file not \
-            be read or written.
+            many hosts changed, a change waits for approval, or nothing new was signed; 2 wrong usage; 3 a host could \
+            not be asked, or a file could not be read or written.
             """)
 
-    @Option(help: ArgumentHelp("The customer whose hosts they are; the files are named after it.", valueName: "name"))
+    @Option(help: ArgumentHelp("The customer that owns the hosts; the files are named after it.", valueName: "name"))
     var customer: String
 
     @Option(
-        help: ArgumentHelp("The hosts, one HOST:PORT a line; # begins a comment.", valueName: "file"),
+        help: ArgumentHelp("The hosts, one HOST:PORT per line; # begins a comment.", valueName: "file"),
         completion: .file())
     var domains: String
 
@@ -109,7 +109,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
     var maximumChanges: Int?
 
     @Flag(
-        name: .customLong("hold-changes"), help: "Publish new certificates of known hosts only when they are approved.")
+        name: .customLong("hold-changes"), help: "Publish new certificates of known hosts only once they are approved.")
     var holdsChanges = false
 
     @Flag(name: .customLong("resign-only"), help: "Sign the published document again, and ask no host.")
@@ -129,13 +129,13 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The private key; CUSTOMER.key beside the list if it is not given.", valueName: "file"),
+            "The private key; by default CUSTOMER.key beside the list.", valueName: "file"),
         completion: .file(extensions: ["key", "pem"]))
     var key: String?
 
     @Option(
         help: ArgumentHelp(
-            "The signer's certificate; CUSTOMER.crt in the output folder if it is not given.", valueName: "file"),
+            "The signer's certificate; by default CUSTOMER.crt in the output folder.", valueName: "file"),
         completion: .file(extensions: ["crt", "pem", "cer"]))
     var certificate: String?
 
@@ -154,7 +154,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         guard (1...16).contains(tries) else { throw ValidationError("--tries must be 1 to 16, not \(tries).") }
         if let maximumChanges, maximumChanges < 0 { throw ValidationError("--max-changes must not be negative.") }
         guard !(holdsChanges && resignsOnly) else {
-            throw ValidationError("--resign-only asks nobody, so that there are no changes to hold.")
+            throw ValidationError("--resign-only asks nobody, so there are no changes to hold.")
         }
         if let every, every.seconds < 1 { throw ValidationError("--every must be a second or more.") }
     }
@@ -174,7 +174,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             return
         }
         var inputs = try await inputs()
-        // Its log may lose its reader; its clients must not lose their document.
+        // Even if nobody reads the log any more, clients must still get their document.
         Output.endsWithReader.withLock { $0 = false }
         signal(SIGPIPE, SIG_IGN)
         let sources = gate.endOnSignals()

@@ -149,13 +149,13 @@ struct RepositoryDraftTests {
                 "targets: key \(keys[0].publicKey.id) no longer signs",
                 "targets: key \(new.publicKey.id) signs from now on",
                 "targets: 2 of 2 keys must sign, before 1",
-                "api.example.com: \(oldPin) no longer counts (leaf, active)",
+                "api.example.com: \(oldPin) is no longer accepted (leaf, active)",
                 "old.example.com: retired: clients refuse to connect",
             ] { #expect(changes.contains(line), "\(changes)") }
             #expect(changes.contains { $0.hasPrefix("root: version 2 after version 1, until ") })
             #expect(changes.contains { $0.hasPrefix("pins: count until ") && $0.contains(", before ") })
             #expect(changes.count { $0.contains("is added (leaf, active)") } == 1)
-            #expect(!changes.contains { $0.contains("knows nothing of") })
+            #expect(!changes.contains { $0.contains("does not know") })
             // What an attacker puts into a draft is not passed over.
             let draft = scene.repository.folder.appending(path: "draft/targets.json")
             let text = String(decoding: try Data(contentsOf: draft), as: UTF8.self)

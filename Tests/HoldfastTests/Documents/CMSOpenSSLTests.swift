@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Foundation
 import HoldfastTesting
 import Testing
@@ -139,3 +140,4 @@ struct CMSOpenSSLTests {
         }
     }
 }
+#endif

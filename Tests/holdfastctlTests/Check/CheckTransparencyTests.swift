@@ -67,7 +67,7 @@ struct CheckTransparencyTests {
             #expect(fresh.status == 1 && fresh.output.contains("notTransparent"))
             let (old, _) = try await site.run("check", ["--log-list", try list(folder, daysAgo: 71)])
             #expect(old.status == 0, "\(old.errors)")
-            let remark = "Remark: no timestamps were asked for: expected a log list at most 70 days old"
+            let remark = "Remark: timestamps were not required: expected a log list at most 70 days old"
             #expect(old.output.contains(remark))
         }
     }

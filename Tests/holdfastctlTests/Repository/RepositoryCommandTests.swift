@@ -129,7 +129,7 @@ struct RepositoryCommandTests {
             #expect(last.versions == [3, 2, 3, 4])
             #expect(try await Self.isLetIn(site, leaf))
             let status = try await Self.run(site, "status", "site")
-            #expect(status.verdict == "Clients take it" && status.versions == [3, 2, 3, 4])
+            #expect(status.verdict == "Clients accept it" && status.versions == [3, 2, 3, 4])
             let watched = try await Self.run(site, "status", "site", "--watch", "20", status: 1)
             #expect(watched.verdict.hasPrefix("Ends too soon: timestamp 4"))
         }

@@ -57,7 +57,7 @@ struct RepositoryStatusTests {
             for root in 1...3 {
                 let report = try await Self.status(
                     site, ["site", "--app-root", "site/public/metadata/\(root).root.json"])
-                #expect(report.verdict == "Clients take it" && report.following?.appRoot == root)
+                #expect(report.verdict == "Clients accept it" && report.following?.appRoot == root)
                 #expect(report.following?.newestRoot == 3 && report.roles?.map(\.version) == [3, 1, 3, 5])
                 #expect(report.roles?.allSatisfy { $0.signed.count == 1 && $0.signed == $0.keys } == true)
             }
@@ -92,7 +92,7 @@ struct RepositoryStatusTests {
                 try await repository.rotate()
                 // What was uploaded before, from a copy that nobody brought up to date.
                 let lagging = try await Self.status(site, ["site", "--url", old] + app)
-                #expect(lagging.verdict == "Clients take it")
+                #expect(lagging.verdict == "Clients accept it")
                 #expect(lagging.warnings.contains { $0.contains("timestamp") && $0.contains("serves version 1") })
             }
             try await repository.served(forbidding: "/2.root.json") { url in

@@ -13,7 +13,7 @@ struct TrustServerInitTests {
             }
             try Data().write(to: folder.appending(path: "file"))
             let refused = try await initialise("file")
-            #expect(refused.status == 3 && refused.errors.contains("file is no folder"))
+            #expect(refused.status == 3 && refused.errors.contains("file is not a folder"))
             // A link that leads nowhere is seen only when the certificate is written.
             try FileManager.default.createDirectory(
                 at: folder.appending(path: "output"), withIntermediateDirectories: true)

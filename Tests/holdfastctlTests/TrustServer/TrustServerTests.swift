@@ -142,7 +142,7 @@ struct TrustServerTests {
                             "127.0.0.1:\(server.port) has no entry to keep and is left out: unknownIssuer"))
                     #expect(
                         untrusted.errors.contains(
-                            "no longer published, since the list has not got them: 127.0.0.1:\(gone)"))
+                            "no longer published, because the list does not have them: 127.0.0.1:\(gone)"))
                     #expect(try site.document().entries.map(\.port) == [good.port])
                 }
             }

@@ -1,21 +1,21 @@
-/// A conversation in plaintext that comes before TLS, as a pure state machine: bytes of the peer in, actions out.
+/// A conversation in plaintext before TLS, as a pure state machine: the peer's bytes go in, and actions come out.
 ///
-/// Whoever listens on the wire may have written what the peer seems to say; nothing of it is believed beyond the
-/// question of how to begin with TLS.
+/// An attacker on the network may have written anything that the peer seems to say. Nothing of it is believed, except
+/// how to begin with TLS.
 protocol ConnectionDialogue: Sendable {
-    /// What the client says before it has heard anything; nil where the peer speaks first.
+    /// What the client sends first; nil if the peer speaks first.
     var opening: [UInt8]? { get }
 
-    /// Takes from the input what it understands.
+    /// Takes from the input what it understands, and says what to do.
     mutating func hear(_ input: inout PlaintextInput) throws(DialogueFailure) -> DialogueAction
 }
 
 /// What a dialogue wants next.
 enum DialogueAction: Equatable {
-    /// To hear more.
+    /// Wait for more input.
     case wait
     case say([UInt8])
-    /// To end after having said this; what comes next is TLS, or another dialogue.
+    /// Send this and end. What follows is TLS, or another dialogue.
     case finish(saying: [UInt8])
 
     static func say(line: String) -> DialogueAction { .say(Array("\(line)\r\n".utf8)) }
@@ -24,12 +24,12 @@ enum DialogueAction: Equatable {
 /// Why there is no TLS after a dialogue.
 struct DialogueFailure: Error, Equatable {
     enum Kind: Equatable {
-        /// The peer said no.
+        /// The peer refused.
         case refused
-        /// It said something that the protocol does not know.
+        /// The peer sent something that the protocol does not allow.
         case malformed
         case tooLong
-        /// It said more than it was asked, which would pass for protected if it were kept (CVE-2011-0411).
+        /// The peer sent more than it was asked for. If that were kept, it would pass for protected (CVE-2011-0411).
         case extraBytes
         case ended, timedOut
     }
@@ -42,9 +42,9 @@ struct DialogueFailure: Error, Equatable {
         self.message = message
     }
 
-    /// What a peer said, fit to be repeated in one line.
+    /// What a peer said, shortened and made safe to repeat in one line.
     static func quoted(_ text: some StringProtocol) -> String {
-        // A character may have as many marks as it likes.
+        // Scalars are counted, because a character may have any number of combining marks.
         let limit = 200
         var shown = String.UnicodeScalarView()
         shown.append(contentsOf: text.unicodeScalars.prefix(limit))
@@ -52,9 +52,9 @@ struct DialogueFailure: Error, Equatable {
     }
 }
 
-/// What the peer has said and nobody has understood yet.
+/// The peer's input that was not consumed yet.
 struct PlaintextInput {
-    /// More than any server says before TLS, and little enough to be held.
+    /// The most bytes: more than any server sends before TLS, and little enough to be kept in memory.
     static let limit = 16_384
 
     private(set) var pending: ArraySlice<UInt8> = []
@@ -70,8 +70,8 @@ struct PlaintextInput {
 
     mutating func drop(_ count: Int) { pending = pending.dropFirst(count) }
 
-    /// The next line without its end, CR LF; nil while it is not whole. What is not ASCII is a question mark in it: no
-    /// word of these protocols has any, and comparing may take long with it.
+    /// The next line without its CR LF; nil while it is incomplete. Octets that are not ASCII become question marks: no
+    /// keyword of these protocols has any, and comparing them as text may take long.
     mutating func line() throws(DialogueFailure) -> String? {
         guard let end = pending.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let line = pending[pending.startIndex..<end]

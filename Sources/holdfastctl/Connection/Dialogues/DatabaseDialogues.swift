@@ -1,4 +1,4 @@
-/// SSLRequest of PostgreSQL ("SSL Session Encryption" in its protocol): eight bytes and one for an answer.
+/// SSLRequest of PostgreSQL ("SSL Session Encryption" in its protocol): a request of eight bytes and an answer of one.
 struct PostgresDialogue: ConnectionDialogue {
     /// A length of 8 and the number 80877103.
     let opening: [UInt8]? = [0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F]
@@ -11,16 +11,15 @@ struct PostgresDialogue: ConnectionDialogue {
         case UInt8(ascii: "N"):
             throw DialogueFailure(.refused, "the PostgreSQL server does not offer TLS (ssl is off)")
         case UInt8(ascii: "E"):
-            // Its text is not shown: anybody on the way may have written it (CVE-2024-10977).
+            // Its text is not shown, because anybody on the network may have written it (CVE-2024-10977).
             throw DialogueFailure(.refused, "the PostgreSQL server answered the request for TLS with an error")
         default:
-            throw DialogueFailure(.malformed, "what answered is no PostgreSQL server")
+            throw DialogueFailure(.malformed, "what answered is not a PostgreSQL server")
         }
     }
 }
 
-/// SSLRequest of MySQL and MariaDB ("Protocol::SSLRequest"): the server's greeting, and a request that it does not
-/// answer.
+/// SSLRequest of MySQL and MariaDB ("Protocol::SSLRequest"): the server's greeting, and a request that has no answer.
 struct MySQLDialogue: ConnectionDialogue {
     private enum Capability {
         static let longPassword: UInt32 = 0x1
@@ -48,18 +47,18 @@ struct MySQLDialogue: ConnectionDialogue {
         return .finish(saying: Self.request)
     }
 
-    /// The lower half of the flags; no other is of interest here.
+    /// The lower half of the capability flags; the others do not matter here.
     private func capabilities(of greeting: [UInt8]) throws(DialogueFailure) -> UInt32 {
         switch greeting.first {
         case 0xFF:
-            // Two octets of number, and in newer servers # with five of state.
+            // An error number of two octets; newer servers add # and five octets of state.
             var words = greeting.dropFirst(3)
             if words.first == UInt8(ascii: "#") { words = words.dropFirst(6) }
             let text = DialogueFailure.quoted(String(decoding: words, as: UTF8.self))
             throw DialogueFailure(.refused, "the MySQL server refused: \(text)")
         case 10:
             guard let end = greeting.dropFirst().firstIndex(of: 0) else { throw malformed }
-            // The connection's number, the beginning of the scramble and a zero.
+            // Before the flags are the connection's number, the beginning of the scramble and a zero.
             let flags = Array(greeting.dropFirst(end + 1 + 4 + 8 + 1).prefix(2))
             guard flags.count == 2 else { throw malformed }
             return UInt32(flags[0]) | UInt32(flags[1]) << 8
@@ -79,6 +78,6 @@ struct MySQLDialogue: ConnectionDialogue {
     }()
 
     private var malformed: DialogueFailure {
-        DialogueFailure(.malformed, "what answered is no MySQL server of protocol version 10")
+        DialogueFailure(.malformed, "what answered is not a MySQL server of protocol version 10")
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import NIOCore
 
-/// Runs dialogues on a connection, then leaves the pipeline and lets TLS begin.
+/// Runs dialogues on a connection. Then it leaves the pipeline, and TLS can begin.
 final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -13,7 +13,7 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private var sequence: DialogueSequence
     private let timeout: TimeAmount
-    /// Succeeds, on the event loop, at the moment in which the handlers of TLS are to be added.
+    /// Succeeds, on the event loop, at the moment when the TLS handlers must be added.
     private let promise: EventLoopPromise<Void>
     private var state = State.idle
     private var timer: Scheduled<Void>?
@@ -36,7 +36,7 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = Array(unwrapInboundIn(data).readableBytesView)
         switch state {
-        // Also what comes after the end and in the same turn of the event loop: the sequence refuses it.
+        // This includes input after the end in the same turn of the event loop, which the sequence refuses.
         case .talking, .done:
             do throws(DialogueFailure) {
                 perform(try sequence.receive(bytes), context)
@@ -61,7 +61,7 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A peer that closes without having read everything resets the connection.
+        // If a peer closes without having read everything, the connection is reset.
         let isReset = [ECONNRESET, EPIPE].contains((error as? IOError)?.errnoCode)
         fail(
             isReset
@@ -73,7 +73,7 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     private static let closed = DialogueFailure(.ended, "the connection was closed before TLS began")
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        // One of several attempts to connect that was not needed.
+        // This was one of several attempts to connect, and it was not needed.
         fail(ChannelError.ioOnClosedChannel, context)
     }
 

@@ -1,7 +1,7 @@
-/// Dialogues one after the other, for example with a proxy and then with the server behind it, and what holds for all
-/// of them: the peer speaks only when it is its turn, and not a byte is left over when TLS begins.
+/// Runs dialogues one after the other, for example with a proxy and then with the server behind it. It enforces for all
+/// of them that the peer speaks only in its turn, and that no byte is left over when TLS begins.
 struct DialogueSequence: Sendable {
-    /// What to do now.
+    /// What to do next.
     struct Step: Equatable {
         var send: [UInt8] = []
         /// Whether TLS begins after that.
@@ -15,10 +15,10 @@ struct DialogueSequence: Sendable {
         self.dialogues = dialogues[...]
     }
 
-    /// To be called once, when there is a connection.
+    /// Call it once, when there is a connection.
     func start() -> Step { Step(send: dialogues.first?.opening ?? [], isDone: dialogues.isEmpty) }
 
-    /// Takes what has come.
+    /// Handles input from the peer.
     mutating func receive(_ bytes: [UInt8]) throws(DialogueFailure) -> Step {
         try input.append(bytes)
         var step = Step()
@@ -50,6 +50,6 @@ struct DialogueSequence: Sendable {
         throw DialogueFailure(
             .extraBytes,
             "\(input.pending.count) bytes in plaintext came with or after the last answer, where nothing may come; "
-                + "somebody may have put them in (STARTTLS injection)")
+                + "somebody may have injected them (STARTTLS injection)")
     }
 }

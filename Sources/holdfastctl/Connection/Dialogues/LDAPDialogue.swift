@@ -8,7 +8,7 @@ struct LDAPDialogue: ConnectionDialogue {
     }()
 
     mutating func hear(_ input: inout PlaintextInput) throws(DialogueFailure) -> DialogueAction {
-        // At once, since what is no LDAP may never get as long as it seems to say.
+        // Checked at once, because anything other than LDAP may never become as long as it claims.
         guard input.pending.first ?? 0x30 == 0x30 else { throw malformed }
         guard let message = try Element(input.pending) else { return .wait }
         input.drop(message.length)
@@ -21,7 +21,7 @@ struct LDAPDialogue: ConnectionDialogue {
         let words = String(decoding: try element(tag: 0x04, from: &rest).content, as: UTF8.self)
         while let more = try Element(rest) {
             rest = rest.dropFirst(more.length)
-            // Another name is that of another operation, for example of the notice of disconnection.
+            // Another name belongs to another operation, for example to the notice of disconnection.
             guard more.tag != 0x8A || Array(more.content) == Self.startTLS || result != 0 else { throw malformed }
         }
         guard rest.isEmpty else { throw malformed }
@@ -55,14 +55,14 @@ struct LDAPDialogue: ConnectionDialogue {
         return content.reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// One element of BER with a definite length (RFC 4511 5.1), which need not be the shortest.
+    /// One BER element with a definite length (RFC 4511 5.1), which need not have the shortest form.
     private struct Element {
         let tag: UInt8
         let content: ArraySlice<UInt8>
-        /// With tag and length.
+        /// The length of the whole element, with its tag and length octets.
         let length: Int
 
-        /// Nil while it is not whole.
+        /// Reads an element; nil while it is incomplete.
         init?(_ bytes: ArraySlice<UInt8>) throws(DialogueFailure) {
             guard let tag = bytes.first, let first = bytes.dropFirst().first else { return nil }
             var header = 2
@@ -77,7 +77,7 @@ struct LDAPDialogue: ConnectionDialogue {
                 count = digits.reduce(0) { $0 << 8 | Int($1) }
                 header += octets
             }
-            // Four octets are negative where Int has no more than that.
+            // If Int has only 32 bits, four octets can be negative.
             guard (0...PlaintextInput.limit).contains(count) else {
                 throw DialogueFailure(
                     .tooLong, "the LDAP server announced an answer of more than \(PlaintextInput.limit) bytes")

@@ -5,7 +5,7 @@ struct SMTPDialogue: ConnectionDialogue {
     }
 
     private var state = State.greeting
-    /// The code of a reply of several lines (RFC 5321 4.2.1) that is not over.
+    /// The code of a multiline reply (RFC 5321 4.2.1) that is not complete yet.
     private var open: Substring?
     private var offersStartTLS = false
 
@@ -71,11 +71,11 @@ struct IMAPDialogue: ConnectionDialogue {
             case (.greeting, "*", "PREAUTH"):
                 throw DialogueFailure(
                     .refused,
-                    "the IMAP server takes the connection for authenticated already, and knows no STARTTLS then")
+                    "the IMAP server regards the connection as authenticated already, and then offers no STARTTLS")
             case (.capabilities, "*", "CAPABILITY"):
                 offersStartTLS = words.dropFirst(2).contains("STARTTLS")
             case (.capabilities, "*", _), (.goAhead, "*", _):
-                // Whatever a server wants to tell may stand between command and answer (RFC 9051 7).
+                // A server may send other messages between a command and its answer (RFC 9051 7).
                 break
             case (.capabilities, "A1", "OK"):
                 guard offersStartTLS else { throw DialogueFailure(.refused, "the IMAP server does not offer STARTTLS") }

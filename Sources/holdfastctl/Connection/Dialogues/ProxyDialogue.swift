@@ -1,14 +1,14 @@
-/// CONNECT of HTTP proxies (RFC 9110 9.3.6): a request, and an answer that begins with 2.
+/// CONNECT of HTTP proxies (RFC 9110 9.3.6): a request, and an answer whose status begins with 2.
 struct ProxyDialogue: ConnectionDialogue {
     private var isAccepted = false
-    /// Whether the lines to come belong to an interim answer (RFC 9110 15.2).
+    /// Whether the next lines belong to an interim response (RFC 9110 15.2).
     private var isInterim = false
 
     let opening: [UInt8]?
 
     /// - Parameters:
-    ///   - target: where the proxy is to connect, with a port.
-    ///   - authorization: the value of Proxy-Authorization.
+    ///   - target: the host and port to which the proxy should connect.
+    ///   - authorization: the value of Proxy-Authorization; nil to omit it.
     init(target: String, authorization: String? = nil) {
         let field = authorization.map { "Proxy-Authorization: \($0)\r\n" } ?? ""
         opening = Array("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\(field)\r\n".utf8)

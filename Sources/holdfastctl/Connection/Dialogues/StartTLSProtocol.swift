@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Protocols whose connections begin in plaintext and go over to TLS when the client asks for it.
+/// Protocols whose connections begin in plaintext and switch to TLS at the client's request.
 enum StartTLSProtocol: String, CaseIterable, Sendable, ExpressibleByArgument {
     case smtp, imap, pop3, ldap, postgres, mysql
 
@@ -16,7 +16,7 @@ enum StartTLSProtocol: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    /// A new conversation up to the beginning of TLS.
+    /// A new dialogue, up to the beginning of TLS.
     var dialogue: any ConnectionDialogue {
         switch self {
         case .smtp: SMTPDialogue()
