@@ -122,7 +122,7 @@ struct RepositoryReport: Encodable {
                 output.line("            \(SafeText.escapedLine(key))\(sign)", .faint)
             }
         }
-        if let pinsEnd = pinsEnd ?? following?.pinsEnd { output.line("  pins      count until \(pinsEnd)") }
+        if let pinsEnd = pinsEnd ?? following?.pinsEnd { output.line("  pins      valid until \(pinsEnd)") }
         if let firstRoot { output.line("  first root, SHA-256 \(firstRoot)", .faint) }
         if let changes {
             output.heading("What changes")
