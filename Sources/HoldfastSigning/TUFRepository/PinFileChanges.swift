@@ -12,7 +12,7 @@ enum PinFileChanges {
         }
         differs("app", \.app) { $0.map { "\($0.quoted)" } ?? "none" }
         differs("issued", \.issuedAt, time)
-        differs("count until", \.notAfter, time)
+        differs("valid until", \.notAfter, time)
         differs("refresh", \.refresh) { refresh in
             refresh.map { "after \($0.after) s, grace \($0.grace) s" } ?? "none"
         }

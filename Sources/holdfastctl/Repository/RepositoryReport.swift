@@ -142,7 +142,7 @@ struct RepositoryReport: Encodable {
                 output.line("            \(SafeText.escapedLine(key))\(sign)", .faint)
             }
         }
-        if let pinsEnd = pinsEnd ?? following?.pinsEnd { output.line("  pins      count until \(pinsEnd)") }
+        if let pinsEnd = pinsEnd ?? following?.pinsEnd { output.line("  pins      valid until \(pinsEnd)") }
         if let firstRoot { output.line("  first root, SHA-256 \(firstRoot)", .faint) }
         if let newestRoot, let newestRootVersion {
             output.line("  newest root, version \(newestRootVersion), SHA-256 \(newestRoot)", .faint)

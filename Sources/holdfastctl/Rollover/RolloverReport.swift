@@ -84,7 +84,7 @@ struct RolloverReport: Encodable {
             take(pins)
         case .remove(let pins):
             (self.step, title) = (.remove, "remove the old pin")
-            why = "no server shows it, and whoever has its \(thing) could pass for \(name)"
+            why = "no server shows it, and anyone who has its \(thing) could pass for \(name)"
             take(pins)
             action =
                 state.pinsCertificates

@@ -153,7 +153,7 @@ struct RepositoryDraftTests {
                 "old.example.com: retired: clients refuse to connect",
             ] { #expect(changes.contains(line), "\(changes)") }
             #expect(changes.contains { $0.hasPrefix("root: version 2 after version 1, until ") })
-            #expect(changes.contains { $0.hasPrefix("pins: count until ") && $0.contains(", before ") })
+            #expect(changes.contains { $0.hasPrefix("pins: valid until ") && $0.contains(", before ") })
             #expect(changes.count { $0.contains("is added (leaf, active)") } == 1)
             #expect(!changes.contains { $0.contains("does not know") })
             // What an attacker puts into a draft is not passed over.
