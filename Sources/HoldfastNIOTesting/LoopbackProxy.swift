@@ -77,8 +77,9 @@ package final class LoopbackProxy: Sendable {
                     }
                 }
                 .connect(host: "127.0.0.1", port: target ?? asked ?? 0)
-                .whenSuccess { channel in
+                .whenComplete { result in
                     let (tunnel, context) = bound.value
+                    guard case .success(let channel) = result else { return context.close(promise: nil) }
                     tunnel.peer = channel
                     let answer = ByteBuffer(string: "HTTP/1.1 \(tunnel.status)\r\n\r\n")
                     context.writeAndFlush(tunnel.wrapOutboundOut(answer), promise: nil)

@@ -59,7 +59,9 @@ public struct SigningError: HoldfastError {
             "Give the password of the key; if you cannot, as for a trust server, write the key without one: openssl "
                 + "pkey -in FILE."
         case .wrongPassword: "Check the password; openssl pkcs8 -in FILE opens the key with the right one."
-        case .unsupportedKey: "Make a key with `holdfastctl keygen`, or openssl genpkey on prime256v1."
+        case .unsupportedKey:
+            "Make a key with `holdfastctl keygen`, or with openssl genpkey on prime256v1. Roles of a repository may also "
+                + "have keys of Ed25519, P-384, or RSA of 2048 bits or more."
         case .unsupportedEncryption: "Encrypt it again: openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA256."
         case .wrongCertificate: "Give the certificate and the key that `holdfastctl trust-server init` wrote."
         case .invalidCustomer: "Give a name of 1 to 64 letters, digits, periods, hyphens and underscores."

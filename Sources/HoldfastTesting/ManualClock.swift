@@ -18,9 +18,9 @@ public final class ManualClock: WallClock {
     /// The time that the clock shows.
     public var now: Date { time.withLock { $0 } }
 
-    /// Moves the clock ahead by this many seconds; a negative number moves it back.
-    public func advance(by seconds: TimeInterval) {
-        time.withLock { $0 = $0.addingTimeInterval(seconds) }
+    /// Moves the clock ahead by `duration`; a negative one moves it back.
+    public func advance(by duration: Duration) {
+        time.withLock { $0 = $0.addingTimeInterval(duration.inSeconds) }
     }
 
     /// Sets the clock to `date`.

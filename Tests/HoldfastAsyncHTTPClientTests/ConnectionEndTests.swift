@@ -128,7 +128,7 @@ struct ConnectionEndTests {
             try await setting.withClient { client in
                 let response = try await client.execute(
                     HTTPClientRequest(url: origin.url("/stall")), timeout: .minutes(5))
-                setting.clock.advance(by: 3_700)
+                setting.clock.advance(by: .seconds(3_700))
                 #expect(await client.refusal(origin.url())?.code == .expired)
                 #expect(origin.counters.requests.count == 1)
                 var iterator = response.body.makeAsyncIterator()
@@ -145,7 +145,7 @@ struct ConnectionEndTests {
         try await withOrigin(try setting.leaf { $0.notAfter = .hours(1) }) { origin in
             try await setting.withClient { client in
                 try await client.expectAnswer(origin.url())
-                setting.clock.advance(by: 3_700)
+                setting.clock.advance(by: .seconds(3_700))
                 #expect(await client.refusal(origin.url())?.code == .expired)
                 try await origin.waitForDisconnection()
                 #expect(origin.counters.requests.count == 1)

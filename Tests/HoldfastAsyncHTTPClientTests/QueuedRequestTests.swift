@@ -75,7 +75,7 @@ struct QueuedRequestTests {
         try setting.trust("www.example.com")
         let leaf = try setting.leaf { $0.notAfter = .hours(1) }
         try await run(version, setting, leaf) { _ in
-            setting.clock.advance(by: 3_700)
+            setting.clock.advance(by: .seconds(3_700))
         } after: { _, origin, result in
             #expect(throws: TrustFailure.self) { _ = try result.get() }
             #expect(origin.requestConnections.count == 1)
@@ -94,7 +94,7 @@ struct QueuedRequestTests {
         }
         setting.manager.add(policy: policy)
         try await run(version, setting, leaf) { _ in
-            setting.clock.advance(by: 3_700)
+            setting.clock.advance(by: .seconds(3_700))
         } after: { _, origin, result in
             #expect(throws: TrustFailure.self) { _ = try result.get() }
             #expect(origin.requestConnections.count == 1)

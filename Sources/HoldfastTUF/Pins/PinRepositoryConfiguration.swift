@@ -93,7 +93,7 @@ public struct PinRepositoryConfiguration: Sendable {
         }
         guard longestInterval > .zero, mismatchInterval >= .zero, preparationTimeout > .zero, updateTimeout > .zero,
             shipped?.grace ?? .zero >= .zero
-        else { return Self.invalid("intervals and timeouts above zero", "one that is not") }
+        else { return Self.invalid("intervals and timeouts above zero, or a rest and a grace of zero", "another") }
         do throws(TUFError) {
             _ = try RootStep(settings: metadataSettings, meter: WorkMeter(metadataSettings)).initial([UInt8](root))
         } catch {

@@ -63,7 +63,7 @@ struct DemoRepository {
         try await update("rollback: the files of before", first, .rolledBack)
         try await connect("the old key, after the rollback", stage.original, .refused(.pinMismatch))
 
-        clock.advance(by: 15 * DemoRepositorySite.day)
+        clock.advance(by: .seconds(15 * DemoRepositorySite.day))
         try await update("freeze: the same files for 15 days", try site.bundle, .expired, leaving: .stale)
         try await connect("the trusted server, meanwhile", next, .accepted)
         try await site.publish(online: [site.keys.online])

@@ -67,7 +67,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
             }
             let live = Set(draft.entries.filter { $0.expiryDate >= second }.map { Array($0.name.utf8) })
             orphans = Set(removed.filter { $0.expiryDate >= second }.map { Array($0.name.utf8) }).subtracting(live)
-                .map { String(decoding: $0, as: UTF8.self) }.sorted()
+                .sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
             guard orphans.isEmpty || retire else {
                 throw CommandFailure(
                     .invalidList,

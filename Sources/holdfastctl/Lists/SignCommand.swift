@@ -186,16 +186,21 @@ struct SignCommand: AsyncParsableCommand {
                 let kind: Report.Change =
                     change.before.contains(entry)
                     ? .unchanged
-                    : change.before.contains { $0.name == entry.name && $0.pin == entry.pin } ? .replaced : .added
+                    : change.before.contains { Self.areAlike($0, entry) } ? .replaced : .added
                 return .init(change: kind, entry: .init(entry, now: now))
             },
             removed: change.before.filter { old in
-                !change.after.contains { $0.name == old.name && $0.pin == old.pin && $0.depth == old.depth }
+                !change.after.contains { Self.areAlike($0, old) && $0.depth == old.depth }
             }.map { .init($0, now: now) },
             entries: change.after.count, namesWithoutBackup: PinListDraft(change.after).namesWithoutBackup(at: now))
         let telling = PinListFile(list).tells
         if json { try telling.json(report) } else { print(report, to: telling) }
         PinListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, output)
+    }
+
+    /// Names are compared octet by octet, as clients do.
+    private static func areAlike(_ one: FingerprintEntry, _ other: FingerprintEntry) -> Bool {
+        one.name.utf8.elementsEqual(other.name.utf8) && one.pin == other.pin
     }
 
     private func print(_ report: Report, to output: Output) {

@@ -37,7 +37,7 @@ struct ShownDocument {
 
     private func refuseUselessEvidence(of kind: DocumentKind) throws(CommandFailure) {
         func refuse(_ option: String) -> CommandFailure {
-            CommandFailure(.wrongUsage, "\(name) looks like \(kind.description), and \(option) is useless for it")
+            CommandFailure(.wrongUsage, "\(name) looks like \(kind.description), and \(option) does not apply to it")
         }
         let takesKey = [.signedList, .listEntry, .challengeAnswer].contains(kind)
         if evidence.key != nil, !takesKey { throw refuse("--key") }

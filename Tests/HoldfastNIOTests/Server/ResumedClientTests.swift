@@ -86,7 +86,7 @@ struct ResumedClientTests {
         let device = try setting.device()
         let server = try setting.server(try setting.pinned(device), version, clock: clock)
         try await afterFirstConnection(server, version, presenting: device) { client, running in
-            clock.advance(by: 100 * 86_400)
+            clock.advance(by: .seconds(100 * 86_400))
             let output = try await client.send(Self.line, presenting: device, resuming: true)
             expectRefusal(.expired, output, try await running.report(), resumed: true)
         }

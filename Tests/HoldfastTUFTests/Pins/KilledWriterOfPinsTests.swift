@@ -18,7 +18,7 @@ struct KilledWriterOfPinsTests {
             var scene = try PinScene(way)
             func start() throws -> PinRepository { try startedApp(folder, way, scene.clock) }
             func publish() throws -> Date {
-                scene.clock.advance(by: 60)
+                scene.clock.advance(by: .seconds(60))
                 try scene.publish()
                 try FolderProvider.write(scene.repository, to: folder)
                 return scene.clock.now

@@ -123,7 +123,7 @@ struct RepositoryBundleTests {
                 return error.code
             }
         }
-        scene.clock.advance(by: 11 * PinScene.day)
+        scene.clock.advance(by: .seconds(11 * PinScene.day))
         #expect(await refusal() == .expired)
         try scene.renew()
         #expect(await refusal() == nil)

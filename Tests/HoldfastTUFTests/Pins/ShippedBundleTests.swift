@@ -20,7 +20,7 @@ struct ShippedBundleTests {
         "A year-old build launches with its pins, enforces them, and updates itself", arguments: PinScene.Way.allCases)
     func yearOld(way: PinScene.Way) async throws {
         var scene = try built(way)
-        scene.clock.advance(by: 365 * PinScene.day)
+        scene.clock.advance(by: .seconds(365 * PinScene.day))
         scene.provider.fail()
         let renewed = try scene.authority.renew(scene.leaf)
         let stranger = try scene.authority.impersonate(scene.leaf)
@@ -46,7 +46,7 @@ struct ShippedBundleTests {
     @Test("Its grace is its own: past it nobody is trusted, until an update", arguments: PinScene.Way.allCases)
     func grace(way: PinScene.Way) async throws {
         var scene = try built(way, graceDays: 300)
-        scene.clock.advance(by: 331 * PinScene.day)
+        scene.clock.advance(by: .seconds(331 * PinScene.day))
         scene.provider.fail()
         let pins = try scene.start()
         #expect(pins.state == .expired)

@@ -57,7 +57,7 @@ struct RepositoryDrillTests {
         try await scene { scene in
             let devices = try scene.newDevices()
             #expect(await scene.refusing(devices).isEmpty)
-            scene.clock.advance(by: 300 * RepositoryScene.day)
+            scene.clock.advance(by: .seconds(300 * RepositoryScene.day))
             // No second signature comes for another root.
             try await scene.prepare(signedBy: [first]) { try $0.change(.root, at: scene.clock.now) }
             let refusal = await #expect(throws: TUFRepositoryError.self) { _ = try await scene.publication(online) }
@@ -68,7 +68,7 @@ struct RepositoryDrillTests {
             try await scene.prepare(signedBy: [targets])
             try await scene.publish(online)
             #expect(await scene.refusing(devices).isEmpty)
-            scene.clock.advance(by: 80 * RepositoryScene.day)
+            scene.clock.advance(by: .seconds(80 * RepositoryScene.day))
             // The root is over: nothing new can be published, and what is there holds.
             let late = await #expect(throws: TUFRepositoryError.self) {
                 _ = try await scene.publication(online, renewing: true)
@@ -127,7 +127,7 @@ struct RepositoryDrillTests {
         try await scene { scene in
             let victims = try scene.newDevices()
             // The thief has the machine that publishes.
-            scene.clock.advance(by: 1)
+            scene.clock.advance(by: .seconds(1))
             try scene.repository.write(
                 try await TUFPublication.make(
                     of: try await scene.repository.state(), in: scene.repository, onlineKeys: [online],
@@ -146,7 +146,7 @@ struct RepositoryDrillTests {
                         role, adding: [replacement.publicKey], removing: [online.publicKey.id], at: scene.clock.now)
                 }
             }
-            scene.clock.advance(by: 1)
+            scene.clock.advance(by: .seconds(1))
             let publication = try await scene.publication(replacement, online)
             #expect(!publication.hasGap)
             // Nothing is served under a name of before.
@@ -158,7 +158,7 @@ struct RepositoryDrillTests {
             let all = victims + (try scene.newDevices())
             #expect(await scene.refusing(all).isEmpty)
             #expect(try scene.lockedOut(all) == 0)
-            scene.clock.advance(by: 1)
+            scene.clock.advance(by: .seconds(1))
             try await scene.publish(replacement, renewing: true)
             #expect(await scene.refusing(all).isEmpty)
             let live = try #require(try await scene.repository.state().live)
@@ -174,14 +174,14 @@ struct RepositoryDrillTests {
                 let copy = folder.appending(path: "copy")
                 try FileManager.default.copyItem(at: scene.repository.published, to: copy)
                 for _ in 0..<3 {
-                    scene.clock.advance(by: RepositoryScene.day)
+                    scene.clock.advance(by: .seconds(RepositoryScene.day))
                     try await scene.publish(online, renewing: true)
                 }
                 #expect(await scene.refusing(devices).isEmpty)
                 try FileManager.default.removeItem(at: scene.repository.published)
                 try FileManager.default.copyItem(at: copy, to: scene.repository.published)
             }
-            scene.clock.advance(by: RepositoryScene.day)
+            scene.clock.advance(by: .seconds(RepositoryScene.day))
             try await scene.publish(online, renewing: true)
             #expect(await scene.refusing(devices).allSatisfy { $0.metadataCode == .rolledBack })
             #expect(await scene.refusing(devices).count == devices.count)
@@ -201,7 +201,7 @@ struct RepositoryDrillTests {
         try await scene { scene in
             let devices = try scene.newDevices()
             #expect(await scene.refusing(devices).isEmpty)
-            scene.clock.advance(by: 30 * RepositoryScene.day)
+            scene.clock.advance(by: .seconds(30 * RepositoryScene.day))
             #expect(await scene.refusing(devices).allSatisfy { $0.metadataCode == .expired })
             #expect(devices.allSatisfy { $0.state == .stale })
             #expect(try scene.lockedOut(devices) == 0)
@@ -266,7 +266,7 @@ private struct Theft {
                 // A snapshot of its own each time, since the timestamp outlasts it.
                 lifetimes: .init(snapshot: .seconds(1)), includingDrafts: false, at: scene.clock.now)
             try copy.write(publication)
-            scene.clock.advance(by: 1)
+            scene.clock.advance(by: .seconds(1))
         }
     }
 

@@ -78,7 +78,7 @@ struct RepositoryPublicationTests {
                 try scene.begin(root: [offline], targets: [offline], online: online)
                 try await scene.prepare(signedBy: [offline])
                 if change != .firstPins { try await scene.publish(online) }
-                scene.clock.advance(by: RepositoryScene.day)
+                scene.clock.advance(by: .seconds(RepositoryScene.day))
                 let old = change == .firstPins ? [] : try scene.newDevices()
                 #expect(await scene.refusing(old).isEmpty)
                 let prepared = try await prepared(change, scene)
@@ -120,7 +120,7 @@ struct RepositoryPublicationTests {
             try scene.begin(root: [offline], targets: [offline], online: online)
             try await scene.prepare(signedBy: [offline])
             if change != .firstPins { try await scene.publish(online) }
-            scene.clock.advance(by: RepositoryScene.day)
+            scene.clock.advance(by: .seconds(RepositoryScene.day))
             let old = change == .firstPins ? [] : try scene.newDevices()
             #expect(await scene.refusing(old).isEmpty)
             let before = try scene.files()
@@ -159,18 +159,18 @@ struct RepositoryPublicationTests {
             var earlier: [String] = []
             for _ in 0..<3 {
                 earlier.insert(TestRepository.digest(try scene.served("metadata/timestamp.json")), at: 0)
-                scene.clock.advance(by: RepositoryScene.day)
+                scene.clock.advance(by: .seconds(RepositoryScene.day))
                 try await scene.publish(online, renewing: true)
             }
             let timestamp = try await scene.repository.uploadPlan(at: scene.clock.now).objects.first {
                 $0.path == "metadata/timestamp.json"
             }
             #expect(timestamp?.replaces == earlier && timestamp?.cacheControl == "no-cache")
-            scene.clock.advance(by: 20 * RepositoryScene.day)
+            scene.clock.advance(by: .seconds(20 * RepositoryScene.day))
             await #expect(throws: TUFRepositoryError.self) {
                 try await scene.repository.uploadPlan(at: scene.clock.now)
             }
-            scene.clock.advance(by: -20 * RepositoryScene.day)
+            scene.clock.advance(by: .seconds(-20 * RepositoryScene.day))
             let file = scene.repository.folder.appending(path: "replaced.json")
             for text in ["{}", "{\"version\":2,\"replaced\":{}}", "{\"version\":1,\"replaced\":{\"a\":[\"00\"]}}"] {
                 try Data(text.utf8).write(to: file)
@@ -227,7 +227,7 @@ struct RepositoryPublicationTests {
                     "bundle.json", "metadata", "targets", "metadata/1.root.json", "metadata/1.targets.json",
                     "metadata/1.snapshot.json", "metadata/timestamp.json", "targets/\(digest).pins.json",
                 ])
-            scene.clock.advance(by: 60)
+            scene.clock.advance(by: .seconds(60))
             let everything = try await prepared(.everything, scene).publication
             #expect(
                 everything.objects.map(\.path).dropFirst() == [
@@ -246,7 +246,7 @@ struct RepositoryPublicationTests {
             let device = try scene.device(.files)
             var versions: [Int64] = []
             for _ in 0..<9 {
-                scene.clock.advance(by: 10 * RepositoryScene.day)
+                scene.clock.advance(by: .seconds(10 * RepositoryScene.day))
                 try await scene.publish(online, renewing: true)
                 let live = try #require(try await scene.repository.state().live)
                 versions.append(live.snapshot.version)
@@ -296,7 +296,7 @@ struct RepositoryPublicationTests {
             try await scene.prepare(signedBy: [offline]) { _ = try $0.prepare(pins: pins, at: scene.clock.now) }
             #expect(try await scene.publication(online).objects.isEmpty == false)
             for days in [6.0, 20] {
-                scene.clock.advance(by: days * RepositoryScene.day)
+                scene.clock.advance(by: .seconds(days * RepositoryScene.day))
                 let refusal = await #expect(throws: TUFRepositoryError.self) {
                     _ = try await scene.publication(online)
                 }
@@ -304,7 +304,7 @@ struct RepositoryPublicationTests {
             }
             try scene.repository.write(try await scene.publication(online, allowing: [.expiry]))
             #expect(try await scene.repository.state().live?.pins == pins)
-            scene.clock.advance(by: RepositoryScene.day)
+            scene.clock.advance(by: .seconds(RepositoryScene.day))
             try await scene.publish(online, renewing: true)
             #expect(try await scene.repository.state().live?.timestamp.version == 3)
         }

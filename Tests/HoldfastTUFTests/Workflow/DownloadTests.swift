@@ -1,4 +1,6 @@
+import Crypto
 import Foundation
+import Holdfast
 import HoldfastTesting
 import Testing
 
@@ -125,8 +127,9 @@ struct DownloadTests {
     func hashes() async throws {
         let good = TestRepository.digest(Data("x".utf8))
         let wrong = String(repeating: "0", count: 128)
+        let long = HexText.text(of: SHA512.hash(data: Data("x".utf8)))
         for (hashes, code) in [
-            (["sha256": good, "blake9": "?"], nil), (["sha256": good, "sha512": wrong], .mismatch),
+            (["sha256": good, "blake9": "?"], nil), (["sha512": long], nil), (["sha256": good, "sha512": wrong], .mismatch),
             (["blake9": good], .malformed), ([:], .malformed), (["sha256": good.uppercased()], .malformed),
             (["sha256": "00"], .malformed),
         ] as [([String: String], TUFError.Code?)] {
@@ -136,7 +139,7 @@ struct DownloadTests {
                 $0["targets"] = ["x": ["length": 1, "hashes": hashes] as [String: Any]]
             }
             try test.repository.publishAll()
-            for prefix in [good, wrong] {
+            for prefix in [good, long, wrong] {
                 test.repository.files[RepositoryFile(kind: .target, path: "\(prefix).x")] = Data("x".utf8)
             }
             var found: TUFError.Code?

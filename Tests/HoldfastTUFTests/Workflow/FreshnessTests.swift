@@ -27,7 +27,7 @@ struct FreshnessTests {
         #expect(
             test.store.data(of: StoredMetadataName(.timestamp), atMost: .max)
                 != test.repository.served("timestamp.json"))
-        test.clock.advance(by: 31 * 86_400)
+        test.clock.advance(by: .seconds(31 * 86_400))
         test.repository.expire("root", at: test.clock.now + 1)
         try test.repository.publish("root", increment: true)
         #expect(await test.refusal() == .expired)
@@ -93,9 +93,9 @@ struct FreshnessTests {
         // A second before it expires it is good, and then no longer.
         test.repository.expire(role, at: test.repository.start + 10)
         try test.repository.publishAll()
-        test.clock.advance(by: 9.9)
+        test.clock.advance(by: .seconds(9.9))
         #expect(await test.refusal() == nil)
-        test.clock.advance(by: 0.1)
+        test.clock.advance(by: .seconds(0.1))
         #expect(await test.refusal() == .expired)
     }
 
@@ -111,7 +111,7 @@ struct FreshnessTests {
             test.repository.expire(role, at: test.repository.start + 21 * 86_400)
         }
         try test.repository.publishAll()
-        test.clock.advance(by: 18 * 86_400)
+        test.clock.advance(by: .seconds(18 * 86_400))
         try await test.refresh()
         #expect(try test.versions() == [1, 3, 3, 3])
     }
@@ -123,7 +123,7 @@ struct FreshnessTests {
         test.repository.delegate(to: "A", key: key, days: 1)
         try test.repository.publishAll()
         let update = try await test.refresh()
-        test.clock.advance(by: 10 * 86_400)
+        test.clock.advance(by: .seconds(10 * 86_400))
         await #expect(throws: TUFError(.unknownTarget, expected: "", found: "")) { try await update.target("x") }
         #expect(await test.refusal(of: "x") == .expired)
     }

@@ -119,6 +119,17 @@ struct KeyTests {
         #expect(await test.refusal() == .notSigned)
     }
 
+    @Test("A root that lists a key of a role twice is refused, and the one before stays")
+    func keyListedTwice() async throws {
+        var test = try TestClient()
+        let key = try TestSigner()
+        test.repository.setKeys(of: "snapshot", [key, key, key], threshold: 2)
+        try test.repository.publish("root", increment: true)
+        try test.repository.publish("snapshot")
+        #expect(await test.refusal() == .malformed)
+        #expect(try test.versions() == [1, nil, nil, nil])
+    }
+
     @Test("A threshold above the number of keys is never reached, and is no fault of root")
     func unreachableThreshold() async throws {
         var test = try TestClient()

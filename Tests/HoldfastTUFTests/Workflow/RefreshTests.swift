@@ -115,16 +115,20 @@ struct RefreshTests {
         #expect(await test.refusal() == .wrongType)
     }
 
-    @Test("The server's failure leaves the last trusted state, and the next refresh goes on from there")
-    func unavailable() async throws {
+    @Test(
+        "The server's failure leaves the last trusted state, and the next refresh goes on from there",
+        arguments: [
+            ("timestamp.json", [1, 1, 1, 1]), ("2.snapshot.json", [1, 2, 1, 1]), ("2.targets.json", [1, 2, 2, 1]),
+        ] as [(String, [Int?])])
+    func unavailable(path: String, versions: [Int?]) async throws {
         var test = try TestClient()
         try await test.refresh()
         try test.repository.publishAll()
-        let snapshot = RepositoryFile(kind: .metadata, path: "2.snapshot.json")
-        let data = test.repository.files.removeValue(forKey: snapshot)
+        let missing = RepositoryFile(kind: .metadata, path: path)
+        let data = test.repository.files.removeValue(forKey: missing)
         #expect(await test.refusal() == .unavailable)
-        #expect(try test.versions() == [1, 2, 1, 1])
-        test.repository.files[snapshot] = data
+        #expect(try test.versions() == versions)
+        test.repository.files[missing] = data
         try await test.refresh()
         #expect(try test.versions() == [1, 2, 2, 2])
     }

@@ -112,7 +112,7 @@ struct SimplePolicyTests {
         let policy = StandardPolicy(host: try HostPattern(PolicyFixture.host), clock: fixture.clock)
         let trust = try fixture.trust()
         #expect(policy.validate(trust: trust))
-        fixture.clock.advance(by: 91 * 86_400)
+        fixture.clock.advance(by: .seconds(91 * 86_400))
         #expect(!policy.validate(trust: trust))
     }
 

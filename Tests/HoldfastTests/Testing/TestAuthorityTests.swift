@@ -114,11 +114,11 @@ struct TestAuthorityTests {
         let clock = ManualClock(now: Date(timeIntervalSince1970: 1_000_000_000))
         let leaf = try TestAuthority.root(clock: clock).leaf(names: ["a.example"]) { $0.notAfter = .after(60) }
         // openssl takes a certificate to be expired in its last second already, which RFC 5280 4.1.2.5 still counts.
-        clock.advance(by: 59)
+        clock.advance(by: .seconds(59))
         #expect(try await ForeignReading.complaint(about: leaf.chain, root: leaf.root, at: clock.now) == nil)
-        clock.advance(by: 1)
+        clock.advance(by: .seconds(1))
         #expect(leaf.notAfter == clock.now)
-        clock.advance(by: 1)
+        clock.advance(by: .seconds(1))
         let complaint = try await ForeignReading.complaint(about: leaf.chain, root: leaf.root, at: clock.now)
         #expect(complaint?.contains("certificate has expired") == true)
     }

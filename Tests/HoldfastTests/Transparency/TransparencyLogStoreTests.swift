@@ -156,7 +156,7 @@ struct TransparencyLogStoreTests {
         let count = provider.requests.count
         #expect(await identifiers(store) == [first] && provider.requests.count == count)
         #expect(store.nextUpdate > clock.now)
-        clock.advance(by: 86_400)
+        clock.advance(by: .seconds(86_400))
         let second = try publish(daysAgo: 0)
         _ = await current(store)
         #expect(await identifiers(store) == [second])

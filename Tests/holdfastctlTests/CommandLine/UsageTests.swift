@@ -43,7 +43,7 @@ struct UsageTests {
             (["check", "www.example.com", "--brief", "--json"], "one of --json"),
             (["check", "--chain", "chain.pem"], "--host"),
             (["check", "www.example.com", "--at", "2027-01-01"], "--chain"),
-            (["check", "--chain", "chain.pem", "--host", "a.example", "b.example"], "without hosts"),
+            (["check", "--chain", "chain.pem", "--host", "a.example", "b.example"], "excludes hosts"),
             (["check", "--pins", "a.json", "--signer", "a.crt", "--key", publicKey], "not both"),
             (["check", "--pins", "a.json", "--customer", "acme"], "--signer"),
             (["check", "--pins", "https://"], "https URL"),

@@ -70,7 +70,7 @@ struct ShowTests {
             #expect(items[0].values("host")[0].contains("NO BACKUP"))
             #expect(items[0].values("pin") == ["\(pin), leaf, active"])
             let wrong = try await site.run(["show", "bank.pins.json", "--key", site.publicKey])
-            #expect(wrong.status == 2 && wrong.errors.contains("--key is of no use"))
+            #expect(wrong.status == 2 && wrong.errors.contains("--key does not apply"))
             try site.write("broken.json", "{\"schema\":1,\"hosts\":[{\"host\":\"a b\"}]}")
             let broken = try await site.run(["show", "broken.json"])
             #expect(broken.status == 1 && broken.errors.contains("hosts[0]"), "\(broken.errors)")
@@ -234,7 +234,7 @@ struct ShowTests {
             let forged = try await Self.items(site, ["forged.json", "--root", "root.json"], status: 1)
             #expect(forged[0].signature?.state == "invalid")
             let useless = try await site.run(["show", "leaf.pem", "--root", "root.json"])
-            #expect(useless.status == 2 && useless.errors.contains("--root is of no use"))
+            #expect(useless.status == 2 && useless.errors.contains("--root does not apply"))
             let noRoot = try await site.run(["show", "targets.json", "--root", "targets.json"])
             #expect(noRoot.status == 1 && noRoot.output.isEmpty, "\(noRoot.errors)")
         }

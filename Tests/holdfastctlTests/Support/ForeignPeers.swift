@@ -15,6 +15,9 @@ enum ForeignPeers {
     /// Judges XML by a schema.
     static let xmllint = program("xmllint")
 
+    /// Moves the clock of another program.
+    static let faketime = program("faketime")
+
     /// OpenSC's tool for PKCS #11.
     private static let pkcs11Tool = program("pkcs11-tool")
     /// A token in software, as a module of PKCS #11.
@@ -47,6 +50,7 @@ enum ForeignPeers {
     static let runsCurl = curl != nil || areRequired
     static let runsPython = python != nil || areRequired
     static let runsSoftHSM = softHSM != nil || areRequired
+    static let runsFaketime = faketime != nil || areRequired
     static let runsXMLLint = xmllint != nil || areRequired
     static let runsSwiftCompiler = swiftCompiler != nil || areRequired
 }

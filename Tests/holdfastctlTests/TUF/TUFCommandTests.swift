@@ -21,4 +21,31 @@ struct TUFCommandTests {
             #expect(run.output.isEmpty && !run.errors.isEmpty)
         }
     }
+
+    @Test(
+        "Time is that of the system's clock, which faketime moves",
+        .enabled(if: ForeignPeers.runsFaketime, "needs faketime"))
+    func faketime() async throws {
+        try await SigningSite.with { site in
+            let repository = try await PublishedRepository(in: site)
+            try await repository.served { url in
+                // The timestamp lasts 14 days.
+                for (days, status) in [(0, 0), (13, 0), (15, 1)] as [(Int, Int32)] {
+                    func run(_ arguments: String...) async throws -> CommandRun {
+                        try await CommandRun.run(
+                            try #require(ForeignPeers.faketime),
+                            ["+\(days)d", try #require(CommandRun.program).path, "tuf", "--metadata-dir", "\(days)"]
+                                + arguments, in: site.folder)
+                    }
+                    let begun = try await run("init", "site/public/metadata/1.root.json")
+                    #expect(begun.status == 0, "\(begun.errors)")
+                    let refreshed = try await run("--metadata-url", "\(url)/metadata/", "refresh")
+                    #expect(refreshed.status == status, "\(refreshed.errors)")
+                    #expect(status == 0 || refreshed.errors.contains("expired of timestamp"), "\(refreshed.errors)")
+                    let kept = site.folder.appending(path: "\(days)/timestamp.json")
+                    #expect(FileManager.default.fileExists(atPath: kept.path) == (status == 0))
+                }
+            }
+        }
+    }
 }

@@ -112,7 +112,7 @@ struct TrustServerFleetTests {
                 let both = Set([try Self.pin(old), try Self.pin(new)])
                 #expect(try await published() == [try Self.pin(old)])
                 try fleet.servers[0].serve(new)
-                clock.advance(by: 300)
+                clock.advance(by: .seconds(300))
                 #expect(try await published() == both)
                 // The first node is all that the publisher is told of; the second has the old certificate still.
                 await fleet.servers[1].shutdown()
@@ -120,7 +120,7 @@ struct TrustServerFleetTests {
                     await (try? Self.survey(site, ["127.0.0.1"]))?.ask(host) ?? .unreachable("")
                 }
                 for day in 1...8 {
-                    clock.advance(by: 86_400)
+                    clock.advance(by: .seconds(86_400))
                     #expect(try await rest.run().status == nil)
                     let pins = Set(try site.document(at: clock.now).entries.flatMap(\.publicKeyPins))
                     #expect(try pins == (day < 7 ? both : [Self.pin(new)]), "day \(day)")

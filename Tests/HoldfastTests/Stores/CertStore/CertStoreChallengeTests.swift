@@ -63,7 +63,7 @@ struct CertStoreChallengeTests {
         var store = fixture.store()
         try await store.update()
         if isReloaded { store = fixture.store() }
-        fixture.clock.advance(by: 60)
+        fixture.clock.advance(by: .seconds(60))
         fixture.publishSigned([("www.example.com", 2, 100)], issued: StoreFixture.start + 60)
         try await store.update(mode: .forced)
         #expect(store.judge(2) == .trusted && store.trustedTime == fixture.clock.now)

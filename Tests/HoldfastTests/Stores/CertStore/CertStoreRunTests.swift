@@ -27,7 +27,7 @@ private struct LeapingClock: Clock {
             return
         }
         let (seconds, attoseconds) = now.duration(to: deadline).components
-        wall.advance(by: Double(seconds) + Double(attoseconds) * 1e-18 + 0.01)
+        wall.advance(by: .seconds(Double(seconds) + Double(attoseconds) * 1e-18 + 0.01))
         await Task.yield()
     }
 }

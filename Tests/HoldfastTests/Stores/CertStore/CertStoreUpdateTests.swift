@@ -61,7 +61,7 @@ struct CertStoreUpdateTests {
         try fixture.publish([("www.example.com", 1, 1)])
         let store = fixture.store()
         try await store.update()
-        fixture.clock.advance(by: 2 * 86_400)
+        fixture.clock.advance(by: .seconds(2 * 86_400))
         try fixture.publish([("www.example.com", 2, 100)])
         #expect(try await store.update().kind == .direct)
         #expect(store.judge(2) == .trusted)
@@ -134,7 +134,7 @@ struct CertStoreUpdateTests {
             try fixture.publish([("www.example.com", 1, 5_000)])
             let store = fixture.store()
             try await store.update()
-            fixture.clock.advance(by: 4_000 * 86_400)
+            fixture.clock.advance(by: .seconds(4_000 * 86_400))
             if failsMeanwhile { fixture.provider.answer { _ in throw RemoteDataError(status: 503) } }
             _ = await store.updateError()
             fixture.clock.set(start.addingTimeInterval(86_400))
@@ -159,7 +159,7 @@ struct CertStoreUpdateTests {
         try fixture.publish([("www.example.com", 1, 5_000)])
         let store = fixture.store()
         try await store.update()
-        fixture.clock.advance(by: 4_000 * 86_400)
+        fixture.clock.advance(by: .seconds(4_000 * 86_400))
         fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
         _ = await store.updateError()
         fixture.clock.set(start.addingTimeInterval(86_400))
@@ -178,7 +178,7 @@ struct CertStoreUpdateTests {
             try fixture.publish([("a.example.com", 1, 100), ("b.example.com", 2, 100), ("old.example.com", 3, 1)])
             let store = fixture.store()
             try await store.update()
-            fixture.clock.advance(by: 2 * 86_400)
+            fixture.clock.advance(by: .seconds(2 * 86_400))
             // A name whose entries have all expired may go.
             try fixture.publish([("a.example.com", 1, 100), ("b.example.com", 2, 100)])
             #expect(await store.updateError() == nil)
@@ -377,10 +377,10 @@ struct CertStoreUpdateTests {
         }
         _ = await store.finishedUpdate { #expect(store.judge(2) == .untrusted) }
         #expect(store.judge(2) == .trusted && fixture.provider.requests.count == 2)
-        fixture.clock.advance(by: 899)
+        fixture.clock.advance(by: .seconds(899))
         #expect(store.judge(3) == .untrusted)
         #expect(!store.documents.isUpdating && fixture.provider.requests.count == 2)
-        fixture.clock.advance(by: 1)
+        fixture.clock.advance(by: .seconds(1))
         _ = await store.finishedUpdate { #expect(store.judge(3) == .untrusted) }
         #expect(fixture.provider.requests.count == 3)
     }

@@ -66,11 +66,11 @@ struct CertStoreValidationTests {
         try fixture.publish([("www.example.com", 1, 1), ("www.example.com", 2, 2)])
         let store = fixture.store()
         try await store.update()
-        fixture.clock.advance(by: 86_400)
+        fixture.clock.advance(by: .seconds(86_400))
         #expect(store.judge(1) == .trusted)
-        fixture.clock.advance(by: 1)
+        fixture.clock.advance(by: .seconds(1))
         #expect(store.judge(1) == .untrusted && store.judge(2) == .trusted)
-        fixture.clock.advance(by: 86_400)
+        fixture.clock.advance(by: .seconds(86_400))
         #expect(store.judge(2) == .empty)
     }
 
@@ -97,7 +97,7 @@ struct CertStoreValidationTests {
         let report = try await store.update()
         #expect(report.kind == .direct)
         #expect(store.judge(7) == .untrusted && store.judge(1) == .trusted)
-        fixture.clock.advance(by: 31 * 86_400)
+        fixture.clock.advance(by: .seconds(31 * 86_400))
         #expect(store.judge(7) == .empty)
         store.reset()
         #expect(store.judge(7) == .trusted)

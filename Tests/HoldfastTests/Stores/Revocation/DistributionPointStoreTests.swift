@@ -86,7 +86,7 @@ struct DistributionPointStoreTests {
         #expect(try fixture.code(store, of: other.chain) == nil)
         #expect(store.lists.map(\.url.absoluteString) == [Fixture.issuingURL, Fixture.rootURL])
         #expect(fixture.log.lines.filter { $0.contains("no more revocation lists are fetched") }.count == 1)
-        fixture.clock.advance(by: 25 * 3_600)
+        fixture.clock.advance(by: .seconds(25 * 3_600))
         let third = try fixture.issuing.leaf(names: ["www.example.com"]) {
             $0.extensions = [Fixture.point("http://lists.example.com/3.crl")]
         }
@@ -94,7 +94,7 @@ struct DistributionPointStoreTests {
         #expect(
             store.lists.map(\.url.absoluteString).contains("http://lists.example.com/3.crl"))
         #expect(store.lists.count == 2)
-        fixture.clock.advance(by: 25 * 3_600)
+        fixture.clock.advance(by: .seconds(25 * 3_600))
         #expect(try fixture.code(store, of: other.chain) == nil)
         #expect(
             store.lists.map(\.url.absoluteString).contains("http://lists.example.com/2.crl"),
@@ -171,7 +171,7 @@ struct DistributionPointStoreTests {
         // What is at the place that it names cannot be used for it.
         #expect(try fixture.code(store, of: own.chain) == .revocationUnknown)
         // Somebody on the way serves the other's list, which is newer.
-        fixture.clock.advance(by: 60)
+        fixture.clock.advance(by: .seconds(60))
         fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf, by: namesake)])
         _ = await store.updateError()
         #expect(store.lists.count(where: \.isUsable) == 2)
@@ -195,14 +195,14 @@ struct DistributionPointStoreTests {
         _ = await store.updateError()
         #expect(try fixture.code(store) == .revoked)
         // There is no room for another, and there is for one entry more.
-        fixture.clock.advance(by: 60)
+        fixture.clock.advance(by: .seconds(60))
         let grown = try fixture.list(fixture.leaf, fixture.issuing.certificate)
         fixture.publish([Fixture.issuingURL: grown, Fixture.rootURL: rootList])
         let error = await store.updateError()
         #expect((error?.underlying as? DocumentError)?.code == .tooLarge, "\(String(describing: error))")
         #expect(store.lists.compactMap(\.list).map(\.count) == [2])
         // What no path names any more makes room, when the list is fetched again.
-        fixture.clock.advance(by: 25 * 3_600)
+        fixture.clock.advance(by: .seconds(25 * 3_600))
         let above = try fixture.root.leaf(names: ["www.example.com"]) {
             $0.extensions = [Fixture.point(Fixture.rootURL)]
         }
@@ -260,7 +260,7 @@ struct DistributionPointStoreTests {
         fixture.publish([Fixture.rootURL: list, Fixture.issuingURL: other])
         #expect(try fixture.code(running) == nil)
         _ = await running.updateError()
-        fixture.clock.advance(by: 60)
+        fixture.clock.advance(by: .seconds(60))
         fixture.publish([
             Fixture.rootURL: try grown(by: fixture.root, to: 2 * list.count),
             Fixture.issuingURL: try grown(by: fixture.issuing, to: 2 * other.count),

@@ -61,7 +61,7 @@ struct RevocationRestartTests {
     func gone() async throws {
         fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf)])
         try await run()
-        fixture.clock.advance(by: 20 * 86_400)
+        fixture.clock.advance(by: .seconds(20 * 86_400))
         // The stored list has ended, the other never came, and nothing can be reached.
         let store = try fixture.store(configured: [])
         #expect(store.lists.map(\.isUsable) == [false, false])
@@ -79,9 +79,9 @@ struct RevocationRestartTests {
     func forgets() async throws {
         fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf) { $0.nextUpdate = .hours(1_000) }])
         try await run()
-        fixture.clock.advance(by: 29 * 86_400)
+        fixture.clock.advance(by: .seconds(29 * 86_400))
         #expect(try fixture.code(fixture.store(configured: [])) == .revoked)
-        fixture.clock.advance(by: 2 * 86_400)
+        fixture.clock.advance(by: .seconds(2 * 86_400))
         #expect(try fixture.store(configured: []).lists.isEmpty)
     }
 

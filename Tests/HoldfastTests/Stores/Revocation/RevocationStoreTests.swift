@@ -73,7 +73,7 @@ struct RevocationStoreTests {
         let store = try fixture.store()
         fixture.publish([RevocationStoreFixture.issuingURL: try fixture.list(fixture.leaf)])
         try await store.update()
-        fixture.clock.advance(by: 8 * 86_400)
+        fixture.clock.advance(by: .seconds(8 * 86_400))
         #expect(store.lists.map(\.isUsable) == [false])
         let other = try fixture.list {
             switch kind {
@@ -172,7 +172,7 @@ struct RevocationStoreTests {
         #expect(try fixture.code(store, of: other.chain) == .revoked)
 
         fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
-        fixture.clock.advance(by: 12 * 3_600)
+        fixture.clock.advance(by: .seconds(12 * 3_600))
         #expect(try fixture.code(store, of: other.chain) == .revoked)
         #expect(try fixture.code(store) == .revocationUnknown)
         #expect(store.lists.map(\.isUsable) == [false])
@@ -205,7 +205,7 @@ struct RevocationStoreTests {
         await #expect(throws: StoreError.self) { try await store.prepare() }
         #expect(fixture.provider.requests.count == 1)
         #expect(try fixture.code(store) == .revocationUnknown)
-        fixture.clock.advance(by: 60)
+        fixture.clock.advance(by: .seconds(60))
         try await store.prepare()
         #expect(try fixture.code(store) == nil)
         try await store.prepare()

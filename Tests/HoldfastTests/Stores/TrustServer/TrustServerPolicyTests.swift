@@ -136,7 +136,7 @@ struct TrustServerPolicyTests {
         #expect(failure.code == .noUsablePins && failure.found.contains("networkError, 503"))
         await #expect(throws: StoreError.self) { try await policy.prepare() }
         #expect(fixture.provider.requests.count == 1)
-        fixture.clock.advance(by: 61)
+        fixture.clock.advance(by: .seconds(61))
         try fixture.publish()
         try await policy.prepare()
         #expect(try policy.validate(trust: fixture.pki.trust()))
@@ -151,20 +151,20 @@ struct TrustServerPolicyTests {
         let rotated = try fixture.pki.issuing.impersonate(fixture.pki.leaf)
         let trust = try fixture.pki.trust(rotated.chain)
         for (seconds, requests) in [(0.0, 2), (1, 2), (58, 2), (1, 3), (59, 3)] {
-            fixture.clock.advance(by: seconds)
+            fixture.clock.advance(by: .seconds(seconds))
             try fixture.publish()
             #expect(policy.evaluate(trust, at: fixture.clock.now).failure?.code == .pinMismatch)
             #expect(policy.needsPreparation == policy.store.documents.isUpdating)
             try await policy.prepare()
             #expect(fixture.provider.requests.count == requests)
         }
-        fixture.clock.advance(by: 1)
+        fixture.clock.advance(by: .seconds(1))
         try fixture.publish([Host(PolicyFixture.host, [rotated])])
         #expect(policy.evaluate(trust, at: fixture.clock.now).failure?.code == .pinMismatch)
         try await policy.prepare()
         #expect(policy.evaluate(trust, at: fixture.clock.now).isTrusted)
         // What is no mismatch asks for nothing.
-        fixture.clock.advance(by: 61)
+        fixture.clock.advance(by: .seconds(61))
         #expect(try policy.evaluate(fixture.pki.untrusted(), at: fixture.clock.now).failure?.code == .unknownIssuer)
         #expect(!policy.store.documents.isUpdating)
     }
@@ -182,10 +182,10 @@ struct TrustServerPolicyTests {
             }
         }
         fixture.fail()
-        fixture.clock.advance(by: 3_600)
+        fixture.clock.advance(by: .seconds(3_600))
         #expect(try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now).notices.isEmpty)
         await policy.store.settle()
-        fixture.clock.advance(by: 7_200)
+        fixture.clock.advance(by: .seconds(7_200))
         for requests in 3...4 {
             let decision = try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now)
             #expect(decision.isTrusted && decision.notices.map(\.code) == [.pinsPastTheirTime])
@@ -193,7 +193,7 @@ struct TrustServerPolicyTests {
             #expect(policy.store.documents.isUpdating)
             await policy.store.settle()
             #expect(fixture.provider.requests.count == requests)
-            fixture.clock.advance(by: 61)
+            fixture.clock.advance(by: .seconds(61))
         }
         #expect(uses.withLock { $0 } == [.seconds(10_800), .seconds(10_861)])
         // The log is told of the document, not of each use.
@@ -207,11 +207,11 @@ struct TrustServerPolicyTests {
         let policy = try policy(fixture)
         try await policy.prepare()
         fixture.fail()
-        fixture.clock.advance(by: 3_601)
+        fixture.clock.advance(by: .seconds(3_601))
         #expect(policy.needsPreparation)
         try await policy.prepare()
         #expect(fixture.provider.requests.count == 2)
-        fixture.clock.advance(by: 3_600)
+        fixture.clock.advance(by: .seconds(3_600))
         #expect(!policy.needsPreparation)
         try await policy.prepare()
         #expect(fixture.provider.requests.count == 2)
@@ -229,7 +229,7 @@ struct TrustServerPolicyTests {
         let policy = try policy(fixture)
         try await policy.prepare()
         fixture.fail()
-        fixture.clock.advance(by: 90_001)
+        fixture.clock.advance(by: .seconds(90_001))
         let failure = try #require(try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now).failure)
         #expect(failure.code == .noUsablePins && failure.found.contains("25 h"))
         await policy.store.settle()
@@ -285,7 +285,7 @@ struct TrustServerPolicyTests {
             ([Host(host, port: 443, [])], 443, .noUsablePins),
         ]
         for (position, (hosts, port, expected)) in cases.enumerated() {
-            fixture.clock.advance(by: 61)
+            fixture.clock.advance(by: .seconds(61))
             try fixture.publish(hosts)
             let policy = try policy(fixture)
             try await policy.store.update(mode: .forced)
@@ -338,10 +338,10 @@ struct TrustServerPolicyTests {
         }
         #expect(found()?.needsPreparation == true)
         await #expect(throws: StoreError.self) { try await found()?.prepare() }
-        fixture.clock.advance(by: 61)
+        fixture.clock.advance(by: .seconds(61))
         let any = try CompositePolicy(host: host, anyOf: [policy, StandardPolicy(host: host)])
         try await any.prepare()
-        fixture.clock.advance(by: 61)
+        fixture.clock.advance(by: .seconds(61))
         try fixture.publish()
         try await found()?.prepare()
         #expect(found()?.needsPreparation == false)

@@ -48,7 +48,7 @@ struct TrustServerStoreTests {
         #expect(await store.updateError() == nil)
         #expect(store.freshness == .fresh)
         let timestamp = store.timestamp
-        fixture.clock.advance(by: 1_000)
+        fixture.clock.advance(by: .seconds(1_000))
         try fixture.publish(age: 601)
         #expect(await store.updateError()?.documentCode == .outdated)
         #expect(store.timestamp == timestamp && store.freshness == .fresh)
@@ -87,12 +87,12 @@ struct TrustServerStoreTests {
         try fixture.publish(age: -30 * 365 * 86_400)
         #expect(await store.updateError() == nil)
         for hours in 1..<24 {
-            fixture.clock.advance(by: 3_600)
+            fixture.clock.advance(by: .seconds(3_600))
             try fixture.publish()
             #expect(await store.updateError()?.documentCode == .outdated, "\(hours) h")
             #expect(store.freshness == .fresh)
         }
-        fixture.clock.advance(by: 3_600)
+        fixture.clock.advance(by: .seconds(3_600))
         try fixture.publish()
         for store in [try fixture.store(), store] {
             #expect(await store.updateError() == nil)
@@ -109,7 +109,7 @@ struct TrustServerStoreTests {
         for (seconds, expected) in [
             (86_400 + 3_600, .fresh), (1, .inGrace), (86_399, .inGrace), (1, .unusable),
         ] as [(TimeInterval, TrustServerStore.Freshness)] {
-            fixture.clock.advance(by: seconds)
+            fixture.clock.advance(by: .seconds(seconds))
             #expect(store.freshness == expected)
             #expect(try fixture.store().freshness == expected)
         }
@@ -141,7 +141,7 @@ struct TrustServerStoreTests {
         let store = try fixture.store()
         try await store.update()
         let issued = store.timestamp
-        fixture.clock.advance(by: -30 * 86_400)
+        fixture.clock.advance(by: .seconds(-30 * 86_400))
         for store in [store, try fixture.store()] {
             #expect(store.storageError == nil && store.freshness == .fresh)
             #expect(store.trustedTime == fixture.clock.now.addingTimeInterval(86_400))
@@ -174,7 +174,7 @@ struct TrustServerStoreTests {
         try fixture.publish()
         try await store.update()
         let timestamp = store.timestamp
-        fixture.clock.advance(by: 60)
+        fixture.clock.advance(by: .seconds(60))
         var damaged = try fixture.document()
         damaged[damaged.count - 1] ^= 1
         let cases: [(Data, DocumentError.Code)] = [
@@ -205,7 +205,7 @@ struct TrustServerStoreTests {
         for (seconds, expected) in [
             (3_500, .fresh), (1, .inGrace), (86_399, .inGrace), (1, .unusable), (1e9, .unusable),
         ] as [(TimeInterval, TrustServerStore.Freshness)] {
-            fixture.clock.advance(by: seconds)
+            fixture.clock.advance(by: .seconds(seconds))
             #expect(store.freshness == expected)
             #expect(try fixture.store().freshness == expected)
         }
@@ -219,9 +219,9 @@ struct TrustServerStoreTests {
         try fixture.publish()
         let store = try fixture.store()
         try await store.update()
-        fixture.clock.advance(by: 1_000)
+        fixture.clock.advance(by: .seconds(1_000))
         #expect(store.freshness == .fresh)
-        fixture.clock.advance(by: 1)
+        fixture.clock.advance(by: .seconds(1))
         #expect(store.freshness == .unusable)
     }
 
@@ -254,7 +254,7 @@ struct TrustServerStoreTests {
             #expect(fixture.provider.requests.count == attempt && !store.needsPreparation)
             store.documents.updateIfDue()
             #expect(!store.documents.isUpdating)
-            fixture.clock.advance(by: attempt == 8 ? -1_000 : 60)
+            fixture.clock.advance(by: .seconds(attempt == 8 ? -1_000 : 60))
         }
         store.documents.updateIfDue()
         #expect(store.documents.isUpdating)
