@@ -210,7 +210,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastTesting", "HoldfastNIOTesting",
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
+                "HoldfastTesting", "HoldfastNIOTesting",
                 asyncHTTPClient, nioCore, nioPosix, nioEmbedded, nioTLS, nioHTTP1, nioHTTP2, nioSSL, logging,
             ],
             swiftSettings: strict),

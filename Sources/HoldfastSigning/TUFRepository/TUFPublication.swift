@@ -21,7 +21,7 @@ public struct TUFPublication: Sendable {
     public enum Exception: String, Sendable, Hashable, CaseIterable {
         /// The timestamp lasts for less than seven days.
         case lifetime
-        /// The new pins expire before the timestamp does, or have expired already.
+        /// The new pins, or all pins of a host, expire before the timestamp does, or have expired already.
         case expiry
         /// Between two writes, clients that fetch file by file refuse the repository. This cannot be avoided if an old
         /// key is lost: only files that both the old and the new keys have signed verify at every moment. The bundle is
@@ -71,8 +71,13 @@ public struct TUFPublication: Sendable {
                 .tooShort, of: "timestamp", expected: "at least 7 days",
                 found: "\(Int(lifetimes.timestamp.inSeconds)) s")
         }
-        if includesDrafts, let pins = state.draftPins, !exceptions.contains(.expiry) {
-            try requireEnd(of: pins, after: time.addingTimeInterval(lifetimes.timestamp.inSeconds))
+        if includesDrafts, let pins = state.draftPins {
+            let file = try TUFRepositoryState.pinFile(pins)
+            // Published pins that get the signatures of new keys cannot be corrected.
+            if pins != state.live?.pins { try TUFRepositoryState.requireIssued(file, at: time) }
+            if !exceptions.contains(.expiry) {
+                try requireEnd(of: file, after: time.addingTimeInterval(lifetimes.timestamp.inSeconds))
+            }
         }
         var publication = try TUFPublication(
             state, in: folder, onlineKeys: onlineKeys, lifetimes: lifetimes, includesDrafts: includesDrafts,
@@ -143,8 +148,8 @@ public struct TUFPublication: Sendable {
     /// Checks again that the pins last long enough. The machine on which they were prepared has its own clock, and
     /// collecting signatures may take weeks. Clients that get these pins may find nothing newer for as long as the
     /// timestamp lasts.
-    private static func requireEnd(of pins: Data, after least: Date) throws(TUFRepositoryError) {
-        let end = try TUFRepositoryState.pinFile(pins).end
+    private static func requireEnd(of pins: PinFile, after least: Date) throws(TUFRepositoryError) {
+        let end = pins.end
         guard let end, end > least else {
             throw TUFRepositoryError(
                 .tooShort, of: "pins",
@@ -152,6 +157,14 @@ public struct TUFPublication: Sendable {
                 found: "pins that are valid until \(end?.formatted(.iso8601) ?? "an unknown time")",
                 remedy: "Prepare pins with a later notAfter, or override expiry.")
         }
+        // The pins of a host may all expire before the file does.
+        guard let host = TUFLastingPins(pins, at: least).closed.first else { return }
+        throw TUFRepositoryError(
+            .tooShort, of: "pins",
+            expected: "pins of \(host.pattern) that count for longer than the timestamp, until after "
+                + least.formatted(.iso8601),
+            found: "\(host.requirement == .any ? "all its pins" : "all its pins of one role") expire before that",
+            remedy: "Prepare pins with a later notAfter of their own, or override expiry.")
     }
 
     private static func requireSignatures(_ state: TUFRepositoryState) throws(TUFRepositoryError) {

@@ -144,6 +144,7 @@ extension TUFRepositoryState {
         pins: Data, lifetimes: Lifetimes = Lifetimes(), at time: Date
     ) throws(TUFRepositoryError) -> PinFile {
         let file = try Self.pinFile(pins)
+        try Self.requireIssued(file, at: time)
         guard let end = file.end, end > time else {
             throw TUFRepositoryError(
                 .invalidPins, expected: "pins that have not run out", found: "a notAfter and a grace in the past")
@@ -210,15 +211,5 @@ extension TUFRepositoryState {
     public mutating func discardDrafts() {
         (draftRoot, draftTargets, draftPins) = (nil, nil, nil)
         preparations = [:]
-    }
-
-    static func pinFile(_ data: Data) throws(TUFRepositoryError) -> PinFile {
-        do throws(PinFileError) {
-            let file = try PinFile(json: data)
-            try file.checkRequirements(for: .signed)
-            return file
-        } catch {
-            throw TUFRepositoryError(.invalidPins, expected: error.expected, found: error.found, remedy: error.remedy)
-        }
     }
 }

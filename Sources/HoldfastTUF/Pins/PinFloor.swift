@@ -48,7 +48,7 @@ public struct PinFloor: Sendable, Hashable {
 
     /// Checks what this floor requires beyond the requirements for every signed pin file.
     /// - Throws: ``PinFloorError``.
-    func check(_ file: PinFile) throws(PinFloorError) {
+    package func check(_ file: PinFile) throws(PinFloorError) {
         for required in covered {
             guard file.hosts.contains(where: { $0.pattern.covers(required) }) else {
                 throw PinFloorError(
@@ -62,10 +62,25 @@ public struct PinFloor: Sendable, Hashable {
             end.timeIntervalSince(issued) <= longestValidity.inSeconds + 1
         else {
             throw PinFloorError(
-                .validTooLong, expected: "pins that end within \(longestValidity) of issuedAt, grace included",
-                found: file.end.map { "an end at \($0.formatted(.iso8601))" } ?? "none",
+                .validTooLong,
+                expected: "pins that end within \(Self.text(longestValidity)) of issuedAt, grace included",
+                found: Self.validity(of: file),
                 remedy: "Publish a document with an earlier notAfter or a shorter grace.")
         }
+    }
+
+    /// How long the pins of a file last, for messages.
+    private static func validity(of file: PinFile) -> String {
+        guard let issued = file.issuedAt, let end = file.end else { return "none" }
+        // Without the second that follows the last one.
+        return "\(text(.seconds(end.wholeSeconds - issued.wholeSeconds - 1))), until \(end.formatted(.iso8601))"
+    }
+
+    /// Days, where a time is a number of them: people think of seconds only below a day.
+    private static func text(_ duration: Duration) -> String {
+        let seconds = duration.components.seconds
+        let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
+        return rest == 0 && duration.components.attoseconds == 0 ? "\(days) days" : "\(seconds) s"
     }
 
     private func check(_ host: PinFile.Host) throws(PinFloorError) {
@@ -95,7 +110,7 @@ public struct PinFloor: Sendable, Hashable {
 
 extension HostPattern {
     /// Whether it matches every host that another one matches.
-    fileprivate func covers(_ other: HostPattern) -> Bool {
+    package func covers(_ other: HostPattern) -> Bool {
         if self == other { return true }
         switch other.scope {
         case .exact: return matches(other.base)
@@ -105,7 +120,7 @@ extension HostPattern {
     }
 
     /// Whether there is a host that both match.
-    fileprivate func overlaps(_ other: HostPattern) -> Bool {
+    package func overlaps(_ other: HostPattern) -> Bool {
         covers(other) || other.covers(self)
             // `*.example.com` and `**.a.example.com` both match `a.example.com`.
             || scope == .oneLabel && other.scope == .subtree && matches(other.base)

@@ -79,6 +79,8 @@ struct CheckReport: Encodable {
 
     /// Whether other addresses or keys of the same host are examined as well.
     var isOneOfMany = false
+    /// Whether the server would still be trusted when some pins have expired; nil if that was not examined.
+    var isTrustedLater: Bool?
 
     var expiresSoon: Bool { !(expiring ?? []).isEmpty || published?.expiresSoon == true }
 

@@ -9,6 +9,8 @@ struct HostExamination: Sendable {
     let report: CheckReport
     let watch: ExpiryWatch?
     let pins: PublishedPins?
+    /// What decides later, when some of the pins have expired; nil if nothing changes.
+    var later: (any TrustPolicy)?
 
     /// A report for each kind of key that the server has, at the first address that answers.
     func run(_ probe: ServerProbe, _ lookup: RevocationLookup) async -> [CheckReport] {
@@ -38,12 +40,21 @@ struct HostExamination: Sendable {
                 var report = report
                 report.revocationLists = answer.decision.chain.flatMap(lookup.places)
                 report.take(answer, validator: probe.validator, watch: watch, pins: pins)
+                report.isTrustedLater = isTrustedLater(answer.decision, probe.validator)
                 reports.append(report)
             }
             return reports
         } catch {
             return [report.failing(error)]
         }
+    }
+
+    /// Whether the same certificates would be trusted with the pins that are left later. The later time does not count
+    /// for the certificates themselves, because they are renewed until then.
+    private func isTrustedLater(_ decision: TrustDecision, _ validator: PathValidator) -> Bool? {
+        guard let later, let chain = decision.chain else { return nil }
+        let trust = ServerTrust(chain: chain, purpose: .server(identity: decision.host), validator: validator)
+        return later.evaluate(trust, at: decision.time).isTrusted
     }
 
     /// Marks reports of which there are several, so that each says which one it is.

@@ -65,12 +65,17 @@ struct PinFilePins: Sendable {
     /// The first instant at which no matched pin is valid any more; nil if that never happens.
     func entryEnd(of host: DialledHost, _ decision: TrustDecision) -> Date? {
         guard let entry = entry(of: host), let path = decision.path?.certificates else { return nil }
-        let matched = Self.matched(Self.accepted(entry.pins, at: decision.time), in: path)
+        return Self.end(of: Self.matched(Self.accepted(entry.pins, at: decision.time), in: path), entry.requirement)
+    }
+
+    /// The first instant at which pins do not meet a requirement any more, apart from the end of the file; nil if that
+    /// never happens.
+    static func end(of pins: [PinFile.KeyPin], _ requirement: PinFile.Host.Requirement) -> Date? {
         let ends = PinFile.KeyPin.Role.allCases.compactMap { role in
-            matched.filter { $0.role == role }.map { $0.end ?? .distantFuture }.max()
+            pins.filter { $0.role == role }.map { $0.end ?? .distantFuture }.max()
         }
         // If both roles are required, the first end decides; otherwise the last.
-        let end = entry.requirement == .leafAndIssuer ? ends.min() : ends.max()
+        let end = requirement == .leafAndIssuer ? ends.min() : ends.max()
         return end == .distantFuture ? nil : end
     }
 

@@ -16,57 +16,114 @@ struct RepositoryPinCheck {
     private let new: PinFile
     private let live: PinFile?
     private let name: String
+    private let now: Date
+    /// When the timestamp expires. Until then, clients may find nothing newer than these pins.
+    private let end: Date
+    private let lasting: TUFLastingPins
 
     private static let hostsAtOnce = 8
     /// How long pins must have been published, in seconds. Clients that were offline do not know younger ones.
     private static let trial: TimeInterval = 7 * 86_400
-    /// How many earlier versions are examined.
-    private static let history: Int64 = 100
 
-    /// - Parameter path: the folder's name for messages.
-    init(new data: Data, live: Data?, path: String) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - path: the folder's name for messages.
+    ///   - end: when the timestamp expires that is published with the pins.
+    init(new data: Data, live: Data?, path: String, at now: Date, until end: Date) throws(CommandFailure) {
         name = "\(path)/draft/pins.json"
         self.data = data
         new = try PinFileReading.pinFile(data, named: name)
         self.live = live.flatMap { try? PinFile(json: $0) }
+        (self.now, self.end) = (now, end)
+        lasting = TUFLastingPins(new, at: end)
     }
 
     // MARK: The past
 
-    /// Active pins that were not published a week ago, not even as candidates, one line for each.
-    func youngPins(in folder: TUFRepositoryFolder, after version: Int64?, at now: Date) -> [String] {
+    /// Pins that become active and that were not published for a week, neither as candidates nor as backups, one line
+    /// for each. What the files say about their own age does not count.
+    func youngPins(in folder: TUFRepositoryFolder, after version: Int64?) -> [String] {
         guard let version, let live else { return [] }
-        var files = [live]
-        for earlier in stride(from: version - 1, through: max(1, version - Self.history), by: -1) {
-            guard let file = folder.publishedPins(ofTargets: earlier).flatMap({ try? PinFile(json: $0) }) else { break }
-            files.append(file)
+        let trialBegan = now.addingTimeInterval(-Self.trial)
+        var versions: [(entries: RepositoryEntries, since: Date)] = []
+        for published in folder.publishedPins(upTo: version, backTo: trialBegan) {
+            guard let file = try? PinFile(json: published.pins) else { break }
+            versions.append((RepositoryEntries(file), published.since))
         }
-        return new.hosts.flatMap { host in
-            host.pins.filter { pin in
-                guard pin.state == .active, !Self.accepts(live, host.pattern, pin.pin) else { return false }
+        let before = RepositoryEntries(live)
+        return new.hosts.flatMap { host -> [String] in
+            // No client connects to other hosts yet, so a wrong pin locks nobody out.
+            guard let old = before.entry(of: host.pattern), !old.isRetired else { return [] }
+            return host.pins.compactMap { pin in
+                guard pin.state == .active, !old.pins.contains(where: { $0.state == .active && $0.isSame(as: pin) })
+                else { return nil }
                 // Counting back from the newest version, without a gap.
-                let known = files.prefix { Self.entry($0, host.pattern)?.pins.contains { $0.pin == pin.pin } ?? false }
-                let since = known.last?.issuedAt ?? now
-                return now.timeIntervalSince(since) < Self.trial
-            }.map {
-                "\(host.pattern): \($0.pin) becomes active and was not a candidate for a week: nobody knows yet whether "
-                    + "it matches in the field"
+                let known = versions.prefix {
+                    $0.entries.entry(of: host.pattern)?.pins.contains { $0.isSame(as: pin) } ?? false
+                }
+                let since = known.last?.since
+                if let since, since <= trialBegan { return nil }
+                let age = since.map { "published only since \($0.formatted(.iso8601))" } ?? "not in the published pins"
+                return "\(host.pattern): \(pin.pin) becomes active and was not a candidate or a backup for a week "
+                    + "(\(age)): nobody knows yet whether it matches in the field"
             }
         }
     }
 
-    /// Hosts to which clients connect with the published pins, but could not connect with the new ones. This compares
-    /// two files, because no connection would show it: a host that is in no file is not dialled.
-    var lostHosts: [Finding] {
-        live.map { RepositoryLostHosts(from: $0, to: new).lines.map { Finding(check: .dropped, text: $0) } } ?? []
+    /// What clients with the published pins lose: hosts to which they connect, or the whole file. This compares two
+    /// files, because no connection would show it: a host that is in no file is not dialled.
+    var changes: [Finding] {
+        guard let live else { return [] }
+        return RepositoryLostHosts(from: live, to: new).lines.map { Finding(check: .dropped, text: $0) }
+            + RepositoryFloors(from: live, to: new).lines.map { Finding(check: .floor, text: $0) }
+    }
+
+    // MARK: The future
+
+    /// Hosts whose backup pins have all expired when the timestamp does.
+    var backups: [Finding] {
+        new.hosts.compactMap { host in
+            guard !host.isRetired, !host.pins.contains(where: { isLastingBackup($0) }) else { return nil }
+            let last = host.pins.filter { $0.state == .backup }.compactMap(\.notAfter).max()
+            let found = last.map { ": the last one \($0 < now ? "expired" : "expires") at \($0.formatted(.iso8601))" }
+            return Finding(
+                check: .backup,
+                text: "\(host.pattern): no backup pin counts until the timestamp expires at \(end.formatted(.iso8601))"
+                    + (found ?? ""))
+        }
+    }
+
+    private func isLastingBackup(_ pin: PinFile.KeyPin) -> Bool {
+        pin.state == .backup && pin.end.map { end < $0 } ?? true
+    }
+
+    /// The policies of the pins that are left when the timestamp expires; nil if all are.
+    private func laterPins() throws(CommandFailure) -> PinFilePins? {
+        guard lasting.hosts != new.hosts else { return nil }
+        do throws(PinFileError) {
+            return PinFilePins(try PinFile(notAfter: new.notAfter, refresh: new.refresh, hosts: lasting.hosts))
+        } catch {
+            throw CommandFailure(.invalidList, "\(name): \(error)")
+        }
+    }
+
+    /// The pins that let clients into a host now and not when the timestamp expires.
+    private func expiring(_ host: DialledHost, _ report: CheckReport, _ entry: PinFile.Host) -> Finding {
+        let matched = Set((report.matchedPins ?? []).map { Array($0.utf8) })
+        let ends = entry.pins.filter { pin in
+            matched.contains(Array(pin.pin.description.utf8)) && pin.end.map { $0 <= end } ?? false
+        }.compactMap { pin in pin.notAfter.map { "\(pin.pin) expires at \($0.formatted(.iso8601))" } }
+        let place = report.address.map { " at \($0)" } ?? ""
+        return Finding(
+            check: .expiry,
+            text: "\(host)\(place): all pins that match what it serves expire before the timestamp does at "
+                + "\(end.formatted(.iso8601)) (\(ends.joined(separator: ", "))): then clients are locked out, unless "
+                + "the host has another key by then")
     }
 
     // MARK: The present
 
     /// Connects to every host that can be dialled, at each of its addresses.
-    func ask(
-        _ connection: ConnectionOptions, at now: Date
-    ) async throws -> (findings: [Finding], remarks: [String]) {
+    func ask(_ connection: ConnectionOptions) async throws -> (findings: [Finding], remarks: [String]) {
         let published = try PublishedPins(pinFile: data, named: "the new pin file")
         var remarks: [String] = []
         let open = published.namesThatCannotBeDialled
@@ -74,12 +131,13 @@ struct RepositoryPinCheck {
         let limit = Duration.seconds(connection.timeout)
         let lookup = try RevocationLookup(lists: [], fetches: false, within: limit)
         let probe = try await ServerProbe(options: connection)
+        let later = try laterPins()
         let examinations = try published.hosts.map { host in
             let dialled = try connection.dialled(host)
             return HostExamination(
                 policy: published.policy(of: dialled) ?? StandardPolicy(host: HostPattern(dialled)), host: dialled,
                 report: CheckReport(host: dialled, time: now, pins: published.pins(of: dialled, at: now)), watch: nil,
-                pins: published)
+                pins: published, later: later?.policy(of: dialled))
         }
         let all = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
             (host: examination.host, reports: await examination.runEverywhere(probe, lookup, within: limit))
@@ -103,22 +161,34 @@ struct RepositoryPinCheck {
             }
         }
         guard let entry = entry(of: host, in: new), !entry.isRetired else { return findings }
-        let served = Set(
+        // If all pins of the host expire, no connection is needed to know it, and the publication says so.
+        if !lasting.ended.contains(entry) {
+            for report in reports where report.outcome == .trusted && report.isTrustedLater == false {
+                findings.append(expiring(host, report, entry))
+            }
+        }
+        let own = Set(reports.compactMap { $0.chain?.first?.keyPin })
+        let issuers = Set(
             reports.flatMap { report in
-                ((report.chain ?? []) + (report.anchor.map { [$0] } ?? [])).compactMap(\.keyPin)
+                ((report.chain ?? []).dropFirst() + (report.anchor.map { [$0] } ?? [])).compactMap(\.keyPin)
             })
-        guard !served.isEmpty else { return findings }
-        let backups = entry.pins.filter { $0.state == .backup }
-        if !backups.contains(where: { !served.contains($0.pin.description) }) {
-            findings.append(Finding(check: .backup, text: "\(host): every backup pin is of a chain that it serves"))
+        guard !own.isEmpty || !issuers.isEmpty else { return findings }
+        let backups = entry.pins.filter(isLastingBackup)
+        if !backups.isEmpty, backups.allSatisfy({ own.union(issuers).contains($0.pin.description) }) {
+            findings.append(
+                Finding(check: .backup, text: "\(host): every backup pin that lasts is of a chain that it serves"))
         }
         guard let before = live.flatMap({ self.entry(of: host, in: $0) }), !before.isRetired else { return findings }
-        for pin in before.pins
-        where pin.state != .candidate && served.contains(pin.pin.description)
-            && !entry.pins.contains(where: { $0.pin == pin.pin && $0.state != .candidate })
+        let kept = PinFilePins.accepted(entry.pins, at: now)
+        for pin in PinFilePins.accepted(before.pins, at: now)
+        where (pin.role == .leaf ? own : issuers).contains(pin.pin.description)
+            && !kept.contains(where: { $0.isSame(as: pin) })
         {
             findings.append(
-                Finding(check: .dropped, text: "\(host): \(pin.pin) is in a chain that it serves, and would not count"))
+                Finding(
+                    check: .dropped,
+                    text: "\(host): \(pin.pin) (\(pin.role.rawValue)) is in a chain that it serves, and would not "
+                        + "count"))
         }
         return findings
     }
@@ -127,12 +197,9 @@ struct RepositoryPinCheck {
     private func entry(of host: DialledHost, in file: PinFile) -> PinFile.Host? {
         file.hosts.filter { $0.pattern.matches(host) }.min { $0.pattern < $1.pattern }
     }
+}
 
-    private static func entry(_ file: PinFile, _ pattern: HostPattern) -> PinFile.Host? {
-        file.hosts.first { $0.pattern == pattern }
-    }
-
-    private static func accepts(_ file: PinFile, _ pattern: HostPattern, _ pin: Pin) -> Bool {
-        entry(file, pattern)?.pins.contains { $0.pin == pin && $0.state != .candidate } ?? false
-    }
+extension PinFile.KeyPin {
+    /// Whether both are the same key in the same role.
+    fileprivate func isSame(as other: PinFile.KeyPin) -> Bool { pin == other.pin && role == other.role }
 }

@@ -32,7 +32,10 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The pin file.", valueName: "pin file"), completion: .file(extensions: ["json"]))
     var file: String
 
-    @Option(help: ArgumentHelp("How long a pin file is valid that does not say so itself.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "How long a pin file is valid that does not say so itself: at most 386d, since apps refuse pins that last "
+                + "more than 400d with their grace.", valueName: "time"))
     var valid = TimeSpan(seconds: 90 * 86_400)
 
     @OptionGroup

@@ -20,16 +20,22 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
 
             It refuses to publish, unless --force names the reason:
               hosts     clients would be locked out of a host, or it could not be asked
-              backup    no backup pin of a host is outside of the chains that it serves
-              dropped   a pin of a chain that is served would no longer count, or a host
-                        that clients connect to now has no entry any more, is retired,
-                        or has other ports
-              offline   no host is asked; hosts and backup are not checked, and dropped
-                        only as far as it compares the new pins with the published ones
+              backup    a host has no backup pin that lasts until the timestamp expires
+                        and is outside of the chains that the host serves
+              dropped   a pin of a chain that is served would no longer count in its
+                        role, or a host that clients connect to now has no entry any
+                        more, is retired, or has other ports
+              floor     installed apps would refuse the whole file: an entry changes to
+                        mode report or onExpiry systemTrust, or app changes
+              offline   no host is asked; hosts is not checked, and backup, dropped and
+                        expiry are checked only as far as the pin files tell
               lifetime  the timestamp lasts less than 7 days
-              expiry    the pins run out, grace included, before the timestamp does
+              expiry    before the timestamp expires, the pin file does, grace included,
+                        or all pins do that match what a host serves
               gap       clients of single files are refused between two writes, since an
                         old key is lost; bundle.json has no such gap
+
+            It warns if a pin becomes active that was not published for a week as a candidate or a backup.
 
             While online keys are being replaced, give both the new one and the old one: what both have signed \
             verifies at every moment.
@@ -78,13 +84,15 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
         var warnings: [String] = []
         var overridden: [String] = []
         if let pins = state.draftPins {
-            let check = try RepositoryPinCheck(new: pins, live: state.live?.pins, path: place.path)
-            warnings += check.youngPins(in: place.folder, after: state.live?.targets.version, at: now)
-            var findings = check.lostHosts
+            let end = now.addingTimeInterval(Double(publishing.lifetime.seconds))
+            let check = try RepositoryPinCheck(
+                new: pins, live: state.live?.pins, path: place.path, at: now, until: end)
+            warnings += check.youngPins(in: place.folder, after: state.live?.targets.version)
+            var findings = check.changes + check.backups
             if force.contains(.offline) {
                 overridden.append("offline: no host was asked whether it has these pins")
             } else {
-                let result = try await check.ask(connection, at: now)
+                let result = try await check.ask(connection)
                 warnings += result.remarks
                 findings += result.findings
             }
@@ -114,14 +122,14 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
 
 /// A check that `--force` overrides.
 enum RepositoryOverride: String, ExpressibleByArgument, CaseIterable {
-    case hosts, backup, dropped, offline, lifetime, expiry, gap
+    case hosts, backup, dropped, floor, offline, lifetime, expiry, gap
 
     var exception: TUFPublication.Exception? {
         switch self {
         case .lifetime: .lifetime
         case .expiry: .expiry
         case .gap: .gap
-        case .hosts, .backup, .dropped, .offline: nil
+        case .hosts, .backup, .dropped, .floor, .offline: nil
         }
     }
 }

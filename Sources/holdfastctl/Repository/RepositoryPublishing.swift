@@ -87,10 +87,8 @@ struct RepositoryPublishing: ParsableArguments {
         if exceptions.contains(.lifetime), lifetime.seconds < 7 * 86_400 {
             overridden.append("lifetime: the timestamp lasts less than 7 days")
         }
-        if exceptions.contains(.expiry), let live = next.live, let end = (try? PinFile(json: live.pins))?.end,
-            end <= live.timestamp.expires
-        {
-            overridden.append("expiry: the pins run out before the timestamp does")
+        if exceptions.contains(.expiry), let live = next.live, let pins = try? PinFile(json: live.pins) {
+            overridden += Self.endings(of: pins, before: live.timestamp.expires)
         }
         let warnings = warnings + RepositoryWatch(days: Self.warningDays).endings(of: next, at: now)
         if let uploads, let live = next.live {
@@ -105,6 +103,14 @@ struct RepositoryPublishing: ParsableArguments {
         report.overridden = overridden
         report.warnings = warnings
         try report.print(asJSON: json)
+    }
+
+    /// What `--force expiry` overrides in a pin file, whatever its hosts serve.
+    private static func endings(of pins: PinFile, before end: Date) -> [String] {
+        if let last = pins.end, last <= end { return ["expiry: the pins run out before the timestamp does"] }
+        return TUFLastingPins(pins, at: end).closed.map {
+            "expiry: the pins of \($0.pattern) run out before the timestamp does"
+        }
     }
 
     /// How many days before the end of what is signed offline a warning begins.
@@ -129,7 +135,13 @@ struct RepositoryWatch {
         var lines = [live.root, live.targets].compactMap(\.self).compactMap {
             line("\($0.role.rawValue) \($0.version)", $0.expires, now)
         }
-        if let last = (try? PinFile(json: live.pins))?.notAfter, let line = line("the pin file", last, now) {
+        guard let pins = try? PinFile(json: live.pins) else { return lines }
+        if let last = pins.notAfter, let line = line("the pin file", last, now) { lines.append(line) }
+        for host in pins.hosts {
+            let accepted = host.pins.filter { $0.state != .candidate }
+            guard let end = PinFilePins.end(of: accepted, host.requirement), end < pins.end ?? .distantFuture,
+                let line = line("the pins of \(host.pattern)", end, now)
+            else { continue }
             lines.append(line)
         }
         return lines

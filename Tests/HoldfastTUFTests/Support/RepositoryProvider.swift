@@ -35,6 +35,9 @@ final class RepositoryProvider: RemoteDataProvider {
         state.withLock { $0.files = served }
     }
 
+    /// Serves something else in the place of one file.
+    func serve(_ data: Data, as path: String) { state.withLock { $0.files[path] = data } }
+
     func fail(_ isDown: Bool = true) { state.withLock { $0.isDown = isDown } }
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {

@@ -97,9 +97,14 @@ struct StoreFixture {
 
     /// A server that signs its answer for each challenge.
     func publishSigned(_ entries: [(String, UInt8, days: Int64)], issued: Int64? = nil, more: String = "") {
-        let body = DocumentSigner.body(
-            entries.map { ($0, Data.fingerprint($1), Self.start + $2 * Self.day) }, at: issued ?? Self.start, more: more
-        )
+        publishSigned(
+            body: DocumentSigner.body(
+                entries.map { ($0, Data.fingerprint($1), Self.start + $2 * Self.day) }, at: issued ?? Self.start,
+                more: more))
+    }
+
+    /// The same with a body of the test's own.
+    func publishSigned(body: Data) {
         let signer = signer
         provider.answer { request in
             let challenge = request.headers["X-Cert-Pinning-Challenge"] ?? ""

@@ -32,7 +32,11 @@ extension SigningSite {
                 try PinFile.KeyPin(Pin.publicKey(of: active.der)),
                 try PinFile.KeyPin(Pin.publicKey(of: backup.der), state: .backup),
             ])
-        try write("bank.pins.json", String(decoding: try PinFile(hosts: [host]).json, as: UTF8.self))
+        try await preparePins(PinFile(hosts: [host]))
+    }
+
+    func preparePins(_ file: PinFile) async throws {
+        try write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
         try await repository("pins", "site", "bank.pins.json", "--key", "offline.pem")
     }
 

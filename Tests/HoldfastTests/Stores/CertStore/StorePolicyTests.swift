@@ -15,13 +15,24 @@ struct StorePolicyTests {
         fixture = try StoreFixture()
     }
 
-    private func publish(_ entries: [(String, [UInt8], days: Int64, depth: Int)]) throws {
+    private func publish(
+        _ entries: [(String, [UInt8], days: Int64, depth: Int)], on other: StoreFixture? = nil
+    ) throws {
+        let fixture = other ?? fixture
+        let dated = entries.map { name, der, days, depth in
+            (
+                name: name, fingerprint: Data(SHA256.hash(data: der)),
+                expires: StoreFixture.start + days * StoreFixture.day
+            )
+        }
+        guard !fixture.configuration.useChallenge else {
+            return fixture.publishSigned(body: DocumentSigner.body(dated, at: StoreFixture.start))
+        }
         fixture.provider.answer(
             fixture.signer.list(
-                try entries.map { name, der, days, depth in
+                try zip(dated, entries).map { entry, source in
                     try fixture.signer.entry(
-                        name, Data(SHA256.hash(data: der)), StoreFixture.start + days * StoreFixture.day,
-                        more: ",\"depth\":\(depth)")
+                        entry.name, entry.fingerprint, entry.expires, more: ",\"depth\":\(source.depth)")
                 }))
     }
 
@@ -58,27 +69,32 @@ struct StorePolicyTests {
         #expect(decision.failure?.description.contains(PolicyFixture.host) == true)
     }
 
-    @Test("A renewed certificate is refused by the old list and trusted by the new one, in the same policy")
-    func renewal() async throws {
-        try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)])
+    @Test(
+        "A renewed certificate is refused by the old list and trusted by the new one, in the same policy",
+        arguments: [false, true])
+    func renewal(useChallenge: Bool) async throws {
+        let fixture = try StoreFixture(useChallenge: useChallenge)
+        try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)], on: fixture)
         let store = fixture.store()
         try await store.update()
         let manager = TrustManager(policies: [try store.trustPolicy(forHost: PolicyFixture.host)], clock: pki.clock)
         let renewed = try pki.issuing.renew(pki.leaf)
         let trust = try pki.trust(renewed.chain)
         #expect(manager.evaluate(trust).failure?.code == .pinMismatch)
-        try publish([(PolicyFixture.host, renewed.der, 10, 0)])
+        try publish([(PolicyFixture.host, renewed.der, 10, 0)], on: fixture)
         try await store.update(mode: .forced)
         #expect(manager.evaluate(trust).isTrusted)
         #expect(manager.evaluate(try pki.trust()).failure?.code == .pinMismatch)
     }
 
     @Test(
-        "Pins are found by the dialled host, then by the wildcard above its first label; never by the certificate's name"
-    )
-    func lookup() async throws {
+        "Pins are found by the dialled host, then by the wildcard above its first label; never by a certificate's name",
+        arguments: [false, true])
+    func lookup(useChallenge: Bool) async throws {
+        let fixture = try StoreFixture(useChallenge: useChallenge)
         let wildcard = try pki.issuing.leaf(names: ["*.example.com", "example.com"], subject: "victim.example.net")
-        try publish([("*.example.com", wildcard.der, 10, 0), ("victim.example.net", wildcard.der, 10, 0)])
+        try publish(
+            [("*.example.com", wildcard.der, 10, 0), ("victim.example.net", wildcard.der, 10, 0)], on: fixture)
         let store = fixture.store()
         try await store.update()
         #expect(try code(store, host: "a.example.com", wildcard.chain) == nil)
@@ -87,10 +103,11 @@ struct StorePolicyTests {
         let deep = try pki.issuing.leaf(names: ["a.b.example.com"])
         #expect(try code(store, host: "a.b.example.com", deep.chain) == .noUsablePins)
         // An exact name that has usable pins wins over the wildcard.
-        try publish([
-            ("*.example.com", wildcard.der, 10, 0), ("a.example.com", pki.leaf.der, 10, 0),
-            ("victim.example.net", wildcard.der, 10, 0),
-        ])
+        try publish(
+            [
+                ("*.example.com", wildcard.der, 10, 0), ("a.example.com", pki.leaf.der, 10, 0),
+                ("victim.example.net", wildcard.der, 10, 0),
+            ], on: fixture)
         try await store.update(mode: .forced)
         #expect(try code(store, host: "a.example.com", wildcard.chain) == .pinMismatch)
         #expect(try code(store, host: "b.example.com", wildcard.chain) == nil)

@@ -71,9 +71,13 @@ struct UpdateTimeoutTests {
         #expect(store.judge(1) == .trusted)
     }
 
-    @Test("A download that outlasts it is cancelled")
-    func slowDownload() async throws {
-        let fixture = try TrustServerStoreFixture()
+    enum Kind: String, Sendable, CaseIterable {
+        case list, challenge, trustServer
+    }
+
+    @Test("A download that outlasts it is cancelled", arguments: Kind.allCases)
+    func slowDownload(kind: Kind) async throws {
+        let fixture = try StoreFixture(useChallenge: kind == .challenge)
         let timer = HandMovedClock()
         let isCancelled = Gate()
         fixture.provider.answer { _ in
@@ -85,13 +89,22 @@ struct UpdateTimeoutTests {
             isCancelled.open()
             throw CancellationError()
         }
-        let configuration = try fixture.configuration()
-        let documents = DocumentStore(
-            format: TrustServerFormat(configuration: configuration), clock: fixture.clock,
-            crypto: SwiftCryptoProvider(), dataStore: fixture.storage, provider: fixture.provider,
-            logger: fixture.log.logger, timer: timer, tell: { _ in })
+        func update(_ format: some DocumentFormat) async throws {
+            let documents = DocumentStore(
+                format: format, clock: fixture.clock, crypto: SwiftCryptoProvider(), dataStore: fixture.storage,
+                provider: fixture.provider, logger: fixture.log.logger, timer: timer, tell: { _ in })
+            _ = try await documents.update(mode: .forced)
+        }
         await #expect(throws: StoreError(.timedOut, expected: "", found: "")) {
-            try await documents.update(mode: .forced)
+            if kind == .trustServer {
+                try await update(
+                    TrustServerFormat(configuration: try TrustServerStoreFixture().configuration()))
+            } else {
+                try await update(
+                    CertStoreFormat(
+                        configuration: fixture.configuration, key: try fixture.signer.publicKey,
+                        configurationError: nil, crypto: SwiftCryptoProvider()))
+            }
         }
         await isCancelled.wait()
     }

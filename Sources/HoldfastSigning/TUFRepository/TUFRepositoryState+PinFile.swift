@@ -1,0 +1,42 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+
+extension TUFRepositoryState {
+    /// How far apart the clocks may be of those who prepare pins and those who publish them, in seconds.
+    private static let clockTolerance: TimeInterval = 86_400
+
+    /// Reads a pin file that every app accepts whose floor has the default settings, apart from the hosts that such a
+    /// floor covers. Other files would be refused when they are published, after people have signed them.
+    static func pinFile(_ data: Data) throws(TUFRepositoryError) -> PinFile {
+        let file: PinFile
+        do throws(PinFileError) {
+            file = try PinFile(json: data)
+            try file.checkRequirements(for: .signed)
+        } catch {
+            throw invalid(error)
+        }
+        do throws(PinFloorError) {
+            try PinFloor(covering: []).check(file)
+        } catch {
+            throw invalid(error)
+        }
+        return file
+    }
+
+    /// Checks that a pin file was not issued in the future. Clients limit how long its pins last by their own clocks,
+    /// so the pins would end long before the file says.
+    static func requireIssued(_ file: PinFile, at time: Date) throws(TUFRepositoryError) {
+        let latest = time.addingTimeInterval(clockTolerance)
+        guard let issued = file.issuedAt, issued <= latest else {
+            throw TUFRepositoryError(
+                .invalidPins, expected: "an issuedAt of now, or at most a day ahead",
+                found: file.issuedAt?.formatted(.iso8601) ?? "none",
+                remedy: "Correct issuedAt, or prepare the pins from a file without it.")
+        }
+    }
+
+    private static func invalid(_ error: some HoldfastError) -> TUFRepositoryError {
+        TUFRepositoryError(.invalidPins, expected: error.expected, found: error.found, remedy: error.remedy)
+    }
+}
