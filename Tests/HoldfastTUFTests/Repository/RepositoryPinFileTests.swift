@@ -94,7 +94,7 @@ struct RepositoryPinFileTests {
             }
             let late = await #expect(throws: TUFRepositoryError.self) { _ = try await scene.publication(online) }
             #expect(late?.code == .invalidPins && late?.expected.contains("a day ahead") == true)
-            scene.clock.advance(by: 2.5 * RepositoryScene.day)
+            scene.clock.advance(by: .seconds(2.5 * RepositoryScene.day))
             #expect(try await scene.publication(online).objects.isEmpty == false)
         }
     }
@@ -119,14 +119,14 @@ struct RepositoryPinFileTests {
         try await published { scene in
             let start = scene.clock.now
             var pins = [try scene.pinFile().json]
-            scene.clock.advance(by: 80 * RepositoryScene.day)
+            scene.clock.advance(by: .seconds(80 * RepositoryScene.day))
             // A snapshot is made anew, of the same targets.
             try await scene.publish(online, renewing: true)
             for days in [3.0, 3, 3] {
                 // Prepared, and signed weeks later.
                 try await scene.prepare(signedBy: [offline])
                 pins.insert(try scene.pinFile().json, at: 0)
-                scene.clock.advance(by: days * RepositoryScene.day)
+                scene.clock.advance(by: .seconds(days * RepositoryScene.day))
                 try await scene.publish(online)
             }
             func history(backTo days: Double) -> [TUFPublishedPins] {

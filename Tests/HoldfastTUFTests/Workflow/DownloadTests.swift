@@ -129,7 +129,8 @@ struct DownloadTests {
         let wrong = String(repeating: "0", count: 128)
         let long = HexText.text(of: SHA512.hash(data: Data("x".utf8)))
         for (hashes, code) in [
-            (["sha256": good, "blake9": "?"], nil), (["sha512": long], nil), (["sha256": good, "sha512": wrong], .mismatch),
+            (["sha256": good, "blake9": "?"], nil), (["sha512": long], nil),
+            (["sha256": good, "sha512": wrong], .mismatch),
             (["blake9": good], .malformed), ([:], .malformed), (["sha256": good.uppercased()], .malformed),
             (["sha256": "00"], .malformed),
         ] as [([String: String], TUFError.Code?)] {

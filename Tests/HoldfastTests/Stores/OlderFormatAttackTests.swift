@@ -66,7 +66,7 @@ struct OlderFormatAttackTests {
         let policy = try store.trustPolicy(forHost: PolicyFixture.host)
         let trust = try pki.trust()
         #expect(policy.evaluate(trust, at: fixture.clock.now).isTrusted)
-        fixture.clock.advance(by: 86_401)
+        fixture.clock.advance(by: .seconds(86_401))
         #expect(await store.updateError()?.code == (useChallenge ? .invalidSignature : .storeIsEmpty))
         #expect(policy.evaluate(trust, at: fixture.clock.now).failure?.code == .noUsablePins)
     }
@@ -81,7 +81,7 @@ struct OlderFormatAttackTests {
         let policy = try fixture.store().trustPolicy(forHost: PolicyFixture.host)
         try await policy.prepare()
         #expect(policy.evaluate(old, at: fixture.clock.now).isTrusted)
-        fixture.clock.advance(by: 60)
+        fixture.clock.advance(by: .seconds(60))
         try fixture.publish([.init(PolicyFixture.host, [renewed])])
         try await policy.store.update(mode: .forced)
         fixture.provider.answer(before)
