@@ -34,7 +34,10 @@ struct TUFCommandTests {
                     func run(_ arguments: String...) async throws -> CommandRun {
                         try await CommandRun.run(
                             try #require(ForeignPeers.faketime),
-                            ["+\(days) days", try #require(CommandRun.program).path, "tuf", "--metadata-dir", "\(days)"]
+                            [
+                                "+\(days) days", try #require(CommandRun.program).path, "tuf", "--metadata-dir",
+                                "\(days)",
+                            ]
                                 + arguments, in: site.folder)
                     }
                     let begun = try await run("init", "site/public/metadata/1.root.json")
