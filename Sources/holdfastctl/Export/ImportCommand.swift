@@ -87,7 +87,8 @@ struct LossReport {
     /// - Parameter subject: a host, or the files from which the pins are.
     static func warn(ofNoBackupFor subject: String) {
         Output.standard.complain(
-            "warning: \(SafeText.escapedLine(subject)) has no backup pin; when its key is lost every client is locked out"
+            "warning: \(SafeText.escapedLine(subject)) has no backup pin: unless another pinned key is kept in reserve, "
+                + "every client is locked out when the key is lost"
         )
     }
 }

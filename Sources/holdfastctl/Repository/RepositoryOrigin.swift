@@ -84,7 +84,10 @@ struct RepositoryOrigin: Sendable {
     }
 
     static func noRoot(_ error: TUFError) -> CommandFailure {
-        CommandFailure(.unreadableFile, "--app-root is not a root that a client can start from: \(error)")
+        CommandFailure(
+            .unreadableFile,
+            "--app-root is not a root that a client can start from: expected \(error.expected), found \(error.found). "
+                + "Give the root.json that the app was built with.")
     }
 
     /// Downloads the bundle; nil if none is served.

@@ -18,7 +18,15 @@ struct RepositoryPlace: ParsableArguments {
     static func folder(_ path: String) -> TUFRepositoryFolder { TUFRepositoryFolder(URL(fileURLWithPath: path)) }
 
     /// Keeps others from changing the folder at the same time.
-    func lock() throws(CommandFailure) -> FileLock { try ChangeLock.on(folder.folder, for: path) }
+    func lock() throws(CommandFailure) -> FileLock {
+        // The lock stands beside the folder.
+        let parent = folder.folder.resolvingSymlinksInPath().deletingLastPathComponent()
+        guard FileManager.default.fileExists(atPath: parent.path) else {
+            throw CommandFailure(
+                .unwritableFile, "\(path) cannot be made: there is no folder \(parent.path); make it first")
+        }
+        return try ChangeLock.on(folder.folder, for: path)
+    }
 
     func state(includingDrafts: Bool = true) async throws(CommandFailure) -> TUFRepositoryState {
         try await Self.state(in: folder, includingDrafts: includingDrafts)

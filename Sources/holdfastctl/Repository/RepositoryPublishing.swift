@@ -90,7 +90,12 @@ struct RepositoryPublishing: ParsableArguments {
         if exceptions.contains(.expiry), let live = next.live, let pins = try? PinFile(json: live.pins) {
             overridden += Self.endings(of: pins, before: live.timestamp.expires)
         }
-        let warnings = warnings + RepositoryWatch(days: Self.warningDays).endings(of: next, at: now)
+        var warnings = warnings + RepositoryWatch(days: Self.warningDays).endings(of: next, at: now)
+        if lifetime.seconds > Self.usualLifetime {
+            warnings.append(
+                "the timestamp lasts \(lifetime.seconds / 86_400) days: for so long, clients cannot tell that somebody "
+                    + "keeps newer pins from them")
+        }
         if let uploads, let live = next.live {
             for line in overridden { Output.standard.complain("overridden: \(SafeText.escapedLine(line))") }
             for line in warnings { Output.standard.complain("warning: \(SafeText.escapedLine(line))") }
@@ -112,6 +117,9 @@ struct RepositoryPublishing: ParsableArguments {
             "expiry: the pins of \($0.pattern) run out before the timestamp does"
         }
     }
+
+    /// How long timestamps last at most in a repository that is renewed every day, in seconds.
+    private static let usualLifetime = 31 * 86_400
 
     /// How many days before the end of what is signed offline a warning begins.
     private static let warningDays = 30
