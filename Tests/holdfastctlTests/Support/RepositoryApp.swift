@@ -4,15 +4,15 @@ import HoldfastTUF
 import HoldfastTesting
 import Testing
 
-/// An app with the first root of a repository, which fetches its bundle, or its files one by one.
+/// An app with a root of a repository, the first one unless it is said, which fetches its bundle, or its files one by one.
 struct RepositoryApp {
     let repository: PinRepository
     private let name: String
 
     /// - Parameter folder: what is served.
-    init(_ folder: URL, name: String, fetchingFiles: Bool = false) throws {
+    init(_ folder: URL, name: String, fetchingFiles: Bool = false, root: Int = 1) throws {
         try self.init(
-            root: Data(contentsOf: folder.appending(path: "metadata/1.root.json")), name: name,
+            root: Data(contentsOf: folder.appending(path: "metadata/\(root).root.json")), name: name,
             url: "https://pins.example.com/", fetchingFiles: fetchingFiles,
             PublishedFolder(folder: folder, url: "https://pins.example.com/"))
     }
