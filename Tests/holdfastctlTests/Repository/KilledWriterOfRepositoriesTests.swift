@@ -51,12 +51,12 @@ struct KilledWriterOfRepositoriesTests {
                 let before = try site.servedFiles()
                 // Half of them at any moment, the others once the first file has changed.
                 let isWriting = number % 8 >= 4
-                let moment = duration * Double.random(in: 0..<1, using: &generator) * (isWriting ? 0.2 : 1)
+                let moment = duration * Double.random(in: 0..<1, using: &generator) * (isWriting ? 0.02 : 1)
                 try await Self.reading(site, seasoned) {
                     let process = try GuardedProcess(
                         try #require(CommandRun.program), ["repository"] + command, in: site.folder,
                         limit: .seconds(120))
-                    Self.end(process, after: moment, of: isWriting ? site : nil, since: before)
+                    Self.end(process, after: moment, of: isWriting ? site : nil, since: before.count)
                     let status = await process.waitUntilGone()
                     #expect([0, 9].contains(status), "\(command): \(process.output)")
                 }
@@ -123,15 +123,15 @@ struct KilledWriterOfRepositoriesTests {
 
     /// Kills a process after a time, from its start on or, where a site is given, from what it writes first on.
     private static func end(
-        _ process: GuardedProcess, after moment: Duration, of site: SigningSite?, since files: [String: Data]
+        _ process: GuardedProcess, after moment: Duration, of site: SigningSite?, since files: Int
     ) {
         let (seconds, attoseconds) = moment.components
         let microseconds = UInt32(clamping: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
         Thread.detachNewThread {
             // Not for ever: a rotation changes nothing that is served.
             var looks = 0
-            while let site, looks < 2_000, (try? site.servedFiles()) == files {
-                usleep(500)
+            while let site, looks < 10_000, site.servedFileCount == files {
+                usleep(100)
                 looks += 1
             }
             usleep(microseconds)

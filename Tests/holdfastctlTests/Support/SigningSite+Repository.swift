@@ -59,6 +59,12 @@ extension SigningSite {
             "offline.pem")
     }
 
+    /// How many files are served, without a look into them.
+    var servedFileCount: Int {
+        let paths = try? FileManager.default.subpathsOfDirectory(atPath: published.path)
+        return (paths ?? []).count { $0.hasSuffix(".json") }
+    }
+
     /// What is served under each name.
     func servedFiles() throws -> [String: Data] {
         let paths = try? FileManager.default.subpathsOfDirectory(atPath: published.path)
