@@ -43,7 +43,7 @@ struct RoundTripTests {
             try await DelayingRelay.with(to: origin.port, options) { relay in
                 try await setting.withClient { client in
                     let request = HTTPClientRequest(url: "https://www.example.com:\(relay.port)/")
-                    let response = try await client.execute(request, timeout: .seconds(30))
+                    let response = try await client.execute(request, timeout: .minutes(5))
                     #expect(String(buffer: try await response.body.collect(upTo: 100)) == "ok")
                     #expect(relay.connections == 2)
                     try await origin.expectHandshakes(1)
@@ -107,14 +107,14 @@ struct RoundTripTests {
 
     private func time(_ client: HTTPClient, _ url: String) async throws -> Duration {
         try await ContinuousClock().measure {
-            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(30))
+            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .minutes(5))
             _ = try await response.body.collect(upTo: 100)
         }
     }
 
     private func time(_ client: PinnedHTTPClient, _ url: String) async throws -> Duration {
         try await ContinuousClock().measure {
-            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(30))
+            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .minutes(5))
             _ = try await response.body.collect(upTo: 100)
         }
     }

@@ -51,7 +51,7 @@ struct GRPCTests {
             ) { client in
                 var options = CallOptions.defaults
                 options.waitForReady = false
-                options.timeout = .seconds(30)
+                options.timeout = .seconds(300)
                 return try await client.unary(
                     request: ClientRequest(message: [UInt8]()), descriptor: Greeter.method, serializer: Bytes(),
                     deserializer: Bytes(), options: options

@@ -34,9 +34,9 @@ final class HeldAnswer: Sendable {
         for answer in answers { answer() }
     }
 
-    /// Waits for the first request, for 20 seconds at most.
+    /// Waits for the first request, for five minutes at most.
     func waitForRequest() async throws {
-        requested.fail(ChannelError.connectTimeout(.seconds(20)), after: .seconds(20))
+        requested.fail(ChannelError.connectTimeout(.minutes(5)), after: .minutes(5))
         try await requested.futureResult.get()
     }
 }

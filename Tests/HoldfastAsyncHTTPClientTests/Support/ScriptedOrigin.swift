@@ -73,7 +73,7 @@ final class ScriptedOrigin: Sendable {
                 return false
             }
             if isSatisfied { promise.succeed() }
-            promise.fail(ChannelError.connectTimeout(.seconds(20)), after: .seconds(20))
+            promise.fail(ChannelError.connectTimeout(.minutes(5)), after: .minutes(5))
             try await promise.futureResult.get()
         }
 

@@ -117,7 +117,7 @@ final class TestOrigin: Sendable {
                 return false
             }
             if isSatisfied { promise.succeed() }
-            promise.fail(ChannelError.connectTimeout(.seconds(20)), after: .seconds(20))
+            promise.fail(ChannelError.connectTimeout(.minutes(5)), after: .minutes(5))
             try await promise.futureResult.get()
         }
     }
