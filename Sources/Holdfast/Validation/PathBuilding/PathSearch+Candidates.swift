@@ -5,7 +5,7 @@ extension PathSearch {
         case octets, folded
     }
 
-    /// A name and a key. All octets are hashed: whoever makes certificates can give many the same end.
+    /// A name and a key. All octets are hashed, where they are hashed: whoever makes certificates can give many the same end.
     struct Authority: Hashable {
         let name: ArraySlice<UInt8>
         let key: ArraySlice<UInt8>
@@ -74,9 +74,9 @@ extension PathSearch {
     }
 
     /// Reads what else was presented, once, when an issuer is looked for; nil when the budget does not suffice.
-    mutating func presentedIssuers() -> [DistinguishedName: [Int]]? {
+    mutating func presentedIssuers() -> SmallDictionary<DistinguishedName, [Int]>? {
         if let presented { return presented }
-        var bySubject: [DistinguishedName: [Int]] = [:]
+        var bySubject = SmallDictionary<DistinguishedName, [Int]>()
         var seen: Set<OctetString> = []
         let leaf = nodes[0].certificate.der
         // The leaf and one more differ as a rule, and hashing both costs more than to compare them.
@@ -90,7 +90,7 @@ extension PathSearch {
             do throws(CertificateError) {
                 let certificate = try X509Certificate(der: der)
                 let node = add(certificate, isAnchor: request.isTrusted?(certificate) ?? false)
-                bySubject[certificate.subject, default: []].append(node)
+                bySubject[certificate.subject] = (bySubject[certificate.subject] ?? []) + [node]
             } catch {
                 unusable.append(UnusableCertificate(position: position, reason: error))
             }
@@ -103,7 +103,7 @@ extension PathSearch {
         if let presentedFolded { return presentedFolded }
         guard let presented = presentedIssuers() else { return nil }
         var bySubject: [FoldedName: [Int]] = [:]
-        for (subject, issuers) in presented {
+        for (subject, issuers) in presented.elements {
             var work = 0
             let folded = subject.folded(work: &work)
             guard meter.account(work) else { return nil }
@@ -130,9 +130,10 @@ extension PathSearch {
 
     mutating func add(_ certificate: X509Certificate, isAnchor: Bool) -> Int {
         let name = Authority(name: certificate.subject.der, key: certificate.subjectPublicKeyInfo)
-        let authority = authorities[name] ?? authorities.count
-        authorities[name] = authority
-        nodes.append(Node(certificate: certificate, isAnchor: isAnchor, authority: authority))
-        return nodes.count - 1
+        let node = nodes.count
+        let known = authorities[name]
+        if known == nil { authorities[name] = node }
+        nodes.append(Node(certificate: certificate, isAnchor: isAnchor, authority: known ?? node))
+        return node
     }
 }

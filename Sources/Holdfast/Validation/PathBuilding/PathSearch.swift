@@ -66,9 +66,9 @@ struct PathSearch {
     var meter: WorkMeter
 
     var nodes: [Node] = []
-    var authorities: [Authority: Int] = [:]
+    var authorities = SmallDictionary<Authority, Int>()
     /// Nodes of presented issuers by subject; nil until somebody asks.
-    var presented: [DistinguishedName: [Int]]?
+    var presented: SmallDictionary<DistinguishedName, [Int]>?
     var presentedFolded: [FoldedName: [Int]]?
     /// Few enough to be searched from end to end: `limits.signatures` at most.
     var signatures: [VerifiedSignature] = []

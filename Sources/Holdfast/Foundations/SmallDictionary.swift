@@ -1,0 +1,34 @@
+/// A dictionary that begins as a list: comparing a key with a few others costs less than hashing it.
+///
+/// From the fifth key on every key is hashed, so that many keys, made to be alike, cost no more than in a dictionary.
+struct SmallDictionary<Key: Hashable, Value> {
+    private var few: [(key: Key, value: Value)] = []
+    private var many: [Key: Value] = [:]
+
+    static var mostCompared: Int { 4 }
+
+    /// Every key with its value, in no order that is promised.
+    var elements: [(key: Key, value: Value)] { few + many.map { ($0.key, $0.value) } }
+
+    /// The value of a key; nil for one without, and to remove it.
+    subscript(key: Key) -> Value? {
+        get { many.isEmpty ? few.first { $0.key == key }?.value : many[key] }
+        set {
+            guard many.isEmpty else {
+                many[key] = newValue
+                return
+            }
+            let place = few.firstIndex { $0.key == key }
+            switch (place, newValue) {
+            case (let place?, let value?): few[place].value = value
+            case (let place?, nil): few.remove(at: place)
+            case (nil, let value?) where few.count < Self.mostCompared: few.append((key, value))
+            case (nil, let value?):
+                for one in few { many[one.key] = one.value }
+                few = []
+                many[key] = value
+            case (nil, nil): break
+            }
+        }
+    }
+}
