@@ -117,7 +117,7 @@ public struct DialledHost: Hashable, Sendable {
         self.port == nil ? DialledHost(kind: kind, port: try Self.checked(port)) : self
     }
 
-    private init(kind: Kind, port: Int?) {
+    init(kind: Kind, port: Int? = nil) {
         self.kind = kind
         self.port = port
     }

@@ -17,7 +17,8 @@ struct HostPatternIndex<Value> {
         var isEmpty: Bool { oneLabel == nil && subtree == nil }
     }
 
-    private var exact: [DialledHost.Kind: Entry] = [:]
+    /// Without their patterns, which the hosts tell: a table of many hosts is read from memory, not from a cache.
+    private var exact: [DialledHost.Kind: Value] = [:]
     /// By the name after the wildcard; a Substring, so that a suffix of the host asked for is a key without a copy.
     private var wildcards: [Substring: Wildcards] = [:]
     /// How many patterns there are.
@@ -30,18 +31,18 @@ struct HostPatternIndex<Value> {
 
     /// The value of exactly this pattern, whatever hosts it matches. Assigning replaces, assigning nil removes.
     subscript(_ pattern: HostPattern) -> Value? {
-        get { entry(of: pattern)?.value }
+        get { storedValue(of: pattern) }
         set { set(newValue, for: pattern) }
     }
 
     /// Sets or, with nil, removes the value of a pattern; returns the one it had.
     @discardableResult
     mutating func set(_ value: Value?, for pattern: HostPattern) -> Value? {
-        let old = entry(of: pattern)
+        let old = storedValue(of: pattern)
         let new = value.map { Entry(pattern: pattern, value: $0) }
         switch (pattern.scope, pattern.base.kind) {
         case (.exact, let kind):
-            exact[kind] = new
+            exact[kind] = value
         case (.oneLabel, .name(let name)):
             wildcards[name[...], default: Wildcards()].oneLabel = new
         case (.subtree, .name(let name)):
@@ -52,44 +53,42 @@ struct HostPatternIndex<Value> {
         }
         if value == nil, wildcards[pattern.base.name[...]]?.isEmpty == true { wildcards[pattern.base.name[...]] = nil }
         count += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
-        return old?.value
+        return old
     }
 
     /// Removes everything.
     mutating func removeAll() { self = HostPatternIndex() }
 
-    /// What decides for a host: the exact pattern, else the one with most labels, `*.` before `**.`; nil when no
-    /// pattern matches.
-    func entry(for host: DialledHost) -> Entry? {
-        if let entry = exact[host.kind] { return entry }
+    /// The value that decides for a host: that of the exact pattern, else of the one with most labels, `*.` before `**.`;
+    /// nil when no pattern matches.
+    func value(for host: DialledHost) -> Value? {
+        if let value = exact[host.kind] { return value }
         guard !wildcards.isEmpty, case .name(let name) = host.kind else { return nil }
-        if let entry = wildcards[name[...]]?.subtree { return entry }
+        if let entry = wildcards[name[...]]?.subtree { return entry.value }
         var rest = name[...]
         var isParent = true
         while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
             rest = rest[rest.utf8.index(after: dot)...]
             if let found = wildcards[rest], let entry = isParent ? found.oneLabel ?? found.subtree : found.subtree {
-                return entry
+                return entry.value
             }
             isParent = false
         }
         return nil
     }
 
-    /// The value that decides for a host.
-    func value(for host: DialledHost) -> Value? { entry(for: host)?.value }
-
     /// Every entry, in the order of precedence.
     var entries: [Entry] {
-        let all = Array(exact.values) + wildcards.values.flatMap { [$0.oneLabel, $0.subtree].compactMap(\.self) }
+        let hosts = exact.map { Entry(pattern: HostPattern(DialledHost(kind: $0)), value: $1) }
+        let all = hosts + wildcards.values.flatMap { [$0.oneLabel, $0.subtree].compactMap(\.self) }
         return all.sorted { $0.pattern < $1.pattern }
     }
 
-    private func entry(of pattern: HostPattern) -> Entry? {
+    private func storedValue(of pattern: HostPattern) -> Value? {
         switch pattern.scope {
         case .exact: exact[pattern.base.kind]
-        case .oneLabel: wildcards[pattern.base.name[...]]?.oneLabel
-        case .subtree: wildcards[pattern.base.name[...]]?.subtree
+        case .oneLabel: wildcards[pattern.base.name[...]]?.oneLabel?.value
+        case .subtree: wildcards[pattern.base.name[...]]?.subtree?.value
         }
     }
 }

@@ -1,11 +1,26 @@
 import struct Foundation.Date
 
 /// A policy as its manager hands it out: what it decides, the manager's observers learn, whoever asked.
-struct ObservedPolicy: TrustPolicy {
+///
+/// A class, so that a table of many hosts is small and a lookup copies a reference.
+final class ObservedPolicy: TrustPolicy {
     let unwrapped: any TrustPolicy
     let observers: Subscribers<@Sendable (TrustDecision) -> Void>
     /// The change of the manager's table that put it there: two that were added are never one.
-    var registration: UInt64 = 0
+    let registration: UInt64
+
+    init(
+        _ unwrapped: any TrustPolicy, observers: Subscribers<@Sendable (TrustDecision) -> Void>,
+        registration: UInt64 = 0
+    ) {
+        self.unwrapped = unwrapped
+        self.observers = observers
+        self.registration = registration
+    }
+
+    func registered(as registration: UInt64) -> ObservedPolicy {
+        ObservedPolicy(unwrapped, observers: observers, registration: registration)
+    }
 
     var hostName: String { unwrapped.hostName }
     var clock: any WallClock { unwrapped.clock }

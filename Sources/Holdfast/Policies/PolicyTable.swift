@@ -68,8 +68,7 @@ struct PolicyTable: Sendable {
     ///   lock is held.
     mutating func set(_ policy: ObservedPolicy?, for key: Key) -> ObservedPolicy? {
         generation &+= 1
-        var policy = policy
-        policy?.registration = generation
+        let policy = policy?.registered(as: generation)
         switch key {
         case .pattern(let pattern):
             return index.set(policy, for: pattern)

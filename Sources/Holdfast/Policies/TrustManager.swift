@@ -141,7 +141,7 @@ public final class TrustManager: Sendable {
     }
 
     private func observed(_ policy: any TrustPolicy) -> ObservedPolicy {
-        ObservedPolicy(unwrapped: policy.unwrapped, observers: observers)
+        ObservedPolicy(policy.unwrapped, observers: observers)
     }
 
     // MARK: Decisions
