@@ -1,7 +1,6 @@
 public import Foundation
 public import FoundationNetworking
 public import Security
-import Synchronization
 
 public protocol PowerAuthClientSslValidationStrategy: NSObjectProtocol {
     func validateSsl(
@@ -17,8 +16,8 @@ public enum PowerAuthKeychainStoreItemResult: Int {
 }
 
 public class PowerAuthKeychain: NSObject {
-    private static let items = Mutex<[String: Data]>([:])
-    private static let refusals = Mutex<[String: OSStatus]>([:])
+    private static let items = Lock<[String: Data]>([:])
+    private static let refusals = Lock<[String: OSStatus]>([:])
     private let identifier: String
 
     /// From now on every call for an identifier ends with a status of the keychain's; nil ends that.

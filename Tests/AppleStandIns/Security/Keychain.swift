@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 public let kSecClass: CFString = "class"
 public let kSecClassGenericPassword: CFString = "genp"
@@ -35,7 +34,7 @@ public enum StandInKeychain {
         var failure: [String: OSStatus] = [:]
     }
 
-    static let state = Mutex(State())
+    static let state = Lock(State())
 
     /// From now on every call for a service ends with a status; nil ends that.
     public static func fail(service: String, with status: OSStatus?) {

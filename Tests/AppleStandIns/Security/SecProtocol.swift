@@ -1,5 +1,4 @@
 public import Dispatch
-import Synchronization
 
 public protocol OS_sec_protocol_options: AnyObject {}
 public protocol OS_sec_protocol_metadata: AnyObject {}

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// What the tests decide about the system behind the stand-ins.
 public enum StandInSystem {
@@ -23,7 +22,7 @@ public enum StandInSystem {
         case invalid(String)
     }
 
-    static let evaluator = Mutex<(@Sendable (Question) -> Answer)?>(nil)
+    static let evaluator = Lock<(@Sendable (Question) -> Answer)?>(nil)
 
     public static func install(_ evaluate: @escaping @Sendable (Question) -> Answer) {
         evaluator.withLock { $0 = evaluate }

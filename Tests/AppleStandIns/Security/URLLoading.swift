@@ -1,6 +1,5 @@
 import Foundation
 public import FoundationNetworking
-import Synchronization
 
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 

@@ -4,7 +4,6 @@ import FoundationNetworking
 import HoldfastTesting
 import ObjectiveC
 import Security
-import Synchronization
 
 @testable import Holdfast
 
@@ -124,7 +123,7 @@ func answer(
 
 /// Collects what is told from any thread.
 final class Collected<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
+    private let elements = Lock<[Element]>([])
     func add(_ element: Element) { elements.withLock { $0.append(element) } }
     var all: [Element] { elements.withLock { $0 } }
 }

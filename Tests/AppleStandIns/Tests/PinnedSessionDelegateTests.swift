@@ -3,7 +3,6 @@ import FoundationNetworking
 import Holdfast
 import HoldfastTesting
 import Security
-import Synchronization
 import Testing
 
 @Suite("A pinned session's delegate")
@@ -92,7 +91,7 @@ struct PinnedSessionDelegateTests {
     /// Waits for a document before it can decide.
     private final class WaitingPolicy: TrustPolicy {
         let hostName: String
-        private let isReady = Mutex(false)
+        private let isReady = Lock(false)
         init(_ host: String) { hostName = host }
         var needsPreparation: Bool { isReady.withLock { !$0 } }
         func prepare() async throws { isReady.withLock { $0 = true } }
