@@ -164,7 +164,8 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging, serviceLifecycle], swiftSettings: strict),
-        .target(name: "HoldfastMetrics", dependencies: ["Holdfast", metrics], swiftSettings: strict),
+        .target(
+            name: "HoldfastMetrics", dependencies: ["Holdfast", "HoldfastTUF", metrics], swiftSettings: strict),
         .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1, logging],
             swiftSettings: strict),
@@ -192,7 +193,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastMetricsTests",
-            dependencies: ["Holdfast", "HoldfastMetrics", "HoldfastTesting", metricsTestKit], swiftSettings: strict),
+            dependencies: [
+                "Holdfast", "HoldfastMetrics", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", metricsTestKit,
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: [

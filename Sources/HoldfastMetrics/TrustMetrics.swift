@@ -1,6 +1,7 @@
 #if Metrics
 public import CoreMetrics
 public import Holdfast
+public import HoldfastTUF
 
 /// Counts decisions and updates with swift-metrics, by the code of their failure.
 ///
@@ -67,6 +68,17 @@ public struct TrustMetrics: Sendable {
     public func count(_ store: RevocationStore, named name: String = "revocation") -> ObserverToken {
         store.addObserver { event in
             if case .updateFinished(_, let report) = event { record(report, of: name) }
+        }
+    }
+
+    /// Counts every update of a repository of pins from now on.
+    /// - Parameters:
+    ///   - repository: the repository whose updates are counted.
+    ///   - name: the value of the dimension `store`, which distinguishes this repository from others.
+    @discardableResult
+    public func count(_ repository: PinRepository, named name: String = "repository") -> ObserverToken {
+        repository.addObserver { event in
+            if case .updateFinished(let report) = event { record(report, of: name) }
         }
     }
 

@@ -2,6 +2,8 @@
 import Foundation
 import Holdfast
 import HoldfastMetrics
+import HoldfastSigning
+import HoldfastTUF
 import HoldfastTesting
 import MetricsTestKit
 import Testing
@@ -83,6 +85,27 @@ struct TrustMetricsTests {
         let report = try #require(store.lastUpdate)
         counting.record(report, of: "another")
         #expect(try updates(of: "another", "failed", "networkError") == 1)
+    }
+
+    @Test("Updates of a repository of pins are counted under the name that it is given")
+    func repository() async throws {
+        let key = TUFSigningKey()
+        let (keys, online) = (TUFRoleKeys([key.publicKey]), TUFRoleKeys([TUFSigningKey().publicKey]))
+        let roles: [TUFRole: TUFRoleKeys] = [.root: keys, .targets: keys, .snapshot: online, .timestamp: online]
+        var state = try TUFRepositoryState(roles: roles, at: .now)
+        _ = try state.sign(by: key)
+        var configuration = PinRepositoryConfiguration(
+            source: .bundle(try #require(URL(string: "https://pins.example.com/bundle.json"))),
+            root: try #require(state.newestRoot?.data), floor: PinFloor(covering: [try HostPattern(host)]))
+        configuration.remoteDataProvider = NoServer()
+        configuration.secureDataStore = InMemoryDataStore()
+        let repository = try PinRepository(checking: configuration, logger: RecordingLog().logger)
+        let counting = TrustMetrics(factory: metrics)
+        counting.count(repository)
+        counting.count(repository, named: "pins")
+        _ = try? await repository.update(mode: .forced)
+        #expect(try updates(of: "repository", "failed", "networkError") == 1)
+        #expect(try updates(of: "pins", "failed", "networkError") == 1)
     }
 }
 #endif
