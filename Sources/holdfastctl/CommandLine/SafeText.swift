@@ -21,6 +21,16 @@ enum SafeText {
         escaped(text).split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\u{a}")
     }
 
+    /// For a command line that a user may copy into a shell: one word, in quotation marks if it needs them.
+    static func shellWord(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { octet in
+            UInt8(ascii: "0")...UInt8(ascii: "9") ~= octet || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= octet
+                || UInt8(ascii: "a")...UInt8(ascii: "z") ~= octet || "./_-+@%:,=".utf8.contains(octet)
+        }
+        if isPlain, !text.isEmpty { return text }
+        return "'" + escapedLine(text).replacing("'", with: "'\\''") + "'"
+    }
+
     private static func replacing(in text: String, with replacement: (Unicode.Scalar) -> String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = ""

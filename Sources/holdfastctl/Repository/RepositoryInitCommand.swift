@@ -129,8 +129,8 @@ struct RepositoryInitCommand: AsyncParsableCommand {
         try place.write(state)
         var report = RepositoryReport("Begun: the first root is in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
-        if !report.isSigned { report.next.append("holdfastctl repository sign \(place.path) --key KEY") }
-        report.next.append("holdfastctl repository pins \(place.path) FILE.pins.json --key KEY")
+        if !report.isSigned { report.next.append("holdfastctl repository sign \(place.shellWord) --key KEY") }
+        report.next.append("holdfastctl repository pins \(place.shellWord) FILE.pins.json --key KEY")
         if small {
             report.warnings.append(
                 rootSigners.isEmpty || !signer.isEmpty

@@ -40,11 +40,11 @@ struct RepositoryOrigin: Sendable {
         guard url(text) != nil else { throw ValidationError("\(argument): \(expectation)") }
     }
 
-    /// Reads the URL. http is only for loopback addresses; the provider refuses others.
+    /// Reads the URL; nil for one that the provider would refuse: http is only for loopback addresses.
     private static func url(_ text: String) -> URL? {
         guard let url = URL(string: text.hasSuffix("/") ? text : text + "/"),
             let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
-            ["https", "http"].contains(parts.scheme?.lowercased()), !(parts.host ?? "").isEmpty,
+            (try? DownloadRules(allowsPlainHTTPToLoopback: true).check(url)) != nil, !(parts.host ?? "").isEmpty,
             parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
         else { return nil }
         return url

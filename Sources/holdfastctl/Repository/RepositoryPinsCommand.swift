@@ -64,8 +64,8 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         report.warn(ofStale: stale.filter { $0 != .targets }, unread: unread)
         report.next.append(
             report.isSigned
-                ? "holdfastctl repository publish \(place.path) --key ONLINE-KEY"
-                : "holdfastctl repository sign \(place.path) --key KEY")
+                ? "holdfastctl repository publish \(place.shellWord) --key ONLINE-KEY"
+                : "holdfastctl repository sign \(place.shellWord) --key KEY")
         try report.print(asJSON: json)
     }
 

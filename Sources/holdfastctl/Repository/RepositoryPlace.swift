@@ -10,6 +10,9 @@ struct RepositoryPlace: ParsableArguments {
 
     var folder: TUFRepositoryFolder { Self.folder(path) }
 
+    /// The folder as it is written in a command that comes next.
+    var shellWord: String { SafeText.shellWord(path) }
+
     func validate() throws {
         // A script's variable that is not set would name the current folder.
         guard !path.isEmpty else { throw ValidationError("The folder of the repository has no name.") }

@@ -102,8 +102,8 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         report.warnings += try remaining(gone, in: state)
         report.next.append(
             report.isSigned
-                ? "holdfastctl repository publish \(place.path) --key ONLINE-KEY"
-                : "holdfastctl repository sign \(place.path) --key KEY")
+                ? "holdfastctl repository publish \(place.shellWord) --key ONLINE-KEY"
+                : "holdfastctl repository sign \(place.shellWord) --key KEY")
         if self.role.roles.allSatisfy(\.isOnline), !remove.isEmpty {
             report.next.append("publish with --key NEW --key OLD, and give renew the new key from then on")
         }

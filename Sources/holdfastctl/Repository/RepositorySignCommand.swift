@@ -68,8 +68,8 @@ struct RepositorySignCommand: AsyncParsableCommand {
         try report.takeDrafts(state, withChanges: true)
         report.next.append(
             report.isSigned
-                ? "holdfastctl repository publish \(place.path) --key ONLINE-KEY"
-                : "holdfastctl repository sign \(place.path) --key KEY")
+                ? "holdfastctl repository publish \(place.shellWord) --key ONLINE-KEY"
+                : "holdfastctl repository sign \(place.shellWord) --key KEY")
         try report.print(asJSON: json)
     }
 }

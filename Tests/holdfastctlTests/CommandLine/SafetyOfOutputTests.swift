@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastTesting
 import Testing
 
 @testable import holdfastctl
@@ -28,6 +29,22 @@ struct SafetyOfOutputTests {
         #expect(SafeText.escaped("\r\u{7F}\u{85}\u{9B}") == "\\u{d}\\u{7f}\\u{85}\\u{9b}")
         #expect(SafeText.escaped("\u{202E}\u{2028}\u{200B}") == "\\u{202e}\\u{2028}\\u{200b}")
         #expect(SafeText.escapedLine("a\nb") == "a\\u{a}b")
+    }
+
+    @Test(
+        "A word of a command that is shown is the same word to a shell",
+        arguments: ["site", "", "my site", "it's", "$HOME;`id`", "a\"b\\c", "zürich/*", "/srv/pins-1.2", "~", "'"])
+    func shellWord(text: String) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandRun.shell("printf %s \(SafeText.shellWord(text))", in: folder)
+            #expect(run.output == text && run.status == 0)
+        }
+    }
+
+    @Test("A plain word of a command stays as it is, and controls are shown as numbers")
+    func plainWords() {
+        #expect(SafeText.shellWord("../site-1/pins_2.d") == "../site-1/pins_2.d")
+        #expect(SafeText.shellWord("a\u{1B}b\n") == "'a\\u{1b}b\\u{a}'")
     }
 
     @Test("JSON keeps its meaning when it is made safe")

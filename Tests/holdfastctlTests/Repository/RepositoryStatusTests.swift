@@ -171,6 +171,7 @@ struct RepositoryStatusTests {
                 for arguments in [
                     usage, usage + root + ["--pins", "bank.pins.json"], usage + root + ["--key", site.publicKey],
                     ["check", SigningSite.name] + root, ["check", "--repository", "bank.pins.json"] + root,
+                    ["check", "--repository", "http://pins.example.com/"] + root,
                 ] {
                     _ = try await Self.failure(site, arguments, status: 2)
                 }
