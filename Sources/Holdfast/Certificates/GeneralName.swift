@@ -87,6 +87,8 @@ extension GeneralName: CustomStringConvertible {
 
     private static func printable(_ text: String) -> String {
         let octets = text.utf8
+        let isPlain = octets.count <= maximumPrintedOctets && octets.allSatisfy { (0x20..<0x7F).contains($0) }
+        if isPlain { return text }
         let shown = octets.prefix(maximumPrintedOctets)
         // What is no octet of UTF-8 is decoded as the replacement character.
         let printed = String(decoding: shown.map { (0x20..<0x7F).contains($0) ? $0 : 0xFF }, as: UTF8.self)

@@ -12,17 +12,18 @@ struct SmallDictionary<Key: Hashable, Value> {
 
     /// The value of a key; nil for one without, and to remove it.
     subscript(key: Key) -> Value? {
-        get { many.isEmpty ? few.first { $0.key == key }?.value : many[key] }
+        get { many.isEmpty ? place(of: key).map { few[$0].value } : many[key] }
         set {
             guard many.isEmpty else {
                 many[key] = newValue
                 return
             }
-            let place = few.firstIndex { $0.key == key }
-            switch (place, newValue) {
+            switch (place(of: key), newValue) {
             case (let place?, let value?): few[place].value = value
             case (let place?, nil): few.remove(at: place)
-            case (nil, let value?) where few.count < Self.mostCompared: few.append((key, value))
+            case (nil, let value?) where few.count < Self.mostCompared:
+                if few.isEmpty { few.reserveCapacity(Self.mostCompared) }
+                few.append((key, value))
             case (nil, let value?):
                 for one in few { many[one.key] = one.value }
                 few = []
@@ -31,4 +32,6 @@ struct SmallDictionary<Key: Hashable, Value> {
             }
         }
     }
+
+    private func place(of key: Key) -> Int? { few.indices.first { few[$0].key == key } }
 }

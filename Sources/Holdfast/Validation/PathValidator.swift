@@ -171,16 +171,16 @@ public struct PathValidator: ChainValidator {
                 host: host, chain: chain)
             return ValidationOutcome(path: nil, failure: failure, effort: meter.effort)
         }
-        let request = PathSearch.Request(
-            chain: chain, anchors: query.anchors ?? anchors, isTrusted: query.isTrusted,
-            leafMayBeAnchor: !query.skipsRules,
-            rules: query.skipsRules ? .none : PathRules.rules(of: profile), profile: profile,
-            revocation: query.revocation ?? revocation, revocationSource: revocationSource,
-            certificatePolicies: query.skipsRules ? .any : certificatePolicies,
-            context: context(for: query.purpose, at: query.time), host: host,
-            asksOtherListSigners: !query.skipsRules,
-            transparency: query.transparency.flatMap { $0.isEnforced(at: query.time) ? $0 : nil })
         return withoutActuallyEscaping(accepting) { accepting in
+            let request = PathSearch.Request(
+                chain: chain, anchors: query.anchors ?? anchors, isTrusted: query.isTrusted,
+                leafMayBeAnchor: !query.skipsRules,
+                rules: query.skipsRules ? .none : PathRules.rules(of: profile), profile: profile,
+                revocation: query.revocation ?? revocation, revocationSource: revocationSource,
+                certificatePolicies: query.skipsRules ? .any : certificatePolicies,
+                context: context(for: query.purpose, at: query.time), host: host,
+                asksOtherListSigners: !query.skipsRules,
+                transparency: query.transparency.flatMap { $0.isEnforced(at: query.time) ? $0 : nil })
             var search = PathSearch(request, meter: meter, accepting: accepting)
             let violation = search.run(from: leaf)
             let effort = search.meter.effort

@@ -42,16 +42,20 @@ extension PathSearch {
                 others.removeAll { nodes[$0].certificate.subject == issuer }
             }
         }
-        // An anchor that was presented as well is found as an anchor.
-        let length = certificate.layout.der.count / WorkMeter.octetsOfUnit
-        guard meter.spend(others.count * (1 + anchors.count * (1 + length))) else { return nil }
-        others.removeAll { $0 == node || anchors.contains(nodes[$0].certificate) }
-        let ends = anchors.map { anchorNode($0) } + others.filter { nodes[$0].isAnchor }
-        others.removeAll { nodes[$0].isAnchor }
+        var ends = anchors.map { anchorNode($0) }
+        if !others.isEmpty {
+            // An anchor that was presented as well is found as an anchor.
+            let length = certificate.layout.der.count / WorkMeter.octetsOfUnit
+            guard meter.spend(others.count * (1 + anchors.count * (1 + length))) else { return nil }
+            others.removeAll { $0 == node || anchors.contains(nodes[$0].certificate) }
+            ends += others.filter { nodes[$0].isAnchor }
+            others.removeAll { nodes[$0].isAnchor }
+        }
         let keyIdentifier = certificate.authorityKeyIdentifier
         guard meter.spend((ends.count + others.count) * (2 + (keyIdentifier?.count ?? 0) / WorkMeter.octetsOfUnit))
         else { return nil }
-        let found = inOrder(ends, of: keyIdentifier) + inOrder(others, of: keyIdentifier)
+        var found = inOrder(ends, of: keyIdentifier)
+        found += inOrder(others, of: keyIdentifier)
         switch comparison {
         case .octets: nodes[node].issuersByOctets = found
         case .folded: nodes[node].issuersFolded = found
@@ -125,7 +129,8 @@ extension PathSearch {
     }
 
     private mutating func anchorNode(_ certificate: X509Certificate) -> Int {
-        nodes.firstIndex { $0.isAnchor && $0.certificate == certificate } ?? add(certificate, isAnchor: true)
+        nodes.indices.first { nodes[$0].isAnchor && nodes[$0].certificate == certificate }
+            ?? add(certificate, isAnchor: true)
     }
 
     mutating func add(_ certificate: X509Certificate, isAnchor: Bool) -> Int {

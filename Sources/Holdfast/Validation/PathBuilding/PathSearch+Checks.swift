@@ -24,9 +24,8 @@ extension PathSearch {
             guard let outcome = issuerViolation(of: candidate) else { return .overBudget("the limit for work") }
             return outcome.map { .violated($0, anywhere: true) } ?? .kept
         case .pathLength:
-            let node = nodes[candidate]
             let violation = PathLengthRule(limits: limits).violation(
-                of: node.certificate, isAnchor: node.isAnchor, intermediates: intermediates)
+                of: nodes[candidate].certificate, isAnchor: nodes[candidate].isAnchor, intermediates: intermediates)
             return violation.map { .violated($0, anywhere: false) } ?? .kept
         case .nameConstraints:
             return nameConstraintOutcome(of: candidate, over: path)
@@ -54,7 +53,6 @@ extension PathSearch {
     }
 
     private mutating func nameConstraintOutcome(of issuer: Int, over path: [Int]) -> LinkOutcome {
-        let budget = "\(limits.nameConstraintComparisons) name constraint comparisons"
         let certificate = nodes[issuer].certificate
         let check: NameConstraintCheck
         do throws(DERError) {
@@ -65,7 +63,7 @@ extension PathSearch {
             } else {
                 guard meter.spend(2 + value.count), let read = try certificate.nameConstraints,
                     let prepared = NameConstraintCheck.Constraints(read, meter: &meter)
-                else { return .overBudget(budget) }
+                else { return .overBudget(comparisonBudget) }
                 check = NameConstraintCheck(constraints: prepared)
                 nodes[issuer].constraints = .some(check)
             }
@@ -83,7 +81,7 @@ extension PathSearch {
             } else {
                 do throws(DERError) {
                     guard let read = try ConstrainedName.all(of: nodes[node].certificate, meter: &meter) else {
-                        return .overBudget(budget)
+                        return .overBudget(comparisonBudget)
                     }
                     names = read
                 } catch {
@@ -95,13 +93,15 @@ extension PathSearch {
             }
             switch check.check(names, meter: &meter) {
             case .allowed: continue
-            case .overBudget: return .overBudget(budget)
+            case .overBudget: return .overBudget(comparisonBudget)
             case .violation(let code, let words):
                 return .violated(Violation(code, certificate, words: words), anywhere: false)
             }
         }
         return .kept
     }
+
+    private var comparisonBudget: String { "\(limits.nameConstraintComparisons) name constraint comparisons" }
 
     // MARK: Signatures
 

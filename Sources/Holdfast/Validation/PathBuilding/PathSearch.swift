@@ -89,11 +89,11 @@ struct PathSearch {
     /// Valid paths that are kept for the report when the caller accepts none.
     private static let maximumReportedPaths = 8
 
-    init(_ request: Request, meter: WorkMeter, accepting: @escaping (ValidatedPath) -> Bool) {
+    init(_ request: consuming Request, meter: WorkMeter, accepting: @escaping (ValidatedPath) -> Bool) {
+        context = request.context
         self.request = request
         self.meter = meter
         self.accepting = accepting
-        context = request.context
         nodes.reserveCapacity(4)
         signatures.reserveCapacity(4)
     }
@@ -120,8 +120,7 @@ struct PathSearch {
     }
 
     private var isLeafAnchor: Bool {
-        guard request.leafMayBeAnchor, let leaf = nodes.first?.certificate else { return false }
-        return request.anchors.contains(leaf)
+        request.leafMayBeAnchor && request.anchors.contains(nodes[0].certificate)
     }
 
     private mutating func leafViolation(of leaf: X509Certificate) -> Violation? {
