@@ -87,13 +87,15 @@ extension GeneralName: CustomStringConvertible {
 
     private static func printable(_ text: String) -> String {
         let octets = text.utf8
-        let isPlain = octets.count <= maximumPrintedOctets && octets.allSatisfy { (0x20..<0x7F).contains($0) }
+        let isPlain = octets.count <= maximumPrintedOctets && octets.allSatisfy(isPrintable)
         if isPlain { return text }
         let shown = octets.prefix(maximumPrintedOctets)
         // What is no octet of UTF-8 is decoded as the replacement character.
-        let printed = String(decoding: shown.map { (0x20..<0x7F).contains($0) ? $0 : 0xFF }, as: UTF8.self)
+        let printed = String(decoding: shown.map { isPrintable($0) ? $0 : 0xFF }, as: UTF8.self)
         return shown.count < octets.count ? printed + "…" : printed
     }
+
+    private static func isPrintable(_ octet: UInt8) -> Bool { 0x20..<0x7F ~= octet }
 
     private static func addressText(_ octets: [UInt8]) -> String {
         if octets.count == 4 { return octets.map { String($0) }.joined(separator: ".") }

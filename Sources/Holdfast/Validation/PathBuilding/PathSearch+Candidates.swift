@@ -5,7 +5,7 @@ extension PathSearch {
         case octets, folded
     }
 
-    /// A name and a key. All octets are hashed, where they are hashed: whoever makes certificates can give many the same end.
+    /// A name and a key. A hash is of all octets: whoever makes certificates can give many the same end.
     struct Authority: Hashable {
         let name: ArraySlice<UInt8>
         let key: ArraySlice<UInt8>

@@ -89,7 +89,7 @@ struct PathSearch {
     /// Valid paths that are kept for the report when the caller accepts none.
     private static let maximumReportedPaths = 8
 
-    init(_ request: consuming Request, meter: WorkMeter, accepting: @escaping (ValidatedPath) -> Bool) {
+    init(_ request: Request, meter: WorkMeter, accepting: @escaping (ValidatedPath) -> Bool) {
         context = request.context
         self.request = request
         self.meter = meter
