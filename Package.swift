@@ -46,6 +46,8 @@ let nioSSL: Target.Dependency = .product(
     name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIO"]))
 let nioHTTP2: Target.Dependency = .product(
     name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"]))
+let nioHPACK: Target.Dependency = .product(
+    name: "NIOHPACK", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"]))
 let asyncHTTPClient: Target.Dependency = .product(
     name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"]))
 /// Makes stores services, and counts in a backend of the application's.
@@ -156,7 +158,8 @@ let package = Package(
         .target(
             name: "HoldfastAsyncHTTPClient",
             dependencies: [
-                "Holdfast", "HoldfastNIO", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL, logging,
+                "Holdfast", "HoldfastNIO", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioHPACK, nioSSL,
+                logging,
             ],
             swiftSettings: strict),
         .target(
@@ -184,6 +187,14 @@ let package = Package(
         .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),
         .executableTarget(
             name: "limbo-runner", dependencies: ["Holdfast", "LimboCases", argumentParser], swiftSettings: strict),
+        .executableTarget(
+            name: "grammar-runner",
+            dependencies: [
+                "Holdfast", "HoldfastAsyncHTTPClient", "HoldfastTesting", "HoldfastNIOTesting", asyncHTTPClient,
+                nioCore,
+                nioPosix, nioTLS, nioHTTP1, nioSSL, argumentParser,
+            ],
+            swiftSettings: strict),
         .executableTarget(name: "instruction-counter", dependencies: ["Holdfast"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastTests",
@@ -200,8 +211,9 @@ let package = Package(
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting",
-                nioCore, nioPosix, nioTLS, nioSSL,
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
+                "HoldfastTesting",
+                "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -215,7 +227,7 @@ let package = Package(
             name: "HoldfastAsyncHTTPClientTests",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
-                "HoldfastTesting", "HoldfastNIOTesting",
+                "HoldfastTesting", "HoldfastNIOTesting", "grammar-runner",
                 asyncHTTPClient, nioCore, nioPosix, nioEmbedded, nioTLS, nioHTTP1, nioHTTP2, nioSSL, logging,
             ],
             swiftSettings: strict),

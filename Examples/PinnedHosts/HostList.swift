@@ -37,23 +37,37 @@ final class HostList {
     }
 
     private(set) var entries: [Entry]
+    /// Why policies are missing; nil if none are.
+    let problem: String?
     private let delegate: PinnedSessionDelegate
     private let session: URLSession
 
     init() {
         let manager = TrustManager()
-        // The keys of `holdfastctl pin host www.example.com` come here; this one is nobody's, so that it is rejected.
-        let pins = ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
-        if let host = try? HostPattern("www.example.com"), let set = try? PinSet(pins: pins.map { try Pin($0) }),
-            let policy = try? PinnedPolicy(host: host, pins: set)
-        {
-            manager.add(policy: policy)
-        }
-        if let host = try? HostPattern("www.swift.org") { manager.add(policy: StandardPolicy(host: host)) }
-        delegate = PinnedSessionDelegate(manager: manager)
-        session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
         // The last one has no policy, and is rejected for that.
         entries = ["www.example.com", "www.swift.org", "www.apple.com"].map { Entry(host: $0) }
+        var problem: String?
+        do {
+            try Self.addPolicies(to: manager)
+        } catch {
+            // A manager without policies rejects every host, and the view says why.
+            problem = "\(error)"
+        }
+        self.problem = problem
+        delegate = PinnedSessionDelegate(manager: manager)
+        session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+    }
+
+    private static func addPolicies(to manager: TrustManager) throws {
+        // Replace both pins: the first with what `holdfastctl pin www.example.com` prints, the second with what
+        // `holdfastctl pin backup.pem` prints for a backup key that you keep offline. Without a backup, every client is
+        // locked out when the server's key is lost. These two are nobody's keys, so that the host is rejected.
+        let pins = try PinSet(pins: [
+            Pin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
+            Pin("sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
+        ])
+        manager.add(policy: try PinnedPolicy(host: HostPattern("www.example.com"), pins: pins))
+        manager.add(policy: StandardPolicy(host: try HostPattern("www.swift.org")))
     }
 
     /// Connects to each host, and shows why a connection was rejected.

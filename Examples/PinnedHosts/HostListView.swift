@@ -15,6 +15,9 @@ struct HostListView: View {
                 }
             }
         }
+        .safeAreaInset(edge: .bottom) {
+            if let problem = hosts.problem { Text(problem).foregroundStyle(.red).padding() }
+        }
         .refreshable { await hosts.connect() }
         .task { await hosts.connect() }
     }

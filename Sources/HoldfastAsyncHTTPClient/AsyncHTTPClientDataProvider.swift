@@ -13,7 +13,9 @@ public import NIOPosix
 /// let provider = AsyncHTTPClientDataProvider(validator: PathValidator(anchors: anchors))
 /// let store = try await CertStore.load(configuration: configuration, remoteDataProvider: provider)
 /// ```
-/// It behaves as `URLSessionDataProvider` does, and its anchors can be chosen.
+/// It behaves as `URLSessionDataProvider` does, and its anchors can be chosen. It decodes nothing: an answer with a
+/// `Content-Encoding` other than `identity` is an error, so an answer never takes more memory than
+/// `RemoteDataRequest.maximumBytes` allows.
 public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource {
     /// The longest time until the answer begins, connecting included.
     public let answerLimit: Duration
@@ -41,7 +43,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     ///     count from the next download on.
     ///   - answerLimit: the longest time until the answer begins.
     ///   - wholeLimit: the longest time for the whole.
-    ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
+    ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to localhost and the loopback addresses.
     ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
     ///   - clock: tells the time for which servers are validated.
     ///   - proxy: the HTTP proxy through which a URL is asked for, each redirect's anew; nil for none. The server is
@@ -120,12 +122,16 @@ private final class DocumentDownload: Sendable {
     func run() async throws -> RemoteDataResponse {
         var url = request.url
         var redirects = 0
+        // Nothing is known of it before the first answer.
+        var isAnsweredHere: Bool?
         while true {
-            switch try await ask(url) {
+            let arrival = Arrival(place: rules.place(of: url, redirectedFromThisMachine: isAnsweredHere))
+            switch try await ask(url, arrival) {
             case .response(let response): return response
             case .redirect(let target, let status):
                 redirects += 1
                 url = try rules.redirected(to: target, from: url, number: redirects, status: status)
+                isAnsweredHere = arrival.isThisMachine
             }
         }
     }
@@ -136,10 +142,10 @@ private final class DocumentDownload: Sendable {
     }
 
     /// A client for one URL: where redirects lead nothing is known of where they came from.
-    private func ask(_ url: URL) async throws -> Answer {
+    private func ask(_ url: URL, _ arrival: Arrival) async throws -> Answer {
         let client: PinnedHTTPClient
         do {
-            client = try self.client(for: url)
+            client = try self.client(for: url, arrival)
         } catch {
             throw RemoteDataError(
                 .connectionFailed, expected: "a URL of a server", found: ForeignErrorText.found(error))
@@ -153,7 +159,7 @@ private final class DocumentDownload: Sendable {
         }
     }
 
-    private func client(for url: URL) throws -> PinnedHTTPClient {
+    private func client(for url: URL, _ arrival: Arrival) throws -> PinnedHTTPClient {
         let manager = TrustManager(unknownHosts: .standard)
         if url.scheme?.lowercased() == "http" || request.sslValidationStrategy == .noValidation {
             // Plain HTTP came past the rules, and then there is nothing to validate.
@@ -164,6 +170,13 @@ private final class DocumentDownload: Sendable {
         // The limits come first: they say which of them was reached.
         configuration.timeout.connect = TimeAmount(provider.answerLimit + .seconds(10))
         configuration.proxy = provider.proxy(url)
+        configuration.decompression = .disabled
+        // One request needs no more.
+        configuration.httpVersion = .http1Only
+        if configuration.proxy == nil {
+            configuration.http1_1ConnectionDebugInitializer = { arrival.check($0) }
+            configuration.http2ConnectionDebugInitializer = { arrival.check($0) }
+        }
         return try PinnedHTTPClient(
             manager: manager, validator: provider.validator,
             eventLoopGroup: provider.eventLoopGroup, configuration: configuration, clock: provider.clock)
@@ -172,6 +185,7 @@ private final class DocumentDownload: Sendable {
     private func ask(_ url: URL, _ client: PinnedHTTPClient) async throws -> Answer {
         var http = HTTPClientRequest(url: url.absoluteString)
         for (name, value) in request.headers { http.headers.replaceOrAdd(name: name, value: value) }
+        http.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
         let response = try await client.execute(http, deadline: .distantFuture)
         let status = Int(response.status.code)
         if [301, 302, 303, 307, 308].contains(status), let location = response.headers.first(name: "Location") {
@@ -192,6 +206,12 @@ private final class DocumentDownload: Sendable {
 
     /// Reads no more than is allowed, whatever is announced.
     private func body(of response: HTTPClientResponse) async throws -> Data {
+        let encodings = response.headers[canonicalForm: "Content-Encoding"]
+        guard encodings.allSatisfy({ $0.utf8.count == 8 && $0.lowercased().hasSameOctets(as: "identity") }) else {
+            throw RemoteDataError(
+                .encodedBody, expected: "a body as it is, which was asked for",
+                found: "Content-Encoding: \(encodings.joined(separator: ", ").quoted)")
+        }
         let announced = response.headers.first(name: "Content-Length").flatMap { Int64($0) } ?? 0
         guard announced <= Int64(request.maximumBytes) else { throw tooLarge("\(announced) announced") }
         var body = Data()

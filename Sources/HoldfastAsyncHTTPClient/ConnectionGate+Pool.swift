@@ -53,7 +53,13 @@ extension ConnectionGate {
             // Turned away by a handler: AsyncHTTPClient stops the process when a stream's initialiser fails.
             let pipeline = stream.pipeline.syncOperations
             let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-            try pipeline.addHandler(RequestGuard(.stream) { error }, position: .after(codec))
+            let frames = guarding?.value as? FrameGuard
+            let added = RequestGuard(.stream) {
+                error
+            } malformationOfStream: {
+                frames?.malformation(of: $0)
+            }
+            try pipeline.addHandler(added, position: .after(codec))
         } catch {
             return stream.eventLoop.makeFailedFuture(error)
         }

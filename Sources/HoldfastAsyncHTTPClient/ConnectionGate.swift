@@ -141,7 +141,7 @@ final class ConnectionGate: Sendable {
         }.flatMapThrowing {
             // The pool learns of a close only while it has the connection: one that ended meanwhile would stay in it
             // for ever.
-            guard channel.isActive, !guarding.value.hasEnded else { throw HTTPClientError.remoteConnectionClosed }
+            guard channel.isActive, !guarding.value.hasEnded else { throw guarding.value.ending }
         }.cascade(to: promise)
         return promise.futureResult.map {
             self.state.withLock {
@@ -234,7 +234,7 @@ final class ConnectionGate: Sendable {
         _ guarding: NIOLoopBound<any ConnectionGuard>
     ) throws {
         if let failure = verdict.decision.failure { throw failure }
-        guard channel.isActive, !guarding.value.hasEnded else { throw HTTPClientError.remoteConnectionClosed }
+        guard channel.isActive, !guarding.value.hasEnded else { throw guarding.value.ending }
         try register(verdict, channel, guarding)
         if let chain = verdict.chain { evidence.noteLastChain(chain, of: origin) }
         // From here on whoever tells of changes finds the connection. What changed before counts as well.

@@ -5,6 +5,9 @@ import NIOHTTP2
 
 /// Stands in the pipeline between a server and AsyncHTTPClient's own handlers, from the end of the handshake on.
 ///
+/// What AsyncHTTPClient reads has the grammar of responses (``ResponseGrammar``): it stops the process for much of what
+/// else a server can send.
+///
 /// AsyncHTTPClient's pool stops the process when a connection that it does not have yet, or has been told has failed,
 /// reports something. So nothing of what the server sends gets past a guard before the pool has the connection, and
 /// nothing ever does once the connection is refused. Belongs to its channel's event loop.
@@ -12,6 +15,8 @@ protocol ConnectionGuard: AnyObject {
     /// Whether the server has ended the connection, or broken its protocol, while it was judged. The pool does not get
     /// such a connection.
     var hasEnded: Bool { get }
+    /// What the server sent that is no response to anything, by which the connection ended; nil otherwise.
+    var malformation: PinnedHTTPClientError? { get }
 
     /// Lets through what was held, and everything after it. The pool has the connection.
     func open(_ channel: any Channel)
@@ -19,6 +24,11 @@ protocol ConnectionGuard: AnyObject {
     func discard()
     /// Closes the connection as soon as no request is on it. Whoever calls this lets no further request start.
     func drain(_ channel: any Channel)
+}
+
+extension ConnectionGuard {
+    /// What a request is told that was to be the first on a connection that has ended.
+    var ending: any Error { malformation ?? HTTPClientError.remoteConnectionClosed }
 }
 
 extension ConnectionGuard where Self: ChannelHandler {
@@ -42,6 +52,7 @@ extension ConnectionGate.Version {
         case .http1:
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
             let added = RequestGuard(.connection, refusal: refusal)
+            try pipeline.addHandler(added.statusLine, position: .before(decoder))
             try pipeline.addHandler(added, position: .after(decoder))
             return added.bound(to: channel)
         case .http2:

@@ -35,6 +35,7 @@ final class EvidenceCollector: Sendable {
         var stop: EventLoopPromise<PresentedChain>?
         var early: (chain: EventLoopFuture<PresentedChain>, begun: NIODeadline)?
         var handshakes = 0
+        var connections = 0
         var isStopped = false
     }
     private let state = Lock(State())
@@ -55,6 +56,9 @@ final class EvidenceCollector: Sendable {
 
     /// How many handshakes were begun.
     var handshakes: Int { state.withLock { $0.handshakes } }
+
+    /// How many connections were begun for them.
+    var connections: Int { state.withLock { $0.connections } }
 
     /// Begins to read the chain, for a connection that will need it and is being made at this moment.
     func readEarly(on loop: any EventLoop) {
@@ -150,26 +154,53 @@ final class EvidenceCollector: Sendable {
         return promise.futureResult
     }
 
+    /// Connections for one handshake's worth of evidence. A path that loses one of them, or a server that lets one starve,
+    /// does not keep the others from their answer.
+    private static let maximumConnections = 3
+    /// When another connection is tried while the ones before say nothing, at the latest.
+    private static let longestPause = TimeAmount.seconds(5)
+
     private func handshake(on loop: any EventLoop, _ result: EventLoopPromise<PresentedChain>) {
         result.fail(
             PinnedHTTPClientError(
                 .evidenceTimedOut, expected: "a server's certificates within \(timeout)", found: "none",
                 remedy: "Check that the server answers, or raise timeout.connect."), after: timeout)
+        loop.execute {
+            // The loop is the promise's own.
+            let attempts = NIOLoopBound(EvidenceAttempts(result), eventLoop: loop)
+            self.attempt(attempts, on: loop)
+            let pause = min(Self.longestPause, .nanoseconds(self.timeout.nanoseconds / 4))
+            for number in 1..<Self.maximumConnections {
+                let next = loop.scheduleTask(in: .nanoseconds(pause.nanoseconds * Int64(number))) {
+                    self.attempt(attempts, on: loop)
+                }
+                result.futureResult.whenComplete { _ in next.cancel() }
+            }
+        }
+    }
+
+    private func attempt(_ attempts: NIOLoopBound<EvidenceAttempts>, on loop: any EventLoop) {
+        let one = attempts.value.begin()
+        state.withLock { $0.connections += 1 }
+        let result = attempts.value.result
+        one.futureResult.whenComplete { attempts.value.end($0) }
         var bootstrap = ClientBootstrap(group: loop).connectTimeout(timeout)
         if let local = route.localAddress {
             do {
                 bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: local, port: 0))
             } catch {
-                return result.fail(error)
+                return one.fail(error)
             }
         }
         let connected = connect(bootstrap) { channel in
             // Whatever ends the wait ends the connection.
             result.futureResult.whenComplete { _ in channel.eventLoop.execute { channel.closeBelowTLS() } }
             return channel.eventLoop.makeCompletedFuture { try self.start(on: channel) }
-                .map { $0.cascade(to: result) }
+                .map { $0.cascade(to: one) }
         }
-        connected.whenFailure { result.fail($0) }
+        connected.whenFailure { one.fail($0) }
+        // A connection that is never made fails with the wait.
+        result.futureResult.whenComplete { _ in one.fail(ChannelError.ioOnClosedChannel) }
     }
 
     private func connect(
@@ -192,5 +223,29 @@ final class EvidenceCollector: Sendable {
         return try ProxyTunnel.open(to: route.authority, headers: headers, on: channel).flatMapThrowing {
             try self.reader.addHandlers(to: channel.pipeline.syncOperations)
         }.flatMap { $0 }
+    }
+}
+
+/// Connections that race for one chain. Belongs to an event loop.
+private final class EvidenceAttempts {
+    let result: EventLoopPromise<PresentedChain>
+    private var running = 0
+
+    init(_ result: EventLoopPromise<PresentedChain>) {
+        self.result = result
+    }
+
+    func begin() -> EventLoopPromise<PresentedChain> {
+        running += 1
+        return result.futureResult.eventLoop.makePromise()
+    }
+
+    /// The first chain is the answer. A failure is, once no connection is left: then the server says no, and is not silent.
+    func end(_ outcome: Result<PresentedChain, any Error>) {
+        running -= 1
+        switch outcome {
+        case .success(let chain): result.succeed(chain)
+        case .failure(let error): if running == 0 { result.fail(error) }
+        }
     }
 }

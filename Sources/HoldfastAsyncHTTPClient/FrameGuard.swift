@@ -1,13 +1,23 @@
+import HoldfastNIO
 import NIOCore
+import NIOHPACK
 import NIOHTTP2
 
-/// Guards an HTTP/2 connection.
+/// Guards an HTTP/2 connection: what passes is the grammar of a response on each stream (``ResponseGrammar``), and
+/// streams end only if a request began them.
+///
+/// It stands between NIOHTTP2's handler and everything else. It cannot stand later: the codec of each stream stops the
+/// process for an empty `:status` or a negative one, and AsyncHTTPClient counts streams that end before any handler of
+/// ours sees them. A stream whose response is none is reset; where a stream is in use that no request opened, such as a
+/// pushed one, the connection is closed.
 ///
 /// Beyond what every ``ConnectionGuard`` does, it makes up for what AsyncHTTPClient 1.37 does not do: close a connection
-/// whose server said goodbye while no stream was open, and bear a new limit on streams while none is open.
+/// whose server said goodbye while no stream was open, bear a new limit on streams while none is open, and close a
+/// connection on which NIOHTTP2 has found an error.
 final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
+    typealias OutboundOut = HTTP2Frame
 
     /// Nothing but SETTINGS, PING and GOAWAY can come on a connection without streams; no honest server sends this
     /// many.
@@ -21,8 +31,15 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
 
     private var state = State.holding([])
     private(set) var hasEnded = false
-    /// Streams that the peer knows of.
-    private var openStreams = 0
+    private(set) var malformation: PinnedHTTPClientError?
+    /// Streams that the peer knows of, all of them this client's, with their responses.
+    private var streams: [HTTP2StreamID: ResponseGrammar] = [:]
+    /// Why streams are being reset.
+    private var refused: [HTTP2StreamID: PinnedHTTPClientError] = [:]
+    /// The stream that the server has just reset.
+    private var resetByServer: HTTP2StreamID?
+    /// The end of a stream that NIOHTTP2 has reset. It says why in an error that follows at once.
+    private var heldClosure: StreamClosedEvent?
     /// Streams that requests were given, known to the peer or not yet.
     private var givenStreams = 0
     private var isDraining = false
@@ -36,9 +53,15 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         self.draining = draining
     }
 
+    /// Why a stream came to its end, or the whole connection; nil where the server had no part in it.
+    func malformation(of stream: HTTP2StreamID?) -> PinnedHTTPClientError? {
+        stream.flatMap { refused[$0] } ?? malformation
+    }
+
     // MARK: From the server
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        passHeldClosure(context)
         switch state {
         case .open:
             pass(data, context)
@@ -55,24 +78,48 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         }
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+        passHeldClosure(context)
+        context.fireChannelReadComplete()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        passHeldClosure(context)
+        context.fireChannelInactive()
+    }
+
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        switch event {
-        case is NIOHTTP2StreamCreatedEvent, is StreamClosedEvent:
-            switch state {
-            case .open: passStreamEvent(event, context)
-            // Only the server can have opened a stream before there was a request.
-            case .holding: end(context)
-            case .discarding: break
-            }
-        default:
+        guard event is NIOHTTP2StreamCreatedEvent || event is StreamClosedEvent else {
             context.fireUserInboundEventTriggered(event)
+            return
+        }
+        passHeldClosure(context)
+        switch state {
+        case .open:
+            if let event = event as? NIOHTTP2StreamCreatedEvent { passCreation(event, context) }
+            if let event = event as? StreamClosedEvent { passClosure(event, context) }
+        case .holding:
+            // Only the server can have opened a stream before there was a request.
+            malformation = .malformedResponse(found: "a stream that no request has opened")
+            end(context)
+        case .discarding: break
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch state {
-        case .open: context.fireErrorCaught(error)
-        case .holding: end(context)
+        case .open:
+            let malformation = PinnedHTTPClientError.malformedResponse(http2: error)
+            if heldClosure != nil {
+                passHeldClosure(context, because: malformation)
+            } else if let malformation {
+                refuseConnection(malformation, context)
+            } else {
+                context.fireErrorCaught(error)
+            }
+        case .holding:
+            malformation = malformation ?? .malformedResponse(http2: error)
+            end(context)
         case .discarding: break
         }
     }
@@ -85,8 +132,12 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
 
     private func pass(_ data: NIOAny, _ context: ChannelHandlerContext) {
         let frame = unwrapInboundIn(data)
+        guard frame.streamID == .rootStream else {
+            passStream(frame, data, context)
+            return
+        }
         switch frame.payload {
-        case .settings(.settings(var settings)) where openStreams == 0:
+        case .settings(.settings(var settings)) where streams.isEmpty:
             guard let limit = settings.last(where: { $0.parameter == .maxConcurrentStreams }) else {
                 context.fireChannelRead(data)
                 return
@@ -104,39 +155,118 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         }
     }
 
-    private func passStreamEvent(_ event: Any, _ context: ChannelHandlerContext) {
-        let isNew = event is NIOHTTP2StreamCreatedEvent
-        openStreams += isNew ? 1 : -1
-        context.fireUserInboundEventTriggered(event)
-        if isNew, withheldLimit != nil {
-            // Later, since AsyncHTTPClient may start further streams on hearing of it.
-            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-            context.eventLoop.execute {
-                let (guarding, context) = bound.value
-                guarding.passWithheldLimit(context)
+    private func passStream(_ frame: HTTP2Frame, _ data: NIOAny, _ context: ChannelHandlerContext) {
+        let id = frame.streamID
+        // May name a stream that was never opened, and changes none (RFC 9113 6.3).
+        if case .priority = frame.payload { return context.fireChannelRead(data) }
+        guard var response = streams[id] else { return refuseUnopened(id, context) }
+        // Its reset waits until the connection can be written to.
+        guard refused[id] == nil else { return }
+        do {
+            switch frame.payload {
+            case .headers(let content):
+                if let status = content.headers.status {
+                    try response.head(status, ends: content.endStream)
+                } else {
+                    try response.trailers(ends: content.endStream)
+                }
+            case .data(let content): try response.body(ends: content.endStream)
+            case .rstStream: resetByServer = id
+            case .pushPromise(let content): return refuseUnopened(content.pushedStreamID, context)
+            default: break
             }
+        } catch {
+            return refuse(id, error, context)
         }
-        if !isNew { closeIfUnused(context.channel) }
+        streams[id] = response
+        context.fireChannelRead(data)
+    }
+
+    // MARK: Refusals
+
+    /// Resets a stream. Its request fails when NIOHTTP2 says that it has ended.
+    private func refuse(_ id: HTTP2StreamID, _ error: PinnedHTTPClientError, _ context: ChannelHandlerContext) {
+        refused[id] = error
+        // RFC 9113 8.1.1
+        let reset = HTTP2Frame(streamID: id, payload: .rstStream(.protocolError))
+        context.writeAndFlush(wrapOutboundOut(reset), promise: nil)
+    }
+
+    private func refuseUnopened(_ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
+        guard malformation == nil else { return }
+        // RFC 9113 5.4.1 and 6.6: pushes are switched off in the client's first frame.
+        let farewell = HTTP2Frame(
+            streamID: .rootStream,
+            payload: .goAway(lastStreamID: .rootStream, errorCode: .protocolError, opaqueData: nil))
+        refuseConnection(.malformedResponse(found: "stream \(Int(id)), which no request has opened"), context)
+        context.writeAndFlush(wrapOutboundOut(farewell), promise: nil)
+    }
+
+    /// Closes the connection and lets nothing more through. Its requests fail when it is closed.
+    private func refuseConnection(_ error: PinnedHTTPClientError, _ context: ChannelHandlerContext) {
+        malformation = error
+        hasEnded = true
+        state = .discarding
+        if !isDraining { draining() }
+        isDraining = true
+        let channel = context.channel
+        // Later, since BoringSSL may be at work further down in this stack and must not be entered again.
+        channel.eventLoop.execute { channel.closeBelowTLS() }
+    }
+
+    // MARK: Streams
+
+    private func passCreation(_ event: NIOHTTP2StreamCreatedEvent, _ context: ChannelHandlerContext) {
+        // A client's are odd, a server's even (RFC 9113 5.1.1).
+        guard !Int(event.streamID).isMultiple(of: 2) else { return refuseUnopened(event.streamID, context) }
+        streams[event.streamID] = ResponseGrammar()
+        context.fireUserInboundEventTriggered(event)
+        guard withheldLimit != nil else { return }
+        // Later, since AsyncHTTPClient may start further streams on hearing of it.
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.execute {
+            let (guarding, context) = bound.value
+            guarding.passWithheldLimit(context)
+        }
+    }
+
+    private func passClosure(_ event: StreamClosedEvent, _ context: ChannelHandlerContext) {
+        // AsyncHTTPClient would count it, and give a request a stream too many.
+        guard streams[event.streamID] != nil else { return refuseUnopened(event.streamID, context) }
+        switch event.reason {
+        case .protocolError, .streamClosed, .flowControlError:
+            if refused[event.streamID] == nil, resetByServer != event.streamID {
+                heldClosure = event
+                return
+            }
+        default: break
+        }
+        close(event, context)
+    }
+
+    private func passHeldClosure(_ context: ChannelHandlerContext, because reason: PinnedHTTPClientError? = nil) {
+        guard let event = heldClosure else { return }
+        heldClosure = nil
+        refused[event.streamID] = reason ?? .malformedResponse(found: "a frame that HTTP/2 does not allow there")
+        close(event, context)
+    }
+
+    private func close(_ event: StreamClosedEvent, _ context: ChannelHandlerContext) {
+        streams[event.streamID] = nil
+        resetByServer = nil
+        // A head that is none may have been the stream's last frame: then nobody has reset it.
+        let reason = refused[event.streamID] == nil ? event.reason : .protocolError
+        context.fireUserInboundEventTriggered(StreamClosedEvent(streamID: event.streamID, reason: reason))
+        refused[event.streamID] = nil
+        closeIfUnused(context.channel)
     }
 
     private func passWithheldLimit(_ context: ChannelHandlerContext) {
-        guard openStreams > 0, let limit = withheldLimit else { return }
+        guard case .open = state, !streams.isEmpty, let limit = withheldLimit else { return }
         withheldLimit = nil
         let frame = HTTP2Frame(streamID: .rootStream, payload: .settings(.settings([limit])))
         context.fireChannelRead(wrapInboundOut(frame))
     }
-
-    func open(_ channel: any Channel) {
-        guard case .holding(let frames) = state else { return }
-        state = .open
-        guard let context = try? channel.pipeline.syncOperations.context(handler: self) else { return }
-        for frame in frames { pass(frame, context) }
-        if !frames.isEmpty { context.fireChannelReadComplete() }
-    }
-
-    func discard() { state = .discarding }
-
-    // MARK: Streams
 
     /// Counts a stream that a request was given until it ends.
     func give(_ stream: any Channel, on channel: any Channel) {
@@ -148,6 +278,21 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         }
     }
 
+    // MARK: The gate
+
+    func open(_ channel: any Channel) {
+        guard case .holding(let frames) = state else { return }
+        state = .open
+        guard let context = try? channel.pipeline.syncOperations.context(handler: self) else { return }
+        for frame in frames {
+            guard case .open = state else { return }
+            pass(frame, context)
+        }
+        if !frames.isEmpty { context.fireChannelReadComplete() }
+    }
+
+    func discard() { state = .discarding }
+
     func drain(_ channel: any Channel) {
         if !isDraining { draining() }
         isDraining = true
@@ -155,11 +300,11 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     }
 
     private func closeIfUnused(_ channel: any Channel) {
-        guard isDraining, openStreams <= 0, givenStreams == 0 else { return }
+        guard isDraining, streams.isEmpty, givenStreams == 0 else { return }
         let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
         // Later, since AsyncHTTPClient may be about to close it itself, or to start a stream.
         channel.eventLoop.execute {
-            guard bound.value.openStreams <= 0, bound.value.givenStreams == 0 else { return }
+            guard bound.value.streams.isEmpty, bound.value.givenStreams == 0 else { return }
             channel.close(promise: nil)
         }
     }

@@ -302,7 +302,7 @@ public final class PinnedHTTPClient: Sendable {
             }
             guard verification != .none, Self.isRefusedByTLS(error),
                 let failure = await explanation(by: lease.client.gate, deadline: deadline)
-            else { throw error }
+            else { throw Self.isOfEndedConnection(error) ? HTTPClientError.remoteConnectionClosed : error }
             throw failure
         }
     }
@@ -323,6 +323,12 @@ public final class PinnedHTTPClient: Sendable {
     private static func isOfEndedClient(_ error: any Error) -> Bool {
         guard let error = error as? HTTPClientError else { return false }
         return error == .cancelled || error == .alreadyShutdown
+    }
+
+    /// What NIO tells a request whose connection ended after the pool had chosen it, and before it learned of the end:
+    /// where requests begin on connections that end, which error comes first depends on how busy the machine is.
+    private static func isOfEndedConnection(_ error: any Error) -> Bool {
+        error as? ChannelError == .ioOnClosedChannel
     }
 
     private static func isRefusedByTLS(_ error: any Error) -> Bool {

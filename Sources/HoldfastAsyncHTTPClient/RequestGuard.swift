@@ -1,10 +1,15 @@
+import HoldfastNIO
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 
 /// Guards an HTTP/1.1 connection, and each stream of an HTTP/2 connection.
 ///
 /// It stands between the codec and AsyncHTTPClient's handler, which starts a request by writing its head. A head that
 /// must not go out fails the request here, with an error of Holdfast's own, before anything of its body is asked for.
+///
+/// On an HTTP/1.1 connection what passes is the grammar of a response (``ResponseGrammar``); anything else fails the
+/// request and closes the connection. On a stream ``FrameGuard`` has seen to that, and the request is told why.
 ///
 /// On a stream it also holds the end of a response back until the request's body is sent: AsyncHTTPClient 1.37 forgets
 /// the request with the response, and stops the process when the stream is reset or the client shut down before the
@@ -33,10 +38,24 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
     private var status = HTTPResponseStatus.ok
     private var heldEnd: NIOAny?
     private let refusal: @Sendable () -> (any Error)?
+    private let malformationOfStream: (HTTP2StreamID?) -> PinnedHTTPClientError?
     private(set) var hasEnded = false
+    private(set) var malformation: PinnedHTTPClientError?
+    /// The response to the last request on a connection; nil before the first.
+    private var response: ResponseGrammar?
+    /// Stands before the decoder of a connection.
+    let statusLine = StatusLineReader()
 
-    init(_ place: Place, refusal: @escaping @Sendable () -> (any Error)?) {
+    /// - Parameters:
+    ///   - refusal: why a request must not go out; nil when it may.
+    ///   - malformationOfStream: why a stream, or without one its connection, came to its end; nil where the server had
+    ///     no part in it.
+    init(
+        _ place: Place, refusal: @escaping @Sendable () -> (any Error)?,
+        malformationOfStream: @escaping (HTTP2StreamID?) -> PinnedHTTPClientError? = { _ in nil }
+    ) {
         self.place = place
+        self.malformationOfStream = malformationOfStream
         // A stream is made for a request that the pool hands over.
         state = place == .connection ? .holding : .open
         self.refusal = refusal
@@ -48,13 +67,25 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
         switch state {
         case .open: pass(data, context)
         // A server that answers before it was asked is not answered.
-        case .holding: hasEnded = true
+        case .holding: endEarly(.malformedResponse(found: "a response before any request"))
         case .discarding: break
         }
     }
 
+    private func endEarly(_ error: PinnedHTTPClientError?) {
+        hasEnded = true
+        malformation = malformation ?? error
+    }
+
     private func pass(_ data: NIOAny, _ context: ChannelHandlerContext) {
-        switch unwrapInboundIn(data) {
+        let part = unwrapInboundIn(data)
+        do {
+            if place == .connection { try check(part) }
+        } catch {
+            refuse(error, context)
+            return
+        }
+        switch part {
         case .head(let head): status = head.status
         // Past 300 the body is not sent to its end.
         case .end where place == .stream && !hasSentEnd && status.code < 300:
@@ -65,16 +96,51 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
         context.fireChannelRead(data)
     }
 
+    private func check(_ part: InboundIn) throws(PinnedHTTPClientError) {
+        // Not a copy, which would be one of every part.
+        guard response != nil else { throw .malformedResponse(found: "a response before any request") }
+        switch part {
+        case .head(let head):
+            let code = "\(head.status.code)"
+            // The decoder takes three digits and nothing else, and gives their number.
+            try response?.head(String(repeating: "0", count: max(3 - code.utf8.count, 0)) + code)
+        case .body: try response?.body()
+        case .end: try response?.end()
+        }
+    }
+
+    /// Fails the request, if there is one, and closes the connection.
+    private func refuse(_ error: PinnedHTTPClientError, _ context: ChannelHandlerContext) {
+        malformation = error
+        hasEnded = true
+        state = .discarding
+        context.fireErrorCaught(error)
+        let channel = context.channel
+        // Later, since BoringSSL may be at work further down in this stack and must not be entered again.
+        channel.eventLoop.execute { channel.closeBelowTLS() }
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        switch state {
-        case .open: context.fireErrorCaught(error)
-        case .holding: hasEnded = true
-        case .discarding: break
+        switch (state, place) {
+        case (.open, .stream):
+            let reset = error as? NIOHTTP2Errors.StreamClosed
+            context.fireErrorCaught(reset.flatMap { malformationOfStream($0.streamID) } ?? error)
+        case (.open, .connection):
+            let line = response?.isUntouched == true ? statusLine.line : nil
+            guard let malformed = PinnedHTTPClientError.malformedResponse(error, line: line) else {
+                return context.fireErrorCaught(error)
+            }
+            refuse(malformed, context)
+        case (.holding, _): endEarly(.malformedResponse(error, line: statusLine.line))
+        case (.discarding, _): break
         }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        guard heldEnd != nil, hasSentEnd else { return context.fireChannelInactive() }
+        guard heldEnd != nil, hasSentEnd else {
+            if let error = malformationOfStream(nil) { context.fireErrorCaught(error) }
+            return context.fireChannelInactive()
+        }
         // The stream ends with the request's last octet. The response's end is due before AsyncHTTPClient hears of that:
         // it would take the response for a broken one.
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
@@ -106,6 +172,10 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
             // now: after this call returns, it starts to read the request's body.
             context.fireErrorCaught(error)
             return
+        }
+        if place == .connection, case .head = unwrapOutboundIn(data) {
+            response = ResponseGrammar()
+            statusLine.restart()
         }
         context.write(data, promise: promise)
         if place == .stream, case .end = unwrapOutboundIn(data) { sentEnd(context) }

@@ -141,12 +141,15 @@ extension HostileChain {
         private func name(_ number: Int, upper: Bool) -> TestName {
             let texts = [
                 "\u{FDFA}", "\u{FDFB}", "\u{FB03}", "a\u{315}\u{300}\u{5AE}", "\u{3316}", "A ", "\u{1E9B}\u{323}",
+                // As many attributes as a name can have.
+                "x",
             ]
             let unit = texts[abs(recipe.kind) % texts.count]
             let size = 8 + abs(recipe.size) % 1_000
-            let count = 1 + abs(recipe.count) % 40
+            let isOneCharacterEach = unit == "x"
+            let count = isOneCharacterEach ? max(size / 12, 1) : 1 + abs(recipe.count) % 40
             let each = max(size / count, 1)
-            let text = String(repeating: unit, count: max(each / unit.utf8.count, 1))
+            let text = isOneCharacterEach ? unit : String(repeating: unit, count: max(each / unit.utf8.count, 1))
             let marker = upper ? "CA \(number)" : "ca \(number)"
             return TestName(
                 [.init(.commonName, marker)] + (1..<max(count, 2)).map { _ in .init(.organizationalUnit, text) })

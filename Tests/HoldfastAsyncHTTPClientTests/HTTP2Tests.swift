@@ -79,15 +79,15 @@ struct HTTP2Tests {
                     #expect(origin.counters.requests.isEmpty)
                 case "many":
                     // More than are held end the connection. On a busy machine some come after the verdict: then the pool
-                    // takes them as it takes any, or NIOHTTP2 finds them too many.
+                    // takes them as it takes any, or NIOHTTP2 finds them too many and the guard ends the connection.
                     do {
                         try await client.expectAnswer(origin.url())
                         #expect(origin.counters.requests.count == 1)
                     } catch {
-                        #expect(
-                            error as? HTTPClientError == .remoteConnectionClosed || error is any NIOHTTP2Error,
-                            "\(error)")
-                        #expect(origin.counters.requests.isEmpty)
+                        let isMalformed = (error as? PinnedHTTPClientError)?.code == .malformedResponse
+                        #expect(error as? HTTPClientError == .remoteConnectionClosed || isMalformed, "\(error)")
+                        // The request may have gone out before the frames came that end the connection.
+                        #expect(origin.counters.requests.count <= 1)
                     }
                 default:
                     // The verdict may be there first: then the pool has the connection, and ends the request itself, or

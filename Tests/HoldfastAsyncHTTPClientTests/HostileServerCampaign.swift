@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
 import NIOHTTP1

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
 import Testing

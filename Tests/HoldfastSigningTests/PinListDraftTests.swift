@@ -101,15 +101,20 @@ struct ChallengeSignerTests {
         }
     }
 
+    private struct Challenge: CustomTestStringConvertible {
+        let text: String?
+        var testDescription: String { text.map { $0.utf8.count > 60 ? "\($0.utf8.count) characters" : $0 } ?? "none" }
+    }
+
     @Test(
         "No challenge, a short, a long and an undecodable one are invalid",
-        arguments: [
+        arguments: ([
             nil, "", "AAEC", Data(count: 15).base64EncodedString(), Data(count: 33).base64EncodedString(),
             "AAECAwQFBgcICQoLDA0ODw",
             "AAECAwQFBgcICQoLDA0ODx==", "*", String(repeating: "A", count: 100_000),
-        ] as [String?])
-    func challenges(text: String?) {
-        #expect { try ChallengeSigner(key: key).answer(to: text, entries: [], at: time) } throws: {
+        ] as [String?]).map { Challenge(text: $0) })
+    private func challenges(challenge: Challenge) {
+        #expect { try ChallengeSigner(key: key).answer(to: challenge.text, entries: [], at: time) } throws: {
             ($0 as? SigningError)?.code == .invalidChallenge
         }
     }

@@ -63,7 +63,9 @@ struct Sections {
 
     mutating func hostile() async throws {
         report.section("The dearest chains of 100 kB that the campaign finds, by field")
-        let found = try await Measurement.run(try HostileWorkloads.dearest(), for: time)
+        let workloads =
+            try HostileWorkloads.dearest() + HostileWorkloads.shortNames() + HostileWorkloads.dearestForComposites()
+        let found = try await Measurement.run(workloads, for: time)
         for one in found { report.state(one, below: 15_000_000) }
     }
 

@@ -32,7 +32,7 @@ private func examineTable(_ entries: [FingerprintEntry]) {
     require(table.count <= entries.count, "a table holds its entries")
     for entry in entries { _ = table.entries(named: entry.name) }
     _ = table.nameLost(in: PinTable([]), at: 0)
-    _ = table.soonestExpiry(at: 0)
+    _ = table.soonestEnd(at: 0)
 }
 
 func isJSON(_ input: [UInt8]) -> Bool {

@@ -51,7 +51,7 @@ func examinePin(_ input: [UInt8]) {
         pins.append(pin)
     }
     guard let set = try? PinSet(pins: Array(pins.prefix(2)), backups: Array(pins.dropFirst(2))) else { return }
-    require(Set(set.all).count == pins.count, "a set holds each pin once")
+    require(Set(set.pins).count == pins.count, "a set holds each pin once")
     require(pins.allSatisfy(set.contains), "a set holds what it was made from")
 }
 

@@ -23,11 +23,12 @@ public struct DistinguishedName: Sendable, Hashable {
         return mine == theirs
     }
 
-    /// An attribute: the content octets of its type's identifier, the identifier octet and content of its value.
-    struct Attribute: Hashable {
-        let type: [UInt8]
+    /// An attribute where it stands: the content octets of its type's identifier, the identifier octet and content of its
+    /// value. A name can hold thousands, of which few are asked for.
+    struct Attribute {
+        let type: ArraySlice<UInt8>
         let tag: UInt8
-        let value: [UInt8]
+        let value: ArraySlice<UInt8>
 
         static func text(tag: UInt8, value: [UInt8]) -> String? {
             switch tag {
@@ -54,31 +55,11 @@ public struct DistinguishedName: Sendable, Hashable {
         }
     }
 
-    /// The relative names in order, each a set of attributes; nil if the DER is no Name.
-    var relativeNames: [[Attribute]]? {
-        var names: [[Attribute]] = []
-        let isName = forEachAttribute { attribute, name in
-            while names.count <= name { names.append([]) }
-            if let attribute { names[name].append(attribute.read()) }
-            return true
-        }
-        return isName ? names : nil
-    }
-
-    /// An attribute where it stands; a name can hold thousands, of which few are asked for.
-    struct RawAttribute {
-        let type: ArraySlice<UInt8>
-        let tag: UInt8
-        let value: ArraySlice<UInt8>
-
-        func read() -> Attribute { Attribute(type: Array(type), tag: tag, value: Array(value)) }
-    }
-
     /// Shows each attribute with the number of its relative name, and nil for a relative name that has none, until the
     /// closure returns false.
     /// - Returns: whether the DER is a Name as far as it was read.
     @discardableResult
-    func forEachAttribute(_ body: (RawAttribute?, _ relativeName: Int) -> Bool) -> Bool {
+    func forEachAttribute(_ body: (Attribute?, _ relativeName: Int) -> Bool) -> Bool {
         do throws(DERError) {
             let bytes = Array(der)
             var outer = DERReader(bytes)
@@ -93,7 +74,7 @@ public struct DistinguishedName: Sendable, Hashable {
                     let type = try pair.next(DERTag.objectIdentifier).content
                     let value = try pair.next()
                     try pair.finish()
-                    let attribute = RawAttribute(type: bytes[type], tag: value.tag, value: bytes[value.content])
+                    let attribute = Attribute(type: bytes[type], tag: value.tag, value: bytes[value.content])
                     guard body(attribute, name) else { return true }
                 }
                 name += 1
@@ -149,10 +130,10 @@ extension DistinguishedName: CustomStringConvertible {
     }
 
     /// The last common name, not yet text.
-    var lastCommonNameAttribute: RawAttribute? { commonNameAttributes.last }
+    var lastCommonNameAttribute: Attribute? { commonNameAttributes.last }
 
-    private var commonNameAttributes: [RawAttribute] {
-        var found: [RawAttribute] = []
+    private var commonNameAttributes: [Attribute] {
+        var found: [Attribute] = []
         let isName = forEachAttribute { attribute, _ in
             if let attribute, attribute.type.elementsEqual(Self.commonNameType) { found.append(attribute) }
             return true

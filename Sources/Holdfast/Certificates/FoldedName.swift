@@ -36,30 +36,68 @@ extension DistinguishedName {
         work += 2
         guard der.count <= Self.maximumFoldedBytes else { return nil }
         work += der.count / 4
-        guard let names = relativeNames else { return nil }
-        var octets: [UInt8] = []
-        octets.reserveCapacity(der.count + 4 * names.count)
-        for name in names {
-            work += 3 + 8 * name.count
-            var attributes: [[UInt8]] = []
-            for attribute in name {
-                guard let folded = attribute.folded(work: &work) else { return nil }
-                attributes.append(folded)
-            }
-            if attributes.count > 1 {
-                attributes.sort { $0.lexicographicallyPrecedes($1) }
-                // A set holds no element twice, whatever the DER says.
-                var last: [UInt8]?
-                attributes = attributes.filter { one in
-                    defer { last = one }
-                    return one != last
-                }
-                work += 8 * attributes.count
-            }
-            octets.append(length: attributes.count)
-            for attribute in attributes { octets += attribute }
+        var folding = Folding(reserving: 2 * der.count)
+        var isFolded = true
+        let isName = forEachAttribute { attribute, relativeName in
+            folding.begin(relativeName)
+            if let attribute { isFolded = folding.append(attribute) }
+            return isFolded
         }
-        return FoldedName(octets: octets)
+        folding.endRelativeName()
+        work += folding.work
+        return isName && isFolded ? FoldedName(octets: folding.octets) : nil
+    }
+
+    /// A folded name in the making, without an array for each attribute: a name of a kilobyte may have a hundred.
+    private struct Folding {
+        private(set) var octets: [UInt8] = []
+        private(set) var work = 0
+        private var relativeName = -1
+        /// Where the count of the relative name's attributes stands, and where each of them does.
+        private var start = 0
+        private var attributes: [Range<Int>] = []
+
+        init(reserving count: Int) { octets.reserveCapacity(count) }
+
+        mutating func begin(_ relativeName: Int) {
+            guard relativeName != self.relativeName else { return }
+            endRelativeName()
+            self.relativeName = relativeName
+            work += 3
+            start = octets.count
+            octets.append(length: 0)
+            attributes.removeAll(keepingCapacity: true)
+        }
+
+        /// - Returns: whether it can be folded.
+        mutating func append(_ attribute: Attribute) -> Bool {
+            work += 8
+            let start = octets.count
+            guard attribute.fold(into: &octets, work: &work) else { return false }
+            attributes.append(start..<octets.count)
+            return true
+        }
+
+        mutating func endRelativeName() {
+            guard relativeName >= 0 else { return }
+            if attributes.count > 1 { sortAttributes() }
+            octets.replace(length: attributes.count, at: start)
+        }
+
+        /// A set holds no element twice, whatever the DER says, and has no order.
+        private mutating func sortAttributes() {
+            work += 16 * attributes.count
+            var sorted = attributes.map { Array(octets[$0]) }
+            sorted.sort { $0.lexicographicallyPrecedes($1) }
+            octets.removeSubrange((start + 2)...)
+            attributes.removeAll(keepingCapacity: true)
+            var last: [UInt8]?
+            for one in sorted where one != last {
+                attributes.append(octets.count..<(octets.count + one.count))
+                octets += one
+                last = one
+            }
+        }
     }
 }
 
@@ -69,31 +107,40 @@ extension DistinguishedName.Attribute {
     /// How much longer than it was a text may come out of Unicode's normalization.
     private static let maximumGrowth = 3
 
-    /// Type, kind and value, each behind its length; text without regard to case, runs of spaces and the string type. nil
-    /// for text beyond ASCII that is too long or that grows when it is normalized.
-    fileprivate func folded(work: inout Int) -> [UInt8]? {
-        let text: (tag: UInt8, octets: [UInt8])
-        if Self.isASCIISuperset(tag), value.allSatisfy({ $0 < 0x80 }) {
-            text = (0x0C, Self.foldedASCII(value))
-        } else if value.count <= Self.maximumInternationalBytes, let read = Self.text(tag: tag, value: value) {
-            guard let folded = Self.foldedText(read, work: &work) else { return nil }
-            text = (0x0C, folded)
-        } else if Self.isText(tag), value.count > Self.maximumInternationalBytes {
-            return nil
-        } else {
-            text = (tag, value)
-        }
-        var octets: [UInt8] = []
-        octets.reserveCapacity(type.count + text.octets.count + 6)
+    /// Appends type, kind and value, each behind its length; text without regard to case, runs of spaces and the string
+    /// type.
+    /// - Returns: false for text beyond ASCII that is too long or that grows when it is normalized.
+    fileprivate func fold(into octets: inout [UInt8], work: inout Int) -> Bool {
         octets.append(length: type.count)
         octets += type
-        octets += [text.tag]
+        let isASCII =
+            Self.isASCIISuperset(tag) && value.allSatisfy { $0 < 0x80 }
+        if isASCII {
+            octets.append(0x0C)
+            let start = octets.count
+            octets.append(length: 0)
+            Self.appendFoldedASCII(value, to: &octets)
+            octets.replace(length: octets.count - start - 2, at: start)
+            return true
+        }
+        var text: (tag: UInt8, octets: [UInt8]) = (tag, [])
+        if value.count <= Self.maximumInternationalBytes,
+            let read = Self.text(tag: tag, value: Array(value))
+        {
+            guard let folded = Self.foldedText(read, work: &work) else { return false }
+            text = (0x0C, folded)
+        } else if Self.isText(tag), value.count > Self.maximumInternationalBytes {
+            return false
+        } else {
+            text.octets = Array(value)
+        }
+        octets.append(text.tag)
         octets.append(length: text.octets.count)
         octets += text.octets
-        return octets
+        return true
     }
 
-    private static func isText(_ tag: UInt8) -> Bool { isASCIISuperset(tag) || tag == 0x1E || tag == 0x1C }
+    private static func isText(_ tag: UInt8) -> Bool { Self.isASCIISuperset(tag) || tag == 0x1E || tag == 0x1C }
 
     /// UTF8, Numeric, Printable, Teletex, IA5, VisibleString: where an octet below 128 is a character of ASCII.
     static func isASCIISuperset(_ tag: UInt8) -> Bool {
@@ -104,21 +151,19 @@ extension DistinguishedName.Attribute {
     }
 
     /// Nearly every name: what ``foldedText(_:work:)`` makes of it, without Unicode's tables.
-    private static func foldedASCII(_ value: [UInt8]) -> [UInt8] {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(value.count)
+    private static func appendFoldedASCII(_ value: ArraySlice<UInt8>, to octets: inout [UInt8]) {
+        let start = octets.count
         var isSpaced = false
         for octet in value {
             switch octet {
             case 0x20, 0x09...0x0D: isSpaced = true
             case 0x00...0x1F, 0x7F: continue
             default:
-                if isSpaced, !octets.isEmpty { octets.append(0x20) }
+                if isSpaced, octets.count > start { octets.append(0x20) }
                 isSpaced = false
                 octets.append(DNSOctets.lowercase(octet))
             }
         }
-        return octets
     }
 
     /// Unicode text folded by NFKC and case. Only short text comes here: normalizing takes time that grows with the
@@ -156,5 +201,10 @@ extension [UInt8] {
     fileprivate mutating func append(length: Int) {
         append(UInt8(truncatingIfNeeded: length >> 8))
         append(UInt8(truncatingIfNeeded: length))
+    }
+
+    fileprivate mutating func replace(length: Int, at position: Int) {
+        self[position] = UInt8(truncatingIfNeeded: length >> 8)
+        self[position + 1] = UInt8(truncatingIfNeeded: length)
     }
 }

@@ -1,12 +1,18 @@
 /// The entries of a revocation list (RFC 5280 5.3) as an index into its DER: eight octets an entry, whatever its length.
 ///
-/// An open hash table of places. Swift's hash is seeded anew in each process, so serial numbers cannot be chosen to
+/// Two hash tables of places. Swift's hash is seeded anew in each process, so serial numbers cannot be chosen to
 /// collide.
 struct RevocationEntries: Sendable {
-    /// Where the INTEGER of a serial number begins, which is never at 0: a list begins with its SEQUENCE.
-    private let slots: [UInt32]
-    /// Different serial numbers.
-    let count: Int
+    /// What a list says of a certificate.
+    enum Listing: Sendable {
+        case absent
+        case revoked
+        /// A delta list takes the entry of its base back (removeFromCRL, RFC 5280 5.3.1).
+        case removed
+    }
+
+    private let revoked: Index
+    private let removed: Index
     private(set) var hasCriticalExtension = false
 
     /// - Parameters:
@@ -15,69 +21,93 @@ struct RevocationEntries: Sendable {
     ///   - isDelta: whether removeFromCRL counts, as it does in delta lists alone (RFC 5280 5.3.1).
     init(_ reader: DERReader?, issuer: DistinguishedName, isDelta: Bool) throws(DERError) {
         guard var reader else {
-            (slots, count) = ([], 0)
+            (revoked, removed) = (Index([], of: []), Index([], of: []))
             return
         }
         var places: [UInt32] = []
+        var removals: [UInt32] = []
         var entry = Entry(issuer: issuer)
         while !reader.isAtEnd {
             let place = try entry.read(reader.inside(try reader.next(DERTag.sequence)))
-            if entry.isOfIssuer, !(isDelta && entry.isRemoval) { places.append(UInt32(place)) }
+            guard entry.isOfIssuer else { continue }
+            if isDelta, entry.isRemoval { removals.append(UInt32(place)) } else { places.append(UInt32(place)) }
         }
         hasCriticalExtension = entry.hasCriticalExtension
-        var table = [UInt32](repeating: 0, count: 2 * places.count)
-        var count = 0
-        for place in places {
-            let serialNumber = Self.serialNumber(at: place, of: reader.bytes)
-            var slot = Self.slot(of: serialNumber, among: table.count)
-            while table[slot] != 0, Self.serialNumber(at: table[slot], of: reader.bytes) != serialNumber {
-                slot = slot + 1 == table.count ? 0 : slot + 1
-            }
-            if table[slot] == 0 { count += 1 }
-            table[slot] = place
-        }
-        (slots, self.count) = (table, count)
+        (revoked, removed) = (Index(places, of: reader.bytes), Index(removals, of: reader.bytes))
     }
 
-    var indexBytes: Int { slots.count * MemoryLayout<UInt32>.stride }
+    /// Different serial numbers that are revoked.
+    var count: Int { revoked.count }
+    var indexBytes: Int { revoked.bytes + removed.bytes }
 
     /// - Parameters:
     ///   - serialNumber: the content octets of the INTEGER.
     ///   - bytes: the list's DER.
-    func contains(_ serialNumber: ArraySlice<UInt8>, of bytes: [UInt8]) -> Bool {
-        guard !slots.isEmpty else { return false }
-        let wanted = Self.shortest(serialNumber)
-        var slot = Self.slot(of: wanted, among: slots.count)
-        // Every other slot is empty at least.
-        while slots[slot] != 0 {
-            if Self.serialNumber(at: slots[slot], of: bytes) == wanted { return true }
-            slot = slot + 1 == slots.count ? 0 : slot + 1
+    func listing(of serialNumber: ArraySlice<UInt8>, in bytes: [UInt8]) -> Listing {
+        // A list that says both revokes.
+        if revoked.contains(serialNumber, of: bytes) { return .revoked }
+        return removed.contains(serialNumber, of: bytes) ? .removed : .absent
+    }
+
+    /// An open hash table of places.
+    private struct Index: Sendable {
+        /// Where the INTEGER of a serial number begins, which is never at 0: a list begins with its SEQUENCE.
+        private let slots: [UInt32]
+        /// Different serial numbers.
+        let count: Int
+
+        init(_ places: [UInt32], of bytes: [UInt8]) {
+            var table = [UInt32](repeating: 0, count: 2 * places.count)
+            var count = 0
+            for place in places {
+                let serialNumber = Self.serialNumber(at: place, of: bytes)
+                var slot = Self.slot(of: serialNumber, among: table.count)
+                while table[slot] != 0, Self.serialNumber(at: table[slot], of: bytes) != serialNumber {
+                    slot = slot + 1 == table.count ? 0 : slot + 1
+                }
+                if table[slot] == 0 { count += 1 }
+                table[slot] = place
+            }
+            (slots, self.count) = (table, count)
         }
-        return false
-    }
 
-    private static func slot(of serialNumber: ArraySlice<UInt8>, among count: Int) -> Int {
-        var hasher = Hasher()
-        hasher.combine(octets: serialNumber)
-        let hash = UInt64(UInt32(truncatingIfNeeded: hasher.finalize()))
-        return Int((hash * UInt64(count)) >> 32)
-    }
+        var bytes: Int { slots.count * MemoryLayout<UInt32>.stride }
 
-    private static func serialNumber(at place: UInt32, of bytes: [UInt8]) -> ArraySlice<UInt8> {
-        var reader = DERReader(bytes, in: Int(place)..<bytes.count)
-        guard let element = try? reader.next() else { return [] }
-        return shortest(bytes[element.content])
-    }
-
-    /// The number in its shortest form (X.690 8.3.2), which not every authority writes.
-    private static func shortest(_ serialNumber: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var octets = serialNumber
-        while octets.count > 1, let first = octets.first,
-            first == (octets[octets.startIndex + 1] < 0x80 ? 0x00 : 0xFF)
-        {
-            octets = octets.dropFirst()
+        func contains(_ serialNumber: ArraySlice<UInt8>, of bytes: [UInt8]) -> Bool {
+            guard !slots.isEmpty else { return false }
+            let wanted = Self.shortest(serialNumber)
+            var slot = Self.slot(of: wanted, among: slots.count)
+            // Every other slot is empty at least.
+            while slots[slot] != 0 {
+                if Self.serialNumber(at: slots[slot], of: bytes) == wanted { return true }
+                slot = slot + 1 == slots.count ? 0 : slot + 1
+            }
+            return false
         }
-        return octets
+
+        private static func slot(of serialNumber: ArraySlice<UInt8>, among count: Int) -> Int {
+            var hasher = Hasher()
+            hasher.combine(octets: serialNumber)
+            let hash = UInt64(UInt32(truncatingIfNeeded: hasher.finalize()))
+            return Int((hash * UInt64(count)) >> 32)
+        }
+
+        private static func serialNumber(at place: UInt32, of bytes: [UInt8]) -> ArraySlice<UInt8> {
+            var reader = DERReader(bytes, in: Int(place)..<bytes.count)
+            guard let element = try? reader.next() else { return [] }
+            return shortest(bytes[element.content])
+        }
+
+        /// The number in its shortest form (X.690 8.3.2), which not every authority writes.
+        private static func shortest(_ serialNumber: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            var octets = serialNumber
+            while octets.count > 1, let first = octets.first,
+                first == (octets[octets.startIndex + 1] < 0x80 ? 0x00 : 0xFF)
+            {
+                octets = octets.dropFirst()
+            }
+            return octets
+        }
     }
 }
 

@@ -2,12 +2,14 @@
 struct RevocationListExtensions {
     private(set) var scope = CertificateRevocationList.Scope()
     private(set) var hasNumber = false
+    private(set) var number: RevocationListNumber?
     private(set) var isDelta = false
+    private(set) var baseNumber: RevocationListNumber?
     private(set) var keyIdentifier: Range<Int>?
-    /// The first reason why the list cannot vouch for a certificate.
-    private(set) var unsupported: String?
+    /// The first reason, beside being a delta list, why the list cannot vouch for a certificate.
+    private(set) var flaw: String?
 
-    mutating func note(_ reason: String) { unsupported = unsupported ?? reason }
+    mutating func note(_ reason: String) { flaw = flaw ?? reason }
 
     /// - Parameter issuer: the list's, to which a relative name of its distribution point belongs.
     mutating func read(_ explicit: consuming DERReader, issuer: DistinguishedName) throws(DERError) {
@@ -22,11 +24,14 @@ struct RevocationListExtensions {
             switch Array(identifier) {
             case [0x55, 0x1D, 0x14]:  // cRLNumber
                 hasNumber = true
+                number = RevocationListNumber(one.value, of: bytes)
+                if number == nil { note("a list whose cRLNumber is none") }
                 // RFC 5280 5.2.3: conforming issuers mark it as not critical.
                 if one.isCritical { note("a list with a critical cRLNumber") }
             case [0x55, 0x1D, 0x1B]:  // deltaCRLIndicator
                 isDelta = true
-                note("a delta list")
+                baseNumber = RevocationListNumber(one.value, of: bytes)
+                if baseNumber == nil { note("a delta list without a base") }
             case [0x55, 0x1D, 0x1C]:  // issuingDistributionPoint
                 try readDistributionPoint(one.value, of: bytes, issuer: issuer)
             case [0x55, 0x1D, 0x23]:  // authorityKeyIdentifier
@@ -57,8 +62,12 @@ struct RevocationListExtensions {
         }
         scope.onlyEndEntities = try flag(1)
         scope.onlyAuthorities = try flag(2)
-        if try fields.nextIfPresent(DERTag.context(3)) != nil { note("a list for some reasons") }
-        if try flag(4) { note("an indirect list") }
+        if let reasons = try fields.nextIfPresent(DERTag.context(3)) {
+            scope.reasons = OctetString(bytes[reasons.content])
+            note("a list for some reasons")
+        }
+        scope.isIndirect = try flag(4)
+        if scope.isIndirect { note("an indirect list") }
         scope.onlyAttributeCertificates = try flag(5)
         if scope.onlyAttributeCertificates { note("a list for attribute certificates") }
         try fields.finish()

@@ -14,7 +14,8 @@ public struct X509Certificate: Sendable {
         let signatureAlgorithm: CertificateSignatureAlgorithm
         let issuer: Range<Int>
         let notBefore: Int64
-        let notAfter: Int64
+        /// The first second after its validity: notAfter is the last one of it (RFC 5280 4.1.2.5).
+        let end: Int64
         /// Whether both are UTCTime through 2049 and GeneralizedTime from 2050 on (RFC 5280 4.1.2.5).
         let hasProfiledTimes: Bool
         let subject: Range<Int>
@@ -56,11 +57,12 @@ public struct X509Certificate: Sendable {
                 issuer = try fields.next(DERTag.sequence).encoded
                 field = "validity"
                 var validity = fields.inside(try fields.next(DERTag.sequence))
-                let (begin, end) = (try validity.next(), try validity.next())
-                notBefore = try ASN1Time.read(begin, of: der)
-                notAfter = try ASN1Time.read(end, of: der)
+                let (first, last) = (try validity.next(), try validity.next())
+                notBefore = try ASN1Time.read(first, of: der)
+                let notAfter = try ASN1Time.read(last, of: der)
+                end = notAfter + 1
                 hasProfiledTimes =
-                    ASN1Time.isProfiled(notBefore, as: begin.tag) && ASN1Time.isProfiled(notAfter, as: end.tag)
+                    ASN1Time.isProfiled(notBefore, as: first.tag) && ASN1Time.isProfiled(notAfter, as: last.tag)
                 try validity.finish()
                 field = "subject"
                 subject = try fields.next(DERTag.sequence).encoded
@@ -143,7 +145,7 @@ public struct X509Certificate: Sendable {
     /// The first second of its validity.
     public var notBefore: Date { Date(wholeSeconds: layout.notBefore) }
     /// The last second of its validity.
-    public var notAfter: Date { Date(wholeSeconds: layout.notAfter) }
+    public var notAfter: Date { Date(wholeSeconds: layout.end - 1) }
     /// The public key as it stands in the certificate: what key pins hash (RFC 7469 section 2.4).
     public var subjectPublicKeyInfo: ArraySlice<UInt8> { layout.der[layout.subjectPublicKeyInfo] }
 
@@ -172,11 +174,6 @@ extension X509Certificate: Hashable {
 }
 
 extension X509Certificate {
-    /// The last second of validity a path is judged for is one of these, both inclusive (RFC 5280 4.1.2.5).
-    var validity: ClosedRange<Int64>? {
-        layout.notBefore <= layout.notAfter ? layout.notBefore...layout.notAfter : nil
-    }
-
     var publicKey: CertificatePublicKey {
         get throws(DERError) { try layout.publicKey.get() }
     }

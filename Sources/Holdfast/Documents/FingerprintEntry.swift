@@ -45,6 +45,9 @@ public struct FingerprintEntry: Sendable, Hashable {
         return [name, "*" + name[dot...]]
     }
 
+    /// The first second at which the entry no longer counts, in Unix time: the format's end is inclusive.
+    package var end: Int64 { expires + 1 }
+
     /// ``expires`` as a date.
     public var expiryDate: Date { Date(wholeSeconds: expires) }
 
@@ -129,7 +132,7 @@ extension StrictJSONReader {
         guard let expires else { throw missing("expires") }
         do {
             let pin = try Pin(subject: .certificate, digest: digest)
-            let entry = try FingerprintEntry(name: name, pin: pin, expires: expires, depth: Int(depth))
+            let entry = try FingerprintEntry(name: name, pin: pin, expires: expires, depth: Int(clamping: depth))
             return UnverifiedEntry(entry: entry, signature: signature)
         } catch {
             // Every value was checked above, where the field is known.

@@ -150,6 +150,18 @@ package struct StrictJSONReader {
         return value
     }
 
+    /// An integer as a type of Swift's, whose own conversion ends the process where the number does not fit: `Int` has 32
+    /// bits on some systems. Every number of a peer that becomes another type than `Int64` comes through here.
+    package mutating func integer<Number: FixedWidthInteger>(
+        as type: Number.Type = Number.self
+    ) throws(DocumentError) -> Number {
+        let value = try integer()
+        guard let number = Number(exactly: value) else {
+            throw error(.invalidValue, "an integer from \(Number.min) to \(Number.max)", "\(value)")
+        }
+        return number
+    }
+
     /// A decimal number from 0 to 1 with at most six digits after its point, in millionths. It has no other spelling:
     /// no sign, no exponent, nothing but one digit before the point.
     mutating func millionths() throws(DocumentError) -> Int {
@@ -251,6 +263,14 @@ package struct StrictJSONReader {
             }
         }
         throw error(.notJSON, "the end of a text", here)
+    }
+
+    /// The octets of any value as they stand there, checked as strictly as those that are read.
+    package mutating func valueOctets() throws(DocumentError) -> ArraySlice<UInt8> {
+        skipWhitespace()
+        let start = position
+        try skipValue()
+        return bytes[start..<position]
     }
 
     /// Any value, checked as strictly as those that are read.

@@ -109,11 +109,11 @@ extension StrictJSONReader {
         guard nextIsText else {
             let number = try integer()
             guard (1...65_535).contains(number) else { throw error(.invalidValue, Self.portRule, "\(number)") }
-            return Int(number)
+            return Int(clamping: number)
         }
         let text = try string()
         guard text.utf8.count <= 5, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.first != 0x30,
-            let number = Int(text), (1...65_535).contains(number)
+            let number = Int(text, radix: 10), (1...65_535).contains(number)
         else { throw error(.invalidValue, Self.portRule, text.quoted) }
         return number
     }

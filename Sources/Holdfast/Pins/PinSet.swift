@@ -1,11 +1,25 @@
 public import Foundation
 
-/// The pins of one policy: those in use, the backups, when they expire, and what happens then.
+/// What a host requires of a server: pins with the place where each counts and its end, whether one of them or one of
+/// each role must match, whether that is enforced, and what follows when the pins have run out.
 ///
-/// A connection satisfies the set when one pin of it, backup or not, is in a validated path. Keep a backup: the pin of
-/// a key that is kept offline, so that losing the served key does not lock the app out.
+/// ```swift
+/// let pins = try PinSet(
+///     pins: [Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")],
+///     backups: [Pin("sha256/S5z3Fz5ZfZAGJOBZjK6TYBquyLLKO+BndKXBlL3nPjo=")])
+/// ```
+/// Keep a backup: the pin of a key that is kept offline, so that losing the served key does not lock the app out. A
+/// backup counts as every other pin does.
 public struct PinSet: Hashable, Sendable {
-    /// What happens once the set has expired.
+    /// Which rules a path must match.
+    public enum Requirement: String, Hashable, Sendable, CaseIterable {
+        /// One.
+        case any
+        /// One for the server's own certificate and one for a certificate above it.
+        case oneOfEachRole
+    }
+
+    /// What happens once the pins have run out.
     public enum ExpiryAction: String, Hashable, Sendable, CaseIterable {
         /// Every connection is rejected.
         case reject
@@ -13,7 +27,7 @@ public struct PinSet: Hashable, Sendable {
         case standardValidation
     }
 
-    /// What happens when no pin is found.
+    /// What happens when the requirement is not met.
     public enum Enforcement: String, Hashable, Sendable, CaseIterable {
         /// The connection is rejected.
         case enforce
@@ -23,31 +37,52 @@ public struct PinSet: Hashable, Sendable {
 
     /// Whether the pins still hold.
     public enum State: String, Hashable, Sendable, CaseIterable {
-        /// The set has no expiry date, or the date has not been reached.
+        /// Some path could meet the requirement.
         case active
-        /// The expiry date has been reached: ``PinSet/afterExpiry`` decides.
+        /// So many pins have run out that no path can: ``PinSet/afterExpiry`` decides.
         case expired
     }
 
-    /// The pins that are expected to be in use, in the order they were given.
-    public let pins: [Pin]
-    /// The backup pins, in the order they were given.
-    public let backups: [Pin]
-    /// The first instant at which the pins no longer hold; nil if they never expire.
-    public let expires: Date?
-    /// What happens from ``expires`` on.
-    public let afterExpiry: ExpiryAction
-    /// Whether a connection without a pin is rejected or only reported.
+    /// The rules, in the order they were given.
+    public let rules: [PinRule]
+    /// Which of them a path must match.
+    public let requirement: Requirement
+    /// Whether a connection that does not meet the requirement is rejected or only reported.
     public let enforcement: Enforcement
+    /// What happens once the pins have run out.
+    public let afterExpiry: ExpiryAction
 
-    /// Whether some pin is of a whole certificate; without one no certificate need be hashed as a whole.
-    package let hasCertificatePins: Bool
-    /// Whether some pin is of a key; without one no SubjectPublicKeyInfo need be found and hashed.
-    package let hasPublicKeyPins: Bool
+    /// What of a certificate at a position has to be hashed at all.
+    private let leafSubjects: [Pin.Subject]
+    private let issuerSubjects: [Pin.Subject]
+    /// Every pin, where there are so many that to compare a certificate with each costs more than to hash it once more.
+    private let index: Set<Pin>?
+    private static let mostCompared = 16
 
-    private let lookup: Set<Pin>
+    /// Makes a requirement from rules.
+    /// - Parameters:
+    ///   - rules: at least one that is not on trial; for ``Requirement/oneOfEachRole`` one for each role. A rule that is
+    ///     given twice counts once, until its later end.
+    ///   - requirement: which of them a path must match.
+    ///   - enforcement: whether that is enforced or only reported.
+    ///   - afterExpiry: what happens once so many have run out that no path can match.
+    /// - Throws: ``PinError`` `noPins` for rules that no path could ever match.
+    public init(
+        rules: [PinRule], requirement: Requirement = .any, enforcement: Enforcement = .enforce,
+        afterExpiry: ExpiryAction = .reject
+    ) throws(PinError) {
+        self.init(known: rules, requirement: requirement, enforcement: enforcement, afterExpiry: afterExpiry)
+        guard isSatisfiable(by: { _ in true }) else {
+            throw PinError(
+                .noPins,
+                expected: requirement == .any
+                    ? "a pin that is not on trial" : "a pin of the server's own certificate and one of an issuer",
+                found: rules.isEmpty ? "none" : "rules that no path can match",
+                remedy: "Add the pin of a key in use; `holdfastctl pin HOST` prints those of a server.")
+        }
+    }
 
-    /// Makes a set.
+    /// Makes a requirement from pins that count for every certificate of a path.
     ///
     /// - Parameters:
     ///   - pins: at least one.
@@ -65,14 +100,14 @@ public struct PinSet: Hashable, Sendable {
                 .noPins, expected: "at least one pin", found: backups.isEmpty ? "none" : "backups only",
                 remedy: "Add the pin of a key in use; `holdfastctl pin HOST` prints those of a server.")
         }
-        var lookup: Set<Pin> = []
-        for pin in pins where !lookup.insert(pin).inserted {
+        var seen: Set<Pin> = []
+        for pin in pins where !seen.insert(pin).inserted {
             throw PinError(
                 .duplicatePin, expected: "each pin once", found: "\(pin) twice",
                 remedy: "Leave one out; two equal pins are one pin, not a backup.")
         }
-        let primary = lookup
-        for pin in backups where !lookup.insert(pin).inserted {
+        let primary = seen
+        for pin in backups where !seen.insert(pin).inserted {
             let isPrimary = primary.contains(pin)
             throw PinError(
                 isPrimary ? .backupEqualsPin : .duplicatePin,
@@ -80,45 +115,98 @@ public struct PinSet: Hashable, Sendable {
                 found: isPrimary ? "\(pin) among both" : "\(pin) twice",
                 remedy: "Make the backup from another key; two equal pins are one pin, not a backup.")
         }
-        self.pins = pins
-        self.backups = backups
-        self.expires = expires
-        self.afterExpiry = afterExpiry
-        self.enforcement = enforcement
-        self.lookup = lookup
-        hasCertificatePins = lookup.contains { $0.subject == .certificate }
-        hasPublicKeyPins = lookup.contains { $0.subject == .publicKey }
+        self.init(
+            known: (pins + backups).map { PinRule($0, until: expires) }, enforcement: enforcement,
+            afterExpiry: afterExpiry)
     }
 
-    /// Whether a pin, backup or not, is in the set.
-    public func contains(_ pin: Pin) -> Bool { lookup.contains(pin) }
+    /// For rules of a verified document: without any it is a requirement that nobody can meet.
+    package init(
+        known rules: [PinRule], requirement: Requirement = .any, enforcement: Enforcement = .enforce,
+        afterExpiry: ExpiryAction = .reject
+    ) {
+        self.rules = rules
+        self.requirement = requirement
+        self.enforcement = enforcement
+        self.afterExpiry = afterExpiry
+        func subjects(_ covers: (PinRule.Place) -> Bool) -> [Pin.Subject] {
+            [.publicKey, .certificate].filter { subject in
+                rules.contains { $0.pin.subject == subject && covers($0.place) }
+            }
+        }
+        leafSubjects = subjects { $0.coversLeaf }
+        issuerSubjects = subjects { $0.coversIssuers }
+        index = rules.count > Self.mostCompared ? Set(rules.lazy.map(\.pin)) : nil
+    }
 
-    /// Every pin: those in use, then the backups.
-    public var all: [Pin] { pins + backups }
+    /// The pins that are accepted, each once, in the order they were given.
+    public var pins: [Pin] { pins(of: { !$0.isOnTrial }) }
+
+    /// The pins that are accepted at an instant; every one where they have run out.
+    package func pins(at time: Date) -> [Pin] {
+        state(at: time) == .active ? pins(of: { !$0.isOnTrial && $0.counts(at: time) }) : pins
+    }
+
+    /// The pins of some rules, each once.
+    func pins(of isMeant: (PinRule) -> Bool) -> [Pin] {
+        guard rules.count > Self.mostCompared else {
+            var pins: [Pin] = []
+            for rule in rules where isMeant(rule) && !pins.contains(rule.pin) { pins.append(rule.pin) }
+            return pins
+        }
+        var seen: Set<Pin> = []
+        return rules.filter(isMeant).map(\.pin).filter { seen.insert($0).inserted }
+    }
+
+    /// Whether some pin is of a whole certificate, or of a key.
+    package func hasPins(of subject: Pin.Subject) -> Bool {
+        leafSubjects.contains(subject) || issuerSubjects.contains(subject)
+    }
 
     /// Whether the pins still hold at an instant; at ``expires`` itself they do not.
-    public func state(at now: Date) -> State {
-        guard let expires else { return .active }
-        // Written so that an instant that is not a number counts as expired.
-        return now < expires ? .active : .expired
+    public func state(at now: Date) -> State { isSatisfiable { $0.counts(at: now) } ? .active : .expired }
+
+    /// The first instant at which the pins have run out; nil if they never do.
+    public var expires: Date? {
+        func last(_ covers: (PinRule.Place) -> Bool) -> Date {
+            rules.filter { !$0.isOnTrial && covers($0.place) }.map(\.end).max() ?? .distantPast
+        }
+        let end =
+            switch requirement {
+            case .any: last { _ in true }
+            case .oneOfEachRole: min(last { $0.coversLeaf }, last { $0.coversIssuers })
+            }
+        return end == .distantFuture ? nil : end
     }
 
-    /// The pins of the set that a certificate satisfies, the key's first; empty when it satisfies none.
-    ///
-    /// It hashes the key only if the set has key pins, and the certificate only if it has certificate pins.
-    ///
-    /// - Throws: ``CertificateError`` when the key is needed and not found. A certificate pin needs no readable
-    ///   certificate, but what cannot be read proves nothing.
-    func matches(inCertificate der: [UInt8]) throws(CertificateError) -> [Pin] {
-        var matches: [Pin] = []
-        if hasPublicKeyPins {
-            let pin = try Pin.publicKey(of: der)
-            if lookup.contains(pin) { matches.append(pin) }
+    private func isSatisfiable(by counts: (PinRule) -> Bool) -> Bool {
+        func hasOne(_ covers: (PinRule.Place) -> Bool) -> Bool {
+            rules.contains { !$0.isOnTrial && counts($0) && covers($0.place) }
         }
-        if hasCertificatePins {
-            let pin = Pin.certificate(der)
-            if lookup.contains(pin) { matches.append(pin) }
+        return switch requirement {
+        case .any: hasOne { _ in true }
+        case .oneOfEachRole: hasOne { $0.coversLeaf } && hasOne { $0.coversIssuers }
         }
-        return matches
+    }
+
+    // MARK: Comparing
+
+    /// What of a certificate above the leaf, or of the leaf, some rule asks for; the rest need not be hashed.
+    func subjects(ofLeaf: Bool) -> [Pin.Subject] { ofLeaf ? leafSubjects : issuerSubjects }
+
+    /// Whether a pin is one of those that are accepted, wherever and whenever it counts. Whether a server is trusted is
+    /// not decided by this, but by a ``PinnedPolicy``.
+    public func contains(_ pin: Pin) -> Bool {
+        index.map { $0.contains(pin) } != false && rules.contains { $0.pin == pin && !$0.isOnTrial }
+    }
+
+    /// The rules that a pin matches where they count: the one place where pins are compared.
+    func rules(
+        matching pin: Pin, at time: Date, onTrial: Bool = false, where covers: (PinRule.Place) -> Bool
+    ) -> [PinRule] {
+        if let index, !index.contains(pin) { return [] }
+        return rules.filter {
+            $0.pin == pin && $0.isOnTrial == onTrial && $0.counts(at: time) && covers($0.place)
+        }
     }
 }

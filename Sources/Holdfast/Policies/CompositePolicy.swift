@@ -119,6 +119,11 @@ public struct CompositePolicy: TrustPolicy {
         throw reason
     }
 
+    /// Hands each member that was asked its decision.
+    public func tell(_ decision: TrustDecision) {
+        for (member, own) in zip(members, decision.members) { member.tell(own) }
+    }
+
     /// Asks the members; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         let draft = DecisionDraft(hostName, nil, trust, time)
@@ -130,6 +135,8 @@ public struct CompositePolicy: TrustPolicy {
         } catch {
             return draft.rejected(error)
         }
+        // One decision, one budget: however many members there are, a hostile chain costs no more than under one.
+        let trust = trust.sharingBudget()
         var decisions: [TrustDecision] = []
         for member in members {
             let decision = member.evaluate(trust, at: time)
@@ -145,7 +152,7 @@ public struct CompositePolicy: TrustPolicy {
         var draft = DecisionDraft(hostName, nil, trust, time)
         draft.pins = Self.distinct(decisions.flatMap(\.configuredPins))
         for decision in decisions { draft.effort += decision.effort }
-        draft.announcements = decisions.flatMap(\.announcements)
+        draft.members = decisions
         // What a member that rejected would have let through is beside the point.
         draft.notices = accepting.flatMap(\.notices)
         for decision in accepting { draft.restsOnWhat(endsAt: decision.holdsUntil) }

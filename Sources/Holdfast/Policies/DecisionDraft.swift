@@ -6,14 +6,17 @@ struct DecisionDraft {
     let policyName: String
     let validationType: ValidationType?
     let trust: ServerTrust
-    let time: Date
+    /// The time that was asked for, or the trusted time of a source of pins.
+    var time: Date
     /// The host that was dialled, or that an exact policy takes a bare trust to be for.
     var host: DialledHost?
     var pins: [Pin] = []
     var notices: [TrustFailure] = []
     var effort = ValidationEffort()
-    /// What is to be told once the decision stands.
-    var announcements: [@Sendable () -> Void] = []
+    /// What a source of pins may act on.
+    var findings: [PinFinding] = []
+    /// The decisions of the members of a composite.
+    var members: [TrustDecision] = []
     /// The earliest end of what a decision to trust rests on beside the path.
     private var end = Date.distantFuture
 
@@ -41,15 +44,32 @@ struct DecisionDraft {
     mutating func restsOnWhat(endsAt instant: Date) { end = min(end, instant) }
 
     /// Counts what a validation took, and repeats what it has to say of the path.
-    mutating func take(_ outcome: ValidationOutcome) {
+    private mutating func take(_ outcome: ValidationOutcome) {
         effort += outcome.effort
         for notice in outcome.notices { note(notice) }
     }
 
+    /// What the whole decision has cost so far.
+    var spent: ValidationEffort { trust.spent ?? effort }
+
+    /// Counts what was done beside ``validate(for:accepting:)``.
+    mutating func charge(_ work: ValidationEffort) {
+        effort += work
+        trust.charge(work)
+    }
+
+    /// Has the validator look for a path on what is left of the decision's budget.
+    mutating func validate(
+        for purpose: ValidationPurpose, accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome {
+        let outcome = trust.validate(for: purpose, at: time, spent: effort, accepting: accepting)
+        take(outcome)
+        return outcome
+    }
+
     /// Standard validation alone decides.
     mutating func standardDecision(for purpose: ValidationPurpose) -> TrustDecision {
-        let outcome = trust.validate(for: purpose, at: time) { _ in true }
-        take(outcome)
+        let outcome = validate(for: purpose) { _ in true }
         guard let path = outcome.path else { return rejected(outcome.failure ?? Self.unexplained) }
         return trusted(path: path)
     }
@@ -73,7 +93,8 @@ struct DecisionDraft {
             verdict, policyName: policyName, validationType: validationType, host: host, time: time,
             chain: trust.chain, path: path, configuredPins: pins, matchedPins: matched, notices: notices,
             effort: effort, holdsUntil: min(end, path?.holdsUntil ?? .distantFuture))
-        decision.announcements = announcements
+        decision.findings = findings
+        decision.members = members
         return decision
     }
 }

@@ -83,11 +83,14 @@ package struct HostLookup: Sendable {
 
     private func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
         switch (registered, unknownHosts) {
-        case (let policy?, _): policy.unwrapped.evaluate(trust, at: time)
+        case (let policy?, _):
+            var decision = policy.unwrapped.evaluate(trust, at: time)
+            decision.registration = policy.registration
+            return decision
         case (nil, .standard):
-            StandardPolicy(host: HostPattern(host), clock: manager.clock).evaluate(trust, at: time)
+            return StandardPolicy(host: HostPattern(host), clock: manager.clock).evaluate(trust, at: time)
         case (nil, .reject):
-            DecisionDraft(host.name, nil, trust, time).rejected(
+            return DecisionDraft(host.name, nil, trust, time).rejected(
                 TrustFailure(.noPolicyForHost, expected: "a policy for \(host.name)", found: "none"))
         }
     }

@@ -33,21 +33,20 @@ final class ObservedPolicy: TrustPolicy {
 
     func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { unwrapped.objection(asMemberOf: rule) }
 
-    func tell(_ decision: TrustDecision) { _ = observers.tell(decision) }
+    func tell(_ decision: TrustDecision) {
+        unwrapped.tell(decision)
+        for observer in observers.all { observer(decision) }
+    }
 
+    /// Hands the decision out for its manager, and so tells of it.
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
-        observers.tell(unwrapped.evaluate(trust, at: time))
+        told(unwrapped.evaluate(trust, at: time))
     }
 
-    func decisionWithoutTrust(at time: Date) -> TrustDecision {
-        observers.tell(unwrapped.decisionWithoutTrust(at: time))
-    }
-}
+    func decisionWithoutTrust(at time: Date) -> TrustDecision { told(unwrapped.decisionWithoutTrust(at: time)) }
 
-extension Subscribers where Subscriber == @Sendable (TrustDecision) -> Void {
-    func tell(_ decision: TrustDecision) -> TrustDecision {
-        let decision = decision.announced()
-        for observer in all { observer(decision) }
+    private func told(_ decision: TrustDecision) -> TrustDecision {
+        tell(decision)
         return decision
     }
 }

@@ -1,86 +1,121 @@
 import struct Foundation.Date
 
 /// Decides by pins alone: the pinned certificates are the only anchors, and no certificate's validity counts.
+///
+/// It is a validation of its own: it looks for pins among what was presented, to begin a path there. What the path is
+/// worth, ``PinSet/match(in:at:)`` says as everywhere.
 struct PinOnlyValidation {
-    private let matcher: PinMatcher
+    private let pins: PinSet
+    /// Whether pins count for the server's own certificate alone, since the host is not checked.
+    private let leafOnly: Bool
     /// Pinned certificates that are known from the configuration, so that the server need not send them.
     private let certificates: [X509Certificate]
     private let purpose: ValidationPurpose
 
-    init(matcher: PinMatcher, certificates: [X509Certificate], purpose: ValidationPurpose) {
-        self.matcher = matcher
+    init(pins: PinSet, certificates: [X509Certificate], purpose: ValidationPurpose, leafOnly: Bool) {
+        self.pins = pins
+        self.leafOnly = leafOnly
         self.certificates = certificates
         self.purpose = purpose
     }
 
     func decide(_ draft: inout DecisionDraft) -> TrustDecision {
-        let chain = draft.trust.chain
-        guard let own = draft.trust.validator.pathValidator else { return draft.rejected(Self.silentValidator) }
+        let before = draft.spent
+        var spent = before
+        let verdict = Result { () throws(TrustFailure) in
+            try pinnedPath(of: draft.trust.chain, at: draft.time, under: draft.trust.validator, &spent)
+        }
+        draft.charge(spent - before)
+        switch verdict {
+        case .success(let (path, match)):
+            draft.restsOnWhat(endsAt: match.holdsUntil)
+            return draft.trusted(path: path, matching: match.pins)
+        case .failure(let failure):
+            if failure.code == .pinMismatch { draft.findings.append(.mismatch(pins.enforcement)) }
+            return draft.rejected(failure)
+        }
+    }
+
+    /// The path from the leaf to what is pinned, or the pinned leaf alone.
+    private func pinnedPath(
+        of chain: PresentedChain, at time: Date, under validator: any ChainValidator, _ spent: inout ValidationEffort
+    ) throws(TrustFailure) -> (ValidatedPath, PinMatch) {
+        guard let own = validator.pathValidator else { throw Self.silentValidator }
         let revocation = own.revocation
-        let empty = own.ignoringValidity(to: TrustAnchors([]))
-        if let violation = empty.sizeViolation(of: chain) {
-            return draft.rejected(violation.failure(host: purpose.host, chain: chain))
-        }
-        let leaf: X509Certificate
-        draft.effort.work += X509Certificate.readingWork(chain.leaf?.count ?? 0)
-        do throws(CertificateError) {
-            leaf = try X509Certificate(der: chain.leaf ?? [])
-        } catch {
-            return draft.rejected(
-                TrustFailure(.unreadableCertificate, expected: "a leaf that is \(error.expected)", found: error.found))
-        }
-        draft.effort.work += leaf.hashingWork
-        let matched = matcher.pins(of: leaf)
-        if !matched.isEmpty {
-            let seconds = draft.time.wholeSeconds
+        if let violation = own.sizeViolation(of: chain) { throw violation.failure(host: purpose.host, chain: chain) }
+        let leaf = try Self.leaf(of: chain, &spent)
+        if let match = pins.match(in: ValidatedPath(leaf: leaf), at: time) {
             if revocation.isChecked {
-                let isKnown = certificates.contains(leaf) || matched.contains { $0.subject == .certificate }
+                let isKnown = certificates.contains(leaf) || match.pins.contains { $0.subject == .certificate }
                 let failure = own.revocationFailure(
                     ofTrusted: leaf, isKnown: isKnown, in: chain, knowing: certificates, under: revocation,
-                    at: draft.time, effort: &draft.effort)
-                if let failure { return draft.rejected(failure) }
+                    at: time, effort: &spent)
+                if let failure { throw failure }
             }
             // The pinned leaf is its own anchor, and the handshake has proved its key: there is no more to a path of one.
             // No certificate's validity counts here.
+            let seconds = time.wholeSeconds
             let end = revocation.isChecked ? Date(end: revocation.unchanged(from: seconds).upperBound) : .distantFuture
-            return draft.trusted(path: ValidatedPath(leaf: leaf, holdsUntil: end), matching: matched)
+            return (ValidatedPath(leaf: leaf, holdsUntil: end), match)
         }
+        return try pathToPinnedIssuer(of: chain, at: time, own, revocation, &spent)
+    }
 
-        let pinned = pinnedIssuers(presentedIn: chain, effort: &draft.effort)
-        guard !pinned.isEmpty || !certificates.isEmpty else {
-            return draft.rejected(Self.mismatch(found: "neither the leaf nor an issuer"))
+    private static func leaf(
+        of chain: PresentedChain, _ spent: inout ValidationEffort
+    ) throws(TrustFailure) -> X509Certificate {
+        spent.work += X509Certificate.readingWork(chain.leaf?.count ?? 0)
+        do throws(CertificateError) {
+            let leaf = try X509Certificate(der: chain.leaf ?? [])
+            spent.work += leaf.hashingWork
+            return leaf
+        } catch {
+            throw TrustFailure(
+                .unreadableCertificate, expected: "a leaf that is \(error.expected)", found: error.found)
         }
-        let validator = own.ignoringValidity(to: TrustAnchors(certificates))
+    }
+
+    private func pathToPinnedIssuer(
+        of chain: PresentedChain, at time: Date, _ own: PathValidator, _ revocation: Revocation,
+        _ spent: inout ValidationEffort
+    ) throws(TrustFailure) -> (ValidatedPath, PinMatch) {
+        let pinned = pinnedIssuers(presentedIn: chain, at: time, effort: &spent)
+        guard !pinned.isEmpty || !certificates.isEmpty else {
+            throw Self.mismatch(found: "neither the leaf nor an issuer")
+        }
         let query = PathValidator.Query(
-            chain: chain, purpose: purpose.checkingHost(!matcher.leafOnly),
-            time: draft.time.wholeSeconds, revocation: revocation, isTrusted: { pinned.contains($0) },
-            spent: draft.effort)
+            chain: chain, purpose: purpose.checkingHost(!leafOnly), time: time.wholeSeconds,
+            revocation: revocation, isTrusted: { pinned.contains($0) }, spent: spent)
         var trace: [PathSearch.TracedRule]?
-        let outcome = validator.search(query, trace: &trace) { _ in true }
-        draft.effort = outcome.effort
-        if let path = outcome.path {
-            let matched = matcher.matches(in: path)
-            // Every anchor is pinned, so what does not count here is the pin of an issuer, for want of a host.
-            guard !matched.isEmpty else { return draft.rejected(PinMatcher.issuerWithoutHost) }
-            return draft.trusted(path: path, matching: matched)
+        var accepted: (path: ValidatedPath, match: PinMatch)?
+        let outcome = own.ignoringValidity(to: TrustAnchors(certificates)).search(query, trace: &trace) { path in
+            accepted = pins.match(in: path, at: time, leafOnly: leafOnly).map { (path, $0) }
+            return accepted != nil
+        }
+        spent = outcome.effort
+        if let accepted { return accepted }
+        if !outcome.otherPaths.isEmpty, outcome.failure == nil {
+            throw pins.mismatch(in: outcome.otherPaths, at: time, leafOnly: leafOnly)
         }
         guard let failure = outcome.failure, failure.code != .unknownIssuer else {
-            return draft.rejected(Self.mismatch(found: "pinned certificates that did not issue the leaf"))
+            throw Self.mismatch(found: "pinned certificates that did not issue the leaf")
         }
-        return draft.rejected(failure)
+        throw failure
     }
 
     /// Whatever is pinned above the leaf of what was presented. Nothing is trusted for being presented; a path to one of
     /// them must still keep every rule for issuers.
     private func pinnedIssuers(
-        presentedIn chain: PresentedChain, effort: inout ValidationEffort
+        presentedIn chain: PresentedChain, at time: Date, effort: inout ValidationEffort
     ) -> Set<X509Certificate> {
         var pinned: Set<X509Certificate> = []
         for der in chain.certificates.dropFirst() {
             effort.work += X509Certificate.readingWork(der.count)
             guard let certificate = try? X509Certificate(der: der) else { continue }
             effort.work += certificate.hashingWork
-            if !matcher.pins(of: certificate).isEmpty { pinned.insert(certificate) }
+            // Where above the leaf it stands, the path tells.
+            let rules = pins.rules(of: certificate, isLeaf: false, at: time) { $0.coversIssuers }
+            if !rules.isEmpty { pinned.insert(certificate) }
         }
         return pinned
     }

@@ -1,12 +1,18 @@
 public import struct Foundation.Date
 
-/// Trusts a server whose chain validates and holds a pinned key or certificate in a valid path.
+/// Trusts a server whose chain validates and meets in a valid path what a ``PinSource`` requires of its host: the one
+/// policy that judges pins.
 ///
 /// ```swift
 /// let policy = try PinnedPolicy(
 ///     host: HostPattern("**.example.com"),
 ///     pins: PinSet(pins: [Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")]))
+/// let followed = PinnedPolicy(scope: .hosts(try HostPattern("**.example.com")), source: store)
 /// ```
+/// It asks the source with each decision, so that new pins count from the next one on. A host without pins is rejected.
+/// Evaluating starts no download: what it finds is in the decision, and whoever hands that out gives it to the source
+/// (``TrustPolicy/tell(_:)``).
+///
 /// Pins are matched against validated paths, never against what was merely presented: a pinned certificate that
 /// strangers append to their chain is not on a valid path. Where several paths are valid, as with cross-signed roots,
 /// one with a pin is looked for within the budget of the validation.
@@ -25,117 +31,64 @@ public import struct Foundation.Date
 public struct PinnedPolicy: TrustPolicy {
     /// What the policy applies to.
     public let scope: PolicyScope
-    /// The pins, until when they hold, and what happens then.
-    public let pins: PinSet
+    /// What knows the pins.
+    public let source: any PinSource
+    /// Which pins count: those of keys, those of certificates; nil for both.
+    public let pinning: Pin.Subject?
     /// Whether the leaf must name the dialled host.
     public let validatesHostName: Bool
     /// Whether pins alone decide about trust and expiry.
     public let certificatePinOnly: Bool
     /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
+    /// The published type, where the policy is one.
+    public let validationType: ValidationType?
     /// The certificates that the pins were made from, where they are known: with `certificatePinOnly`, issuers that the
     /// server need not send.
     private let certificates: [X509Certificate]
+    /// The anchors of a debug build that asked for them. They count where nothing else does, without a pin, as those of
+    /// Android's debug-overrides do.
+    private let debugAnchors: TrustAnchors?
     private let log: PolicyLog
 
-    /// Makes a policy for servers from pins.
+    /// Makes a policy that follows a source.
+    ///
+    /// Where host checking is off, or pins alone decide, a requirement of the source that would then prove nothing
+    /// (pins that are only reported on, standard validation after their end) rejects with `invalidConfiguration`.
     /// - Parameters:
-    ///   - host: the host, or the pattern of hosts, that it applies to.
-    ///   - pins: the pins, their expiry, and whether they are enforced.
+    ///   - scope: what it applies to, such as `.hosts(pattern)`.
+    ///   - source: what knows the pins.
+    ///   - pinning: which pins count; nil for those of keys and of certificates.
     ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
-    ///   - clock: the clock of the published calls that have no time parameter.
-    /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
     public init(
-        host: HostPattern, pins: PinSet, validatesHostName: Bool = true, certificatePinOnly: Bool = false,
-        clock: any WallClock = SystemWallClock()
-    ) throws(PolicyConfigurationError) {
-        try self.init(
-            scope: .hosts(host), pins: pins, certificates: [], validatesHostName: validatesHostName,
-            certificatePinOnly: certificatePinOnly, clock: clock)
+        scope: PolicyScope, source: any PinSource, pinning: Pin.Subject? = nil, validatesHostName: Bool = true,
+        certificatePinOnly: Bool = false
+    ) {
+        self.init(
+            scope: scope, source: source, pinning: pinning, validatesHostName: validatesHostName,
+            certificatePinOnly: certificatePinOnly, type: source.validationType)
     }
 
-    /// Makes a policy for servers from certificates.
-    /// - Parameters:
-    ///   - host: the host, or the pattern of hosts, that it applies to.
-    ///   - subject: whether their keys are pinned, which survive a renewal, or the certificates themselves.
-    ///   - certificates: a bundle, a folder, files or data; all of them are pinned.
-    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
-    ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
-    ///   - clock: the clock of the published calls that have no time parameter.
-    /// - Throws: ``PolicyConfigurationError`` naming the file that cannot be read, when there is no certificate, and
-    ///   for settings under which nothing would have to be proved.
-    public init(
-        host: HostPattern, pinning subject: Pin.Subject, of certificates: CertificateSource,
-        validatesHostName: Bool = true, certificatePinOnly: Bool = false, clock: any WallClock = SystemWallClock()
-    ) throws(PolicyConfigurationError) {
-        let read: [X509Certificate]
-        do throws(CertificateFileError) {
-            read = try certificates.read()
-        } catch {
-            throw PolicyConfigurationError(error, hostName: host.description)
-        }
-        try self.init(
-            scope: .hosts(host), pinning: subject, of: read, from: certificates.description,
-            validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly, clock: clock)
-    }
-
-    /// Makes a policy for the clients of a mutual TLS server: a pin of a client's own certificate, or of the issuer of
-    /// clients.
-    /// - Parameters:
-    ///   - name: what decisions and logs call the policy; it is not a host.
-    ///   - pins: the pins, their expiry, and whether they are enforced.
-    ///   - certificatePinOnly: whether pins alone decide about trust and expiry.
-    ///   - clock: the clock of the published calls that have no time parameter.
-    /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
-    public init(
-        clients name: String, pins: PinSet, certificatePinOnly: Bool = false, clock: any WallClock = SystemWallClock()
-    ) throws(PolicyConfigurationError) {
-        try self.init(
-            scope: .clients(name), pins: pins, certificates: [], validatesHostName: true,
-            certificatePinOnly: certificatePinOnly, clock: clock)
-    }
-
-    init(
-        scope: PolicyScope, pinning subject: Pin.Subject, of certificates: [X509Certificate], from source: String,
-        validatesHostName: Bool, certificatePinOnly: Bool, clock: any WallClock, log: PolicyLog = .shared
-    ) throws(PolicyConfigurationError) {
-        let pins: PinSet
-        do throws(PinError) {
-            pins = try PinSet(subject, of: certificates)
-        } catch {
-            throw .noPins(hostName: scope.name, found: "no certificate in \(source)")
-        }
-        try self.init(
-            scope: scope, pins: pins, certificates: certificates, validatesHostName: validatesHostName,
-            certificatePinOnly: certificatePinOnly, clock: clock, log: log)
-    }
-
-    init(
-        scope: PolicyScope, pins: PinSet, certificates: [X509Certificate], validatesHostName: Bool,
-        certificatePinOnly: Bool, clock: any WallClock, log: PolicyLog = .shared
-    ) throws(PolicyConfigurationError) {
+    package init(
+        scope: PolicyScope, source: any PinSource, pinning: Pin.Subject? = nil, validatesHostName: Bool = true,
+        certificatePinOnly: Bool = false, type: ValidationType?, certificates: [X509Certificate] = [],
+        debugAnchors: TrustAnchors? = nil, clock: (any WallClock)? = nil, log: PolicyLog = .shared
+    ) {
         self.scope = scope
-        self.pins = pins
-        self.certificates = certificates
+        self.source = source
+        self.pinning = pinning
         self.validatesHostName = validatesHostName
         self.certificatePinOnly = certificatePinOnly
-        self.clock = clock
+        validationType = type
+        self.certificates = certificates
+        self.debugAnchors = debugAnchors
+        self.clock = clock ?? source.clock
         self.log = log
-        try checkConfiguration()
     }
 
     /// The host or pattern in canonical form (A-labels, lower case), or the name of a policy for clients.
     public var hostName: String { scope.name }
-
-    /// ``ValidationType/pinCertificate`` or ``ValidationType/pinPublicKey``; nil when the set has pins of both kinds.
-    public var validationType: ValidationType? {
-        switch (pins.hasCertificatePins, pins.hasPublicKeyPins) {
-        case (true, false): .pinCertificate
-        case (false, true): .pinPublicKey
-        default: nil
-        }
-    }
 
     /// As for standard validation; with ``certificatePinOnly`` the leaf, whose own pin is enough.
     public var evidence: PolicyEvidence {
@@ -143,15 +96,28 @@ public struct PinnedPolicy: TrustPolicy {
         return validatesHostName ? .pathForHost : .path
     }
 
-    /// Report-only pins are not allowed in any-of: they keep nobody out.
+    /// That of the source.
+    public var revision: UInt64 { source.revision }
+    /// Whether the source waits for something, such as a first document.
+    public var needsPreparation: Bool { source.needsPreparation }
+    /// Waits for what the source needs; see ``PinSource/prepare()``.
+    public func prepare() async throws { try await source.prepare() }
+
+    /// Not allowed in any-of where the source may let a server in without a pin: that would decide for all others.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
-        rule == .any && pins.enforcement == .reportOnly ? "pins that are only reported on" : nil
+        rule == .any && source.mayAdmitWithoutPins ? "pins that may let a server in that has none of them" : nil
     }
 
-    /// Evaluates a trust for a time; see ``TrustPolicy/evaluate(_:at:)``.
+    /// Hands a decision that stands to the source.
+    public func tell(_ decision: TrustDecision) {
+        guard let host = decision.host, case .hosts(let pattern) = scope, pattern.matches(host) else { return }
+        source.receive(decision)
+    }
+
+    /// Evaluates a trust for a time, or for the source's trusted time if that is later; see
+    /// ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, validationType, trust, time)
-        draft.pins = pins.all
         let purpose: ValidationPurpose
         do throws(TrustFailure) {
             purpose = try scope.purpose(of: trust)
@@ -159,17 +125,83 @@ public struct PinnedPolicy: TrustPolicy {
             return draft.rejected(error)
         }
         draft.host = purpose.host
-        if pins.state(at: time) == .expired { return expired(purpose, &draft) }
-        let validation = PinValidation(
-            pins: pins, certificates: certificates, validatesHostName: validatesHostName,
-            certificatePinOnly: certificatePinOnly)
-        return validation.decide(purpose, &draft)
+        let answer = source.answer(
+            to: PinQuestion(about: trust, of: purpose.host, at: time, subject: pinning))
+        draft.time = answer.time
+        if let age = answer.age { draft.findings.append(.pastTheirTime(age)) }
+        for notice in answer.notices { draft.note(notice) }
+        switch answer.content {
+        case .none(let absence, let failure):
+            draft.findings.append(.noPins(absence))
+            return draft.rejected(failure)
+        case .exempt(let notice):
+            draft.findings.append(.exempt)
+            draft.note(notice)
+            return draft.standardDecision(for: purpose.checkingHost(validatesHostName))
+        case .required(let pins):
+            let decision = judged(pins, purpose, &draft)
+            guard !decision.isTrusted, let debugAnchors, let host = purpose.host else { return decision }
+            return debugDecision(by: debugAnchors, host, &draft) ?? decision
+        }
+    }
+}
+
+extension PinnedPolicy {
+    private func judged(
+        _ pins: PinSet, _ purpose: ValidationPurpose, _ draft: inout DecisionDraft
+    ) -> TrustDecision {
+        draft.pins = pins.pins(at: draft.time)
+        if let error = conflict(with: pins) { return draft.rejected(error.failure) }
+        guard pins.state(at: draft.time) == .active else { return expired(pins, purpose, &draft) }
+        let leafOnly = purpose.host != nil && !validatesHostName
+        if certificatePinOnly {
+            return PinOnlyValidation(
+                pins: pins, certificates: certificates, purpose: purpose, leafOnly: leafOnly
+            ).decide(&draft)
+        }
+        let time = draft.time
+        var accepted: (path: ValidatedPath, match: PinMatch)?
+        let outcome = draft.validate(for: purpose.checkingHost(validatesHostName)) { path in
+            guard let match = pins.match(in: path, at: time, leafOnly: leafOnly) else { return false }
+            accepted = (path, match)
+            return true
+        }
+        // Only the path that was shown to match counts, however a validator uses the closure.
+        if let path = outcome.path, let accepted, accepted.path == path {
+            // Pins that are only reported on keep nobody out, so nothing rests on them.
+            if pins.enforcement == .enforce { draft.restsOnWhat(endsAt: accepted.match.holdsUntil) }
+            noteTrial(of: pins, in: path, &draft)
+            return draft.trusted(path: path, matching: accepted.match.pins)
+        }
+        let paths = [outcome.path].compactMap(\.self) + outcome.otherPaths
+        guard let first = paths.first else { return draft.rejected(outcome.failure ?? DecisionDraft.unexplained) }
+        var failure = outcome.failure ?? pins.mismatch(in: paths, at: time, leafOnly: leafOnly)
+        failure.paths = paths
+        failure.unusable = outcome.unusable
+        if failure.code == .pinMismatch { draft.findings.append(.mismatch(pins.enforcement)) }
+        guard pins.enforcement == .reportOnly else { return draft.rejected(failure) }
+        draft.note(failure)
+        noteTrial(of: pins, in: first, &draft)
+        return draft.trusted(path: first)
     }
 
-    private func expired(_ purpose: ValidationPurpose, _ draft: inout DecisionDraft) -> TrustDecision {
+    private func noteTrial(of pins: PinSet, in path: ValidatedPath, _ draft: inout DecisionDraft) {
+        guard pins.trial(in: path, at: draft.time) == false else { return }
+        var notice = TrustFailure(
+            .candidatePinMismatch, expected: "a pin on trial in the path", found: "a path without one")
+        let time = draft.time
+        notice.pins = pins.pins(of: { $0.isOnTrial && $0.counts(at: time) })
+        draft.findings.append(.candidateMismatch)
+        draft.note(notice)
+    }
+
+    private func expired(
+        _ pins: PinSet, _ purpose: ValidationPurpose, _ draft: inout DecisionDraft
+    ) -> TrustDecision {
         let failure = TrustFailure(
             .pinsExpired, expected: "pins that still hold",
             found: pins.expires.map { "pins that expired at \($0.formatted(.iso8601))" } ?? "expired pins")
+        draft.findings.append(.noPins(.expired))
         guard pins.afterExpiry == .standardValidation || pins.enforcement == .reportOnly else {
             log.pinsExpired(for: hostName, outcome: "connections are rejected")
             return draft.rejected(failure)
@@ -178,71 +210,51 @@ public struct PinnedPolicy: TrustPolicy {
         draft.note(failure)
         return draft.standardDecision(for: purpose.checkingHost(validatesHostName))
     }
-}
 
-extension PinnedPolicy {
-    private func checkConfiguration() throws(PolicyConfigurationError) {
+    /// nil where the debug anchors do not trust the chain either.
+    private func debugDecision(
+        by anchors: TrustAnchors, _ host: DialledHost, _ draft: inout DecisionDraft
+    ) -> TrustDecision? {
+        // Made for this build alone, so that there is no list of what they revoked.
+        let own = draft.trust.validator.pathValidator
+        let validator = PathValidator(
+            anchors: anchors, profile: own?.profile ?? .standard, limits: own?.limits ?? ValidationLimits())
+        let outcome = validator.validate(
+            draft.trust.chain, for: .server(identity: host), at: draft.time, spent: draft.spent
+        ) { _ in true }
+        draft.charge(outcome.effort)
+        guard let path = outcome.path, let anchor = path.anchor else { return nil }
+        let name = anchor.subject.description
+        log.debugAnchorUsed(for: host.name, anchor: name)
+        draft.note(
+            TrustFailure(
+                .debugAnchorUsed, expected: "the pins of a release build", found: "the debug anchor \(name.quoted)"))
+        return draft.trusted(path: path)
+    }
+
+    /// Why a requirement would prove nothing under the settings of the policy; nil where it does.
+    func conflict(with pins: PinSet) -> PolicyConfigurationError? {
         if pins.enforcement == .reportOnly, certificatePinOnly {
-            throw error(
+            return error(
                 .reportOnlyWithPinsOnly, expected: "enforced pins where pins alone decide",
-                found: "pins in report-only",
-                remedy: "Enforce the pins, or leave standard validation on.")
+                found: "pins in report-only", remedy: "Enforce the pins, or leave standard validation on.")
         }
-        guard case .hosts = scope, !validatesHostName else { return }
+        guard case .hosts = scope, !validatesHostName else { return nil }
         if pins.enforcement == .reportOnly {
-            throw error(
+            return error(
                 .reportOnlyWithoutHostCheck, expected: "host checking where pins are only reported on",
                 found: "host checking off", remedy: "Check the host, or enforce the pins.")
         }
-        if pins.expires != nil, pins.afterExpiry == .standardValidation {
-            throw error(
-                .standardValidationWithoutHostCheck,
-                expected: "host checking where standard validation follows the expiry of the pins",
-                found: "host checking off", remedy: "Check the host, or let the expired set reject.")
-        }
-        let issuers = certificates.filter(\.isIssuerOnly)
-        // Pins that no known certificate stands for may be a server's: whether they are shows when one matches.
-        let known = Set(issuers.flatMap { [$0.publicKeyPin, $0.certificatePin] })
-        if pins.all.allSatisfy(known.contains) {
-            throw error(
-                .issuerPinWithoutHostCheck,
-                expected: "the server's own certificate or key where the host is not checked",
-                found: "issuers only: \(issuers.map(\.subject.description).joined(separator: "; "))",
-                remedy: "Check the host, or pin the server's own certificate.")
-        }
-        if !issuers.isEmpty {
-            log.issuerPinsDoNotCount(for: hostName, certificates: issuers.map(\.subject.description))
-        }
+        guard pins.expires != nil, pins.afterExpiry == .standardValidation else { return nil }
+        return error(
+            .standardValidationWithoutHostCheck,
+            expected: "host checking where standard validation follows the expiry of the pins",
+            found: "host checking off", remedy: "Check the host, or let the expired set reject.")
     }
 
-    private func error(
+    func error(
         _ code: PolicyConfigurationError.Code, expected: String, found: String, remedy: String
     ) -> PolicyConfigurationError {
         PolicyConfigurationError(code, hostName: hostName, expected: expected, found: found, remedy: remedy)
-    }
-}
-
-extension X509Certificate {
-    /// A CA's certificate that is no server's own, as far as it shows. A self-signed one may be both: common tools make a
-    /// CA's certificate where a server's was asked for.
-    package var isIssuerOnly: Bool {
-        guard (try? basicConstraints)?.isCertificateAuthority == true else { return false }
-        if let usage = try? keyUsage, usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) {
-            return true
-        }
-        return !isSelfIssued && value(of: .subjectAltName) == nil
-    }
-}
-
-extension PinSet {
-    /// Pins the keys of certificates, or the certificates themselves; equal pins are kept once.
-    /// - Parameters:
-    ///   - subject: what of them is pinned.
-    ///   - certificates: at least one.
-    /// - Throws: ``PinError`` `noPins` when there is none.
-    public init(_ subject: Pin.Subject, of certificates: [X509Certificate]) throws(PinError) {
-        var seen: Set<Pin> = []
-        let pins = certificates.map { subject == .publicKey ? $0.publicKeyPin : $0.certificatePin }
-        try self.init(pins: pins.filter { seen.insert($0).inserted })
     }
 }

@@ -156,7 +156,9 @@ public final class TrustManager: Sendable {
     ///   - time: the time for which to decide; nil for the manager's clock.
     /// - Returns: the decision, which every observer is told too.
     public func evaluate(_ trust: ServerTrust, at time: Date? = nil) -> TrustDecision {
-        observers.tell(judgment(of: trust, at: time ?? clock.now))
+        let decision = judgment(of: trust, at: time ?? clock.now)
+        tell(decision)
+        return decision
     }
 
     /// Judges without telling the observers, for adapters that tell them once the handshake has proved the key.
@@ -171,8 +173,13 @@ public final class TrustManager: Sendable {
         return DecisionDraft("", nil, trust, time).rejected(failure)
     }
 
-    /// Tells the observers of a judgment.
-    package func tell(_ decision: TrustDecision) { _ = observers.tell(decision) }
+    /// Tells the policy that made a judgment, unless another has taken its place, and the observers.
+    package func tell(_ decision: TrustDecision) {
+        if let host = decision.host, let registration = decision.registration {
+            table.withLock { $0.policy(for: host, registeredAs: registration) }?.unwrapped.tell(decision)
+        }
+        for observer in observers.all { observer(decision) }
+    }
 
     // MARK: Watching
 

@@ -34,7 +34,7 @@ public import struct Foundation.Date
 ///     }
 /// }
 /// ```
-/// A policy performs no I/O of its own in `evaluate` and holds no lock while it works. Every requirement may be called
+/// `evaluate` is pure: it performs no I/O, starts none, and holds no lock while it works. Every requirement may be called
 /// from any thread, and Holdfast holds no lock of its own during the call.
 public protocol TrustPolicy: Sendable {
     /// The host name or pattern as configured; a ``TrustManager`` finds the policy by it.
@@ -79,13 +79,15 @@ public protocol TrustPolicy: Sendable {
     func objection(asMemberOf rule: CompositePolicy.Rule) -> String?
 
     /// The policy that decides, where this one only passes its decisions on and reports them; by default the policy
-    /// itself.
-    ///
-    /// A ``TrustManager`` and a composite keep this one. An adapter asks it, and calls ``tell(_:)`` once a decision
-    /// stands.
+    /// itself. A ``TrustManager`` and a composite keep this one.
     var unwrapped: any TrustPolicy { get }
 
-    /// Reports a decision of ``unwrapped`` that stands; by default to the stores that it rests on.
+    /// Takes a decision of this policy that stands, and hands it to what it rests on, such as a source of pins, which
+    /// may then look for newer ones. By default nothing is done.
+    ///
+    /// Evaluating changes nothing, so whoever hands a decision out calls this: a ``TrustManager``, an adapter after the
+    /// handshake has proved the peer's key, the published calls. Code that calls ``evaluate(_:at:)`` itself calls it
+    /// as well.
     func tell(_ decision: TrustDecision)
 
     /// Evaluates a trust for a time.
@@ -125,14 +127,21 @@ extension TrustPolicy {
     /// The policy itself.
     public var unwrapped: any TrustPolicy { self }
 
-    /// Tells the stores that the decision rests on.
-    public func tell(_ decision: TrustDecision) { decision.announced() }
+    /// Nothing is done about it.
+    public func tell(_ decision: TrustDecision) {}
 
     /// Rejects with `noTrust`.
     public func decisionWithoutTrust(at time: Date) -> TrustDecision {
         TrustDecision(
             .rejected(TrustFailure(.noTrust, expected: "the server's trust", found: "none")),
             policyName: hostName, host: nil, time: time, chain: nil)
+    }
+
+    /// Evaluates a trust and hands the decision out, telling what it rests on.
+    package func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
+        let decision = unwrapped.evaluate(trust, at: time)
+        tell(decision)
+        return decision
     }
 
     /// The policy, when it waits for something; nil when it can be asked right away.

@@ -60,8 +60,12 @@ public struct TrustDecision: Sendable {
     /// Adapters that see the end of the handshake set it to true, and report a decision to trust only then.
     public package(set) var hasProofOfPossession = false
 
-    /// What is to be told once the decision stands: by an adapter after the handshake, where none is by whoever asked.
-    package var announcements: [@Sendable () -> Void] = []
+    /// What sources of pins may act on once the decision stands; see ``TrustPolicy/tell(_:)``.
+    public package(set) var findings: [PinFinding] = []
+    /// The decisions of a composite's members that were asked, in their order; empty for any other policy.
+    public package(set) var members: [TrustDecision] = []
+    /// The policy of a manager that made the decision; see ``HostLookup``.
+    package var registration: UInt64?
 
     /// Puts a decision together; for implementations of ``TrustPolicy``.
     ///
@@ -100,17 +104,7 @@ public struct TrustDecision: Sendable {
     package var provedByHandshake: TrustDecision {
         var decision = self
         decision.hasProofOfPossession = true
-        return decision
-    }
-
-    /// Tells what is to be told of a decision that stands.
-    /// - Returns: the decision, of which nothing is to be told any more.
-    @discardableResult
-    package func announced() -> TrustDecision {
-        guard !announcements.isEmpty else { return self }
-        for announce in announcements { announce() }
-        var decision = self
-        decision.announcements = []
+        decision.members = members.map(\.provedByHandshake)
         return decision
     }
 

@@ -36,7 +36,7 @@ public struct ValidatedPath: Sendable, Hashable {
 
 extension X509Certificate {
     /// The first instant after the last second of its validity.
-    var validityEnd: Date { Date(end: layout.notAfter) }
+    var validityEnd: Date { min(Date(wholeSeconds: layout.end), .distantFuture) }
 
     /// When the first of the certificates ends that are not over at a time.
     static func earliestEnd(of certificates: [X509Certificate], after time: Date) -> Date {

@@ -33,7 +33,7 @@ public struct ValidationOutcome: Sendable {
     /// not cut short.
     public let failure: TrustFailure?
     /// The work that the search took.
-    public let effort: ValidationEffort
+    public internal(set) var effort: ValidationEffort
     /// Presented certificates that could not be used, and why; they do not end a search that succeeds without them.
     public let unusable: [UnusableCertificate]
     /// Requirements that were skipped, such as timestamps while the log list is too old.
@@ -71,6 +71,27 @@ public struct ValidationEffort: Sendable, Hashable {
 
     /// No work at all.
     public init() {}
+
+    static func + (left: ValidationEffort, right: ValidationEffort) -> ValidationEffort {
+        var sum = left
+        sum += right
+        return sum
+    }
+
+    static func - (left: ValidationEffort, right: ValidationEffort) -> ValidationEffort {
+        var rest = left
+        rest -= right
+        return rest
+    }
+
+    /// Leaves what an earlier part of the work cost out of the whole.
+    static func -= (left: inout ValidationEffort, right: ValidationEffort) {
+        left.signatures -= right.signatures
+        left.signatureWork -= right.signatureWork
+        left.work -= right.work
+        left.steps -= right.steps
+        left.nameConstraintComparisons -= right.nameConstraintComparisons
+    }
 
     static func += (left: inout ValidationEffort, right: ValidationEffort) {
         left.signatures += right.signatures

@@ -35,9 +35,34 @@ public protocol ChainValidator: Sendable {
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date,
         accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome
+
+    /// Looks for a valid path as ``validate(_:for:at:accepting:)`` does, on what is left of the decision's budget.
+    ///
+    /// A decision may need several validations, for example for the members of a ``CompositePolicy``; together they
+    /// may cost no more than one. A validator that wraps another one passes `spent` on. By default it is ignored, and
+    /// a decision that has used up its budget is rejected before its validator is asked again.
+    /// - Parameters:
+    ///   - chain: what was presented, leaf first.
+    ///   - purpose: what the path must be good for.
+    ///   - time: the time at which every certificate of the path must be valid, to the second.
+    ///   - spent: what earlier validations of the same decision cost.
+    ///   - accepting: whether a valid path holds what the caller wants, for example a pin.
+    /// - Returns: the outcome, with the cost of this validation alone.
+    func validate(
+        _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, spent: ValidationEffort,
+        accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome
 }
 
 extension ChainValidator {
     /// nil: the validator does not say what it checks.
     public var pathValidator: PathValidator? { nil }
+
+    /// Ignores what was spent.
+    public func validate(
+        _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, spent: ValidationEffort,
+        accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome {
+        validate(chain, for: purpose, at: time, accepting: accepting)
+    }
 }

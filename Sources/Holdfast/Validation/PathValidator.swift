@@ -86,21 +86,32 @@ public struct PathValidator: ChainValidator {
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date,
         accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
+        validate(chain, for: purpose, at: time, spent: ValidationEffort(), accepting: accepting)
+    }
+
+    /// Looks for a valid path on what is left of the decision's budget; see
+    /// ``ChainValidator/validate(_:for:at:spent:accepting:)``.
+    public func validate(
+        _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, spent: ValidationEffort,
+        accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome {
         let seconds = time.wholeSeconds
         // Once: a path that was found under one set is not to be remembered for another.
         let (anchors, revocation) = (anchors, revocation)
         var query = Query(chain: chain, purpose: purpose, time: seconds, anchors: anchors, revocation: revocation)
+        query.spent = spent
         query.transparency = demand(for: purpose)
         let key = cache == nil || sizeViolation(of: chain) != nil ? nil : cacheKey(&query, anchors, revocation)
         if let key, let path = cache?.path(for: key, at: seconds), accepting(path) {
-            var effort = query.spent
+            var effort = query.spent - spent
             effort.usedCachedPath = true
             effort.work += path.certificates.reduce(0) { $0 + $1.hashingWork }
             return ValidationOutcome(
                 path: path, failure: nil, effort: effort, notices: query.notices(about: path))
         }
         var trace: [PathSearch.TracedRule]?
-        let outcome = search(query, trace: &trace, accepting: accepting)
+        var outcome = search(query, trace: &trace, accepting: accepting)
+        outcome.effort -= spent
         if let key, let path = outcome.path {
             // What a list said, and what a log did, holds from when it was asked.
             let isTimeless = !revocation.isChecked && query.transparency == nil

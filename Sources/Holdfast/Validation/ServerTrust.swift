@@ -19,6 +19,8 @@ public struct ServerTrust: Sendable {
     public let purpose: ValidationPurpose
     /// Who builds and validates paths: Holdfast with a set of anchors, or the operating system.
     public let validator: any ChainValidator
+    /// The budget of the decision, where several policies make it together.
+    private var budget: SharedBudget?
 
     /// Puts together what a handshake presented and how to validate it; nothing is read or verified yet.
     public init(chain: PresentedChain, purpose: ValidationPurpose, validator: any ChainValidator) {
@@ -42,13 +44,46 @@ public struct ServerTrust: Sendable {
         }
     }
 
-    /// Has the validator look for a path; see ``ChainValidator/validate(_:for:at:accepting:)``.
+    /// The same trust for the members of a composite, which have one budget together.
+    func sharingBudget() -> ServerTrust {
+        guard budget == nil else { return self }
+        var trust = self
+        trust.budget = SharedBudget()
+        return trust
+    }
+
+    /// What the policies that share the budget have spent of it; nil where one policy decides.
+    var spent: ValidationEffort? { budget?.spent }
+
+    /// Charges what a policy did beside ``validate(for:at:spent:accepting:)``.
+    func charge(_ effort: ValidationEffort) { budget?.charge(effort) }
+
+    /// Has the validator look for a path; see ``ChainValidator/validate(_:for:at:spent:accepting:)``.
+    /// - Parameter own: what the policy that asks has spent by itself.
     func validate(
-        for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
+        for purpose: ValidationPurpose, at time: Date, spent own: ValidationEffort,
+        accepting: (ValidatedPath) -> Bool
+    ) -> ValidationOutcome {
+        guard let budget else { return validate(for: purpose, at: time, after: own, accepting) }
+        return budget.validate(for: purpose, at: time, accepting: accepting) { spent in
+            validate(for: purpose, at: time, after: spent, accepting)
+        }
+    }
+
+    private func validate(
+        for purpose: ValidationPurpose, at time: Date, after spent: ValidationEffort,
+        _ accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         switch presented {
-        case .chain(let chain): validator.validate(chain, for: purpose, at: time, accepting: accepting)
-        case .evaluated(let validator): validator.validate(for: purpose, at: time, accepting: accepting)
+        case .chain(let chain):
+            // A validator that does not count what was spent before is not asked once there is nothing left.
+            let limits = validator.pathValidator?.limits ?? ValidationLimits()
+            guard spent == ValidationEffort() || !limits.areUsedUp(by: spent) else {
+                let failure = PathSearch.budgetExceeded("the limit of one decision")
+                return ValidationOutcome(path: nil, failure: failure.failure(host: purpose.host, chain: chain))
+            }
+            return validator.validate(chain, for: purpose, at: time, spent: spent, accepting: accepting)
+        case .evaluated(let validator): return validator.validate(for: purpose, at: time, accepting: accepting)
         }
     }
 

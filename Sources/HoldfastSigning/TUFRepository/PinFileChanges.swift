@@ -14,7 +14,7 @@ enum PinFileChanges {
         differs("issued", \.issuedAt, time)
         differs("valid until", \.notAfter, time)
         differs("refresh", \.refresh) { refresh in
-            refresh.map { "after \($0.after) s, grace \($0.grace) s" } ?? "none"
+            refresh.map { "after \($0.after) s, jitter \($0.jitter.value), grace \($0.grace) s" } ?? "none"
         }
         let before = Dictionary((old?.hosts ?? []).map { ($0.pattern, $0) }) { first, _ in first }
         for host in new.hosts { lines += words(from: before[host.pattern], to: host) }
@@ -28,7 +28,10 @@ enum PinFileChanges {
     private static func words(from old: PinFile.Host?, to new: PinFile.Host) -> [String] {
         guard old != new else { return [] }
         let name = new.pattern.description
-        guard !new.isRetired else { return ["\(name): retired: clients refuse to connect"] }
+        guard !new.isRetired else {
+            let ports = new.ports.isEmpty ? "" : " to port \(new.ports.map(String.init).joined(separator: ", "))"
+            return ["\(name): retired: clients refuse to connect\(ports)"]
+        }
         var lines: [String] = []
         if old?.isRetired == true { lines.append("\(name): no longer retired") }
         if old == nil { lines.append("\(name): new") }
@@ -55,7 +58,10 @@ enum PinFileChanges {
             lines.append("\(name): ports \(ports.isEmpty ? "any" : ports)")
         }
         if old?.report != new.report {
-            lines.append("\(name): reports to \(new.report.map { $0.url.quotedAddress } ?? "nowhere")")
+            let report = new.report.map {
+                "\($0.url.quoted), \($0.failureFraction.value) of failures and \($0.successFraction.value) of successes"
+            }
+            lines.append("\(name): reports to \(report ?? "nowhere")")
         }
         return lines
     }

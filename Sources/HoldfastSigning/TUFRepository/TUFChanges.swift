@@ -23,68 +23,72 @@ enum TUFChanges {
             )
         }
         if live != nil, lines.count == 1 { lines.append("root: the keys stay as they are") }
-        lines += otherRoles(draft, live)
-        return lines + others(draft, live, except: ["_type", "version", "expires", "keys", "roles", "spec_version"])
-    }
-
-    /// Roles that no client of pins knows, and fields of the known roles other than keys and threshold.
-    private static func otherRoles(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> [String] {
-        func rest(_ file: TUFMetadataFile?) -> [[UInt8]: [UInt8]] {
-            var rest: [[UInt8]: [UInt8]] = [:]
-            for (name, role) in file?.signed["roles"]?.members ?? [] {
-                let isKnown = TUFRole.allCases.contains { name.elementsEqual($0.rawValue.utf8) }
-                let others = role.members.filter { member in
-                    !isKnown || !["keyids", "threshold"].contains { member.key.elementsEqual($0.utf8) }
-                }
-                if !isKnown || !others.isEmpty {
-                    rest[name] = isKnown ? JSONTree(members: others).canonical : role.canonical
-                }
-            }
-            return rest
+        let used = Set(new.roles.values.flatMap(\.keyIDs))
+        for (id, _) in draft.signed["keys"]?.members ?? [] where !used.contains(id) {
+            lines.append("root: also lists the key \(text(id)), which signs nothing")
         }
-        return differing(rest(draft), rest(live)).map {
-            "root: the role \(text($0)) differs in fields that this command does not know"
-        }
+        return lines + rest(draft, live)
     }
 
     static func ofTargets(
-        _ draft: TUFMetadataFile, _ live: TUFMetadataFile?, pins: PinFile, livePins: PinFile?
-    ) -> [String] {
+        _ draft: TUFMetadataFile, _ live: TUFMetadataFile?, pins: Data, livePins: PinFile?
+    ) throws(TUFRepositoryError) -> [String] {
         var lines = [heading(draft, live)]
-        for name in names(draft) where !name.elementsEqual(TUFContents.target.utf8) {
+        for (name, _) in draft.signed["targets"]?.members ?? []
+        where !name.elementsEqual(TUFContents.target.utf8) {
             lines.append("targets: also lists \(text(name)), which no client of pins asks for")
         }
-        lines += others(draft, live, except: ["_type", "version", "expires", "targets", "spec_version"])
-        return lines + PinFileChanges.words(from: livePins, to: pins)
+        lines += rest(draft, live)
+        lines += PinFileChanges.words(from: livePins, to: try TUFRepositoryState.pinFile(pins))
+        do throws(DocumentError) {
+            lines += try PinFile.unknownFields(in: pins).map {
+                "pins: \($0.path) is \(String(decoding: $0.value, as: UTF8.self)), which clients of this version ignore"
+            }
+        } catch {
+            throw TUFRepositoryError(.invalidPins, expected: error.expected, found: error.found, remedy: error.remedy)
+        }
+        return lines
+    }
+
+    /// Everything that no other line says, value by value: fields that this version does not know, and those with which
+    /// a draft could be other than one that it made.
+    ///
+    /// Keys and roles are named where they differ; all else is named always.
+    private static func rest(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> [String] {
+        let (new, old) = (leaves(draft), live.map(leaves) ?? [])
+        let before = Dictionary(old.map { ($0.path, $0.text) }) { first, _ in first }
+        let role = draft.role.rawValue
+        var lines = new.compactMap { leaf -> String? in
+            guard let earlier = before[leaf.path] else { return "\(role): \(leaf.path) is \(leaf.text)" }
+            guard earlier.hasSameOctets(as: leaf.text) else {
+                return "\(role): \(leaf.path) is \(leaf.text), before \(earlier)"
+            }
+            let isDiffed = draft.role == .root && ["keys.", "roles."].contains { leaf.path.utf8.starts(with: $0.utf8) }
+            return isDiffed ? nil : "\(role): \(leaf.path) is \(leaf.text), as before"
+        }
+        let kept = Set(new.map(\.path))
+        lines += old.filter { !kept.contains($0.path) }.map { "\(role): \($0.path) is gone, before \($0.text)" }
+        return lines
+    }
+
+    private static func leaves(_ file: TUFMetadataFile) -> [JSONTree.Leaf] {
+        file.signed.leaves { names in
+            func isNamed(_ index: Int, _ name: String) -> Bool { names[index].elementsEqual(name.utf8) }
+            switch names.count {
+            case 1: return ["_type", "version", "expires"].contains { isNamed(0, $0) }
+            case 3:
+                return file.role == .root && isNamed(0, "roles")
+                    && TUFRole.allCases.contains { isNamed(1, $0.rawValue) }
+                    && ["keyids", "threshold"].contains { isNamed(2, $0) }
+            default: return false
+            }
+        }
     }
 
     private static func heading(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> String {
         let before = live.map { " after version \($0.version)" } ?? ", the first"
         return "\(draft.role.rawValue): version \(draft.version)\(before), until \(draft.expires.formatted(.iso8601))"
     }
-
-    /// Fields that this version does not know, or that never differ in a repository that it made.
-    private static func others(
-        _ draft: TUFMetadataFile, _ live: TUFMetadataFile?, except known: Set<String>
-    ) -> [String] {
-        let names = Set(known.map { Array($0.utf8) })
-        func rest(_ file: TUFMetadataFile?) -> [[UInt8]: [UInt8]] {
-            var rest: [[UInt8]: [UInt8]] = [:]
-            for (key, value) in file?.signed.members ?? [] where !names.contains(key) { rest[key] = value.canonical }
-            // The first root always has this field.
-            if live == nil { rest[Array("consistent_snapshot".utf8)] = nil }
-            return rest
-        }
-        return differing(rest(draft), rest(live))
-            .map { "\(draft.role.rawValue): the field \(text($0)) differs, which this command does not know" }
-    }
-
-    /// The names of the values that differ, sorted.
-    private static func differing(_ new: [[UInt8]: [UInt8]], _ old: [[UInt8]: [UInt8]]) -> [[UInt8]] {
-        Set(new.keys).union(old.keys).filter { new[$0] != old[$0] }.sorted { $0.lexicographicallyPrecedes($1) }
-    }
-
-    private static func names(_ file: TUFMetadataFile) -> [[UInt8]] { file.signed["targets"]?.members.map(\.key) ?? [] }
 
     private static func text(_ octets: [UInt8]) -> String {
         octets.count == 64 && HexText.octets(of: octets) != nil
@@ -94,15 +98,15 @@ enum TUFChanges {
 
 extension TUFRepositoryState {
     /// What the drafts change in the published repository, one change per line, for the keyholder who is about to sign.
+    /// Nothing that the signatures cover is left out: what no line puts in words is listed value by value.
     /// - Throws: ``TUFRepositoryError`` as ``progress()`` does: a draft that nobody should sign is not shown.
     public func changes() throws(TUFRepositoryError) -> [String] {
         try checkDrafts()
         var lines: [String] = []
         if let draftRoot { lines += TUFChanges.ofRoot(draftRoot, live?.root) }
         if let draftTargets, let draftPins {
-            lines += TUFChanges.ofTargets(
-                draftTargets, live?.targets, pins: try Self.pinFile(draftPins),
-                livePins: live.flatMap { try? PinFile(json: $0.pins) })
+            lines += try TUFChanges.ofTargets(
+                draftTargets, live?.targets, pins: draftPins, livePins: live.flatMap { try? PinFile(json: $0.pins) })
         }
         return lines
     }

@@ -71,13 +71,11 @@ public struct TUFPublication: Sendable {
                 .tooShort, of: "timestamp", expected: "at least 7 days",
                 found: "\(Int(lifetimes.timestamp.inSeconds)) s")
         }
-        if includesDrafts, let pins = state.draftPins {
-            let file = try TUFRepositoryState.pinFile(pins)
-            // Published pins that get the signatures of new keys cannot be corrected.
-            if pins != state.live?.pins { try TUFRepositoryState.requireIssued(file, at: time) }
-            if !exceptions.contains(.expiry) {
-                try requireEnd(of: file, after: time.addingTimeInterval(lifetimes.timestamp.inSeconds))
-            }
+        // Before the signatures are counted: what is wrong does not become right when people sign it.
+        if includesDrafts, !state.hasNoDraft,
+            let refusal = state.refusals(at: time, lifetimes: lifetimes, allowing: exceptions).first
+        {
+            throw refusal
         }
         var publication = try TUFPublication(
             state, in: folder, onlineKeys: onlineKeys, lifetimes: lifetimes, includesDrafts: includesDrafts,
@@ -148,7 +146,7 @@ public struct TUFPublication: Sendable {
     /// Checks again that the pins last long enough. The machine on which they were prepared has its own clock, and
     /// collecting signatures may take weeks. Clients that get these pins may find nothing newer for as long as the
     /// timestamp lasts.
-    private static func requireEnd(of pins: PinFile, after least: Date) throws(TUFRepositoryError) {
+    static func requireEnd(of pins: PinFile, after least: Date) throws(TUFRepositoryError) {
         let end = pins.end
         guard let end, end > least else {
             throw TUFRepositoryError(

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import Holdfast
 import HoldfastTUF
 
@@ -38,5 +38,46 @@ extension TUFRepositoryState {
 
     private static func invalid(_ error: some HoldfastError) -> TUFRepositoryError {
         TUFRepositoryError(.invalidPins, expected: error.expected, found: error.found, remedy: error.remedy)
+    }
+
+    /// What publishing the drafts would refuse, whatever signatures they get, so that people know before they sign.
+    /// - Parameters:
+    ///   - time: when they are published.
+    ///   - lifetimes: how long the timestamp lasts that is published with them.
+    ///   - exceptions: the rules that the publication may break.
+    public func refusals(
+        at time: Date, lifetimes: Lifetimes = Lifetimes(), allowing exceptions: Set<TUFPublication.Exception> = []
+    ) -> [TUFRepositoryError] {
+        var refusals: [TUFRepositoryError] = []
+        func collect(_ check: () throws(TUFRepositoryError) -> Void) {
+            do throws(TUFRepositoryError) {
+                try check()
+            } catch {
+                refusals.append(error)
+            }
+        }
+        collect { () throws(TUFRepositoryError) in try checkDrafts() }
+        if let draftPins, let file = try? Self.pinFile(draftPins) {
+            // Published pins that get the signatures of new keys cannot be corrected.
+            if draftPins != live?.pins {
+                collect { () throws(TUFRepositoryError) in try Self.requireIssued(file, at: time) }
+            }
+            if !exceptions.contains(.expiry) {
+                let end = time.addingTimeInterval(lifetimes.timestamp.inSeconds)
+                collect { () throws(TUFRepositoryError) in try TUFPublication.requireEnd(of: file, after: end) }
+            }
+        }
+        for file in [draftRoot ?? live?.root, draftTargets ?? live?.targets].compactMap(\.self)
+        where file.expires <= time {
+            refusals.append(
+                TUFRepositoryError(
+                    .refusedByClients, of: file.role.rawValue, expected: "metadata that has not expired",
+                    found:
+                        "\(file.role.rawValue) \(file.version), which expired at \(file.expires.formatted(.iso8601))",
+                    remedy: file.role == .root
+                        ? "Prepare a root that lasts longer (repository rotate --role root)."
+                        : "Prepare the pins again."))
+        }
+        return refusals
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Holdfast
 import HoldfastTUF
@@ -148,6 +149,7 @@ extension TUFRepositoryState {
         if let draftRoot {
             try check(draftRoot, of: .root, after: live?.root)
             try TUFRootContents(draftRoot).check(after: live?.root)
+            try checkLayout(of: draftRoot)
         }
         guard let draftTargets else { return }
         try check(draftTargets, of: .targets, after: live?.targets)
@@ -157,7 +159,42 @@ extension TUFRepositoryState {
                 .damaged, of: "targets", expected: "the pin file that the next targets list", found: "another, or none",
                 remedy: "Prepare the pins again.")
         }
+        try Self.check(draftTargets, lists: draftPins)
         _ = try Self.pinFile(draftPins)
+    }
+
+    /// Clients look for files with their versions in their names only if the root says so, and no others are published.
+    private func checkLayout(of root: TUFMetadataFile) throws(TUFRepositoryError) {
+        if root.signed["consistent_snapshot"] != .boolean(true) {
+            throw TUFRepositoryError(
+                .refusedByClients, of: "root", expected: "consistent_snapshot true", found: "false, or none",
+                remedy: "Do not sign it: prepare the change again.")
+        }
+        try Self.checkSize(root, atMost: TUFRehearsalClient.settings.rootBytes)
+    }
+
+    private static func check(_ targets: TUFMetadataFile, lists pins: Data) throws(TUFRepositoryError) {
+        let listed = targets.signed["targets"]?["pins.json"]
+        let digests: [(StaticString, String)] = [
+            ("sha256", TUFContents.digest(pins)), ("sha384", HexText.text(of: SHA384.hash(data: pins))),
+            ("sha512", HexText.text(of: SHA512.hash(data: pins))),
+        ]
+        let isSame = digests.allSatisfy { name, digest in
+            listed?["hashes"]?[name].map { $0 == JSONTree(text: digest) } ?? true
+        }
+        guard isSame, listed?["length"] == .integer(Int64(pins.count)) else {
+            throw TUFRepositoryError(
+                .refusedByClients, of: "targets", expected: "the length and the hashes of the pin file",
+                found: "others",
+                remedy: "Do not sign it: prepare the pins again.")
+        }
+        try checkSize(targets, atMost: TUFRehearsalClient.settings.targetsBytes)
+    }
+
+    private static func checkSize(_ file: TUFMetadataFile, atMost limit: Int) throws(TUFRepositoryError) {
+        guard file.data.count > limit else { return }
+        throw TUFRepositoryError(
+            .refusedByClients, of: file.role.rawValue, expected: "at most \(limit) bytes", found: "\(file.data.count)")
     }
 
     private func check(

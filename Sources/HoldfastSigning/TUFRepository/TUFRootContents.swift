@@ -70,6 +70,12 @@ struct TUFRootContents {
                     .invalidRoles, of: role.rawValue, expected: "a threshold of 1 to \(entry.keyIDs.count)",
                     found: "\(entry.threshold)")
             }
+            let usable = publicKeys(of: role).count
+            guard Int64(usable) >= entry.threshold else {
+                throw TUFRepositoryError(
+                    .invalidRoles, of: role.rawValue, expected: "\(entry.threshold) keys with which somebody can sign",
+                    found: "\(usable)")
+            }
             guard Set(entry.keyIDs).count == entry.keyIDs.count else {
                 throw TUFRepositoryError(
                     .invalidRoles, of: role.rawValue, expected: "each key once", found: "one twice")

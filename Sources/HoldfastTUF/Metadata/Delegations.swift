@@ -75,7 +75,7 @@ struct HashBins: Sendable {
     init(_ fields: Fields, keys: [[UInt8]: MetadataKey]) throws(TUFError) {
         let bits = try fields.integer("bit_length", atLeast: 1)
         guard bits <= 32 else { throw fields.wrong("bit_length", "at most 32") }
-        self.bits = Int(bits)
+        self.bits = Int(clamping: bits)
         prefix = Array(try fields.text("name_prefix"))
         self.fields = fields
         self.keys = keys

@@ -21,6 +21,8 @@ package struct MetadataSummary {
     package let roles: [Role]
     /// The names of the targets; empty for the others.
     package let targets: [String]
+    /// Every value of the content but type, version, end and keys: fields that clients ignore as well.
+    package let values: [JSONTree.Leaf]
     /// Whether a threshold of its own keys has signed a root; nil for other roles.
     package let isSignedByItsKeys: Bool?
     /// Whether a threshold of the keys that the trusted root names for the role has signed; for a root, whether its own
@@ -76,6 +78,10 @@ package struct MetadataSummary {
         signatures = Self.sorted(file.signatures.keys)
         self.roles = roles
         self.targets = targets
+        values = file.signed.leaves { names in
+            names.count == 1
+                && ["_type", "version", "expires", "keys"].contains { names[0].elementsEqual($0.utf8) }
+        }
         isSignedByItsKeys = isSigned
         isSignedForRoot = signer.map { Self.isSigned(file, by: $0, meter) && isSigned ?? true }
     }

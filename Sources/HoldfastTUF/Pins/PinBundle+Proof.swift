@@ -22,8 +22,7 @@ extension PinBundle {
             throw StoreError(error)
         }
         return try VerifiedPins(
-            proving: bundle, configuration, at: UpdateStart(clock.now), issuedUpTo: .distantFuture, clock: clock,
-            log: .shared
+            proving: bundle, configuration, at: UpdateStart(clock.now), issuedUpTo: .distantFuture
         ).file
     }
 }

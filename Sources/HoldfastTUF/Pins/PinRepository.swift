@@ -65,11 +65,10 @@ public final class PinRepository: Sendable {
     public let clock: any WallClock
 
     let documents: DocumentStore<PinRepositoryFormat>
+    let log: PolicyLog
     private let observers: Subscribers<@Sendable (Event) -> Void>
     /// The beginning of the grace period that was last logged: each one is logged once.
     private let loggedGrace = Lock<Date?>(nil)
-    /// The revision for which a mismatch in report mode last started an update: each starts one.
-    private let reported = Lock<UInt64?>(nil)
 
     /// Makes a repository if the configuration is valid. It reads and verifies the stored and the shipped state before
     /// it returns. ``load(configuration:clock:logger:)`` does the same off the caller's thread.
@@ -94,12 +93,11 @@ public final class PinRepository: Sendable {
         if let error = configuration.error { throw error }
         self.configuration = configuration
         self.clock = clock
+        self.log = log
         let observers = Subscribers<@Sendable (Event) -> Void>()
         self.observers = observers
         documents = DocumentStore(
-            format: PinRepositoryFormat(
-                configuration: configuration, shipped: try Self.shipped(configuration, clock, log), clock: clock,
-                log: log),
+            format: PinRepositoryFormat(configuration: configuration, shipped: try Self.shipped(configuration)),
             clock: clock, crypto: SwiftCryptoProvider(), dataStore: configuration.secureDataStore,
             provider: configuration.remoteDataProvider, logger: log.storeLogger,
             tell: { event in
@@ -122,7 +120,7 @@ public final class PinRepository: Sendable {
 
     /// Verifies the shipped bundle: it must have been current when the app was built.
     private static func shipped(
-        _ configuration: PinRepositoryConfiguration, _ clock: any WallClock, _ log: PolicyLog
+        _ configuration: PinRepositoryConfiguration
     ) throws(StoreError) -> VerifiedPins? {
         guard let shipped = configuration.shipped, let buildDate = configuration.buildDate else { return nil }
         do throws(StoreError) {
@@ -135,8 +133,7 @@ public final class PinRepository: Sendable {
             }
             return try VerifiedPins(
                 proving: bundle, configuration, at: UpdateStart(buildDate),
-                issuedUpTo: buildDate.addingTimeInterval(TrustedTime.longestLead), grace: shipped.grace, clock: clock,
-                log: log)
+                issuedUpTo: buildDate.addingTimeInterval(TrustedTime.longestLead), grace: shipped.grace)
         } catch {
             throw StoreError(
                 .invalidConfiguration, expected: "a bundle that was current at the build's date: \(error.expected)",
@@ -236,18 +233,5 @@ public final class PinRepository: Sendable {
             guard content.bringsNewPins, let file = content.pins?.file, let issued = file.issuedAt else { return nil }
             return .pinsReplaced(issuedAt: issued, hosts: file.hosts.count)
         }
-    }
-}
-
-extension PinRepository {
-    /// Starts an update after a mismatch in report mode, once per document. Such a mismatch refuses nobody and may go
-    /// on for months, because finding it may be the very purpose of report mode.
-    func updateAfterReport() {
-        let revision = documents.revision
-        let isFirst = reported.withLock { reported in
-            defer { reported = revision }
-            return reported != revision
-        }
-        if isFirst { documents.updateAfterMismatch() }
     }
 }

@@ -6,9 +6,6 @@ struct PinRepositoryFormat: DocumentFormat {
     let configuration: PinRepositoryConfiguration
     /// The pins that the app shipped with, verified.
     let shipped: VerifiedPins?
-    let clock: any WallClock
-    /// Updates run in tasks that do not inherit the task-local log of whoever made the repository.
-    let log: PolicyLog
 
     private var settings: TUFSettings { configuration.metadataSettings }
     /// A state has at most two bundles.
@@ -119,8 +116,7 @@ struct PinRepositoryFormat: DocumentFormat {
 
     private func verified(_ bundle: RepositoryBundle, issuedUpTo latest: Date) throws(StoreError) -> VerifiedPins {
         try VerifiedPins(
-            proving: bundle, configuration, at: .beforeAnyExpiration, issuedUpTo: latest, shipped: shipped,
-            clock: clock, log: log)
+            proving: bundle, configuration, at: .beforeAnyExpiration, issuedUpTo: latest, shipped: shipped)
     }
 
     /// Expired pins do not replace valid ones: with them nobody would get in any more. Their versions are remembered
@@ -154,7 +150,9 @@ struct PinRepositoryFormat: DocumentFormat {
         let (proof, seen) = try RepositoryState.read(record.body, maximumBytes: stateBytes)
         guard let proof else { return RepositoryState(pins: nil, seen: seen ?? RepositoryBundle()) }
         do throws(StoreError) {
-            return RepositoryState(pins: try verified(proof, issuedUpTo: latest), seen: seen ?? proof.metadata)
+            // Whoever takes this over from another process has not seen these pins.
+            return RepositoryState(
+                pins: try verified(proof, issuedUpTo: latest), seen: seen ?? proof.metadata, bringsNewPins: true)
         } catch  where error.underlying is PinFloorError || error.underlying is PinFileError {
             // This build's floor may refuse pins that another build stored. The versions that were seen still prevent a
             // rollback.

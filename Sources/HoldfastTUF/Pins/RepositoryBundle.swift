@@ -92,7 +92,7 @@ package struct RepositoryBundle: Sendable, Equatable {
     /// The root of a version; nil if the bundle does not have it.
     func root(version: Int64) -> Data? {
         let index = version - firstRoot
-        return index >= 0 && index < Int64(roots.count) ? roots[Int(index)] : nil
+        return index >= 0 && index < Int64(roots.count) ? roots[Int(clamping: index)] : nil
     }
 
     /// The bundle as JSON, one file per line. Equal bundles give equal octets.

@@ -13,8 +13,8 @@ struct VerifiedPins: Sendable {
     let graceBegins: Date
     /// The first instant at which the pins are no longer valid, their grace period included.
     let end: Date
-    /// A policy for each host of the pin file; the most specific one decides.
-    let hosts: TrustManager
+    /// What the pin file requires until that end.
+    let table: PinFileTable
 
     /// Verifies a bundle, and checks its pin file against the floor.
     /// - Parameters:
@@ -26,8 +26,7 @@ struct VerifiedPins: Sendable {
     /// - Throws: `StoreError`.
     init(
         proving bundle: RepositoryBundle, _ configuration: PinRepositoryConfiguration, at start: UpdateStart,
-        issuedUpTo latest: Date, shipped: VerifiedPins? = nil, grace: Duration = .zero, clock: any WallClock,
-        log: PolicyLog
+        issuedUpTo latest: Date, shipped: VerifiedPins? = nil, grace: Duration = .zero
     ) throws(StoreError) {
         let proof = BundleProof(
             trustedRoot: configuration.root, target: configuration.target, settings: configuration.metadataSettings)
@@ -61,7 +60,7 @@ struct VerifiedPins: Sendable {
         if grace > .zero { end = max(end, Date(end: last.addingTimeInterval(grace.inSeconds).wholeSeconds)) }
         if let shipped, shipped.bundle.pins == bundle.pins { end = max(end, shipped.end) }
         self.end = end
-        hosts = TrustManager(policies: file.policies(until: end, clock: clock, log: log), clock: clock)
+        table = PinFileTable(file.hosts, until: end)
     }
 
     private static func check(_ file: PinFile, isFor application: String?) throws(PinFloorError) {

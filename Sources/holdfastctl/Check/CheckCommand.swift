@@ -166,7 +166,7 @@ struct CheckCommand: AsyncParsableCommand {
             let report = try await file.report(
                 validator: try certificateStatus.validator(to: try await connection.anchors(), by: lookup),
                 lookup: lookup, at: time, watch: watch, pins: pins
-            ) { try policy(published: pins, for: $0, at: time) }
+            ) { try policy(published: pins, for: $0) }
             try finish([report], to: output)
             return
         }
@@ -185,7 +185,7 @@ struct CheckCommand: AsyncParsableCommand {
             let host = try connection.dialled(host)
             let pins = published?.pins(of: host, at: now) ?? pin
             return HostExamination(
-                policy: try policy(published: published, for: host, at: now), host: host,
+                policy: try policy(published: published, for: host), host: host,
                 report: CheckReport(host: host, time: now, pins: pins), watch: watch, pins: published)
         }
         let (probe, lookup): (ServerProbe, RevocationLookup)
@@ -246,9 +246,9 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     /// The policy that clients have, or one with the pins that were given.
-    private func policy(published: PublishedPins?, for host: DialledHost, at time: Date) throws -> any TrustPolicy {
-        if let policy = published?.policy(of: host) { return policy }
-        return try policy(pins: published?.pins(of: host, at: time) ?? pin, for: host)
+    private func policy(published: PublishedPins?, for host: DialledHost) throws -> any TrustPolicy {
+        guard let published else { return try policy(pins: pin, for: host) }
+        return try published.policy(of: host)
     }
 
     private func policy(pins: [Pin], for host: DialledHost) throws -> any TrustPolicy {

@@ -81,6 +81,8 @@ struct CheckReport: Encodable {
     var isOneOfMany = false
     /// Whether the server would still be trusted when some pins have expired; nil if that was not examined.
     var isTrustedLater: Bool?
+    /// The valid path of the server, whether it has a pin or not.
+    var path: ValidatedPath?
 
     var expiresSoon: Bool { !(expiring ?? []).isEmpty || published?.expiresSoon == true }
 
@@ -121,11 +123,11 @@ struct CheckReport: Encodable {
         let presented = decision.chain ?? PresentedChain([])
         // If only the pins were missing, there is a valid path nevertheless.
         let path = decision.path ?? decision.failure?.paths.first
+        self.path = path
         outcome = decision.isTrusted ? .trusted : .untrusted
         time = decision.time.formatted(.iso8601)
         failure = decision.failure.map(Failure.init)
         published = pins?.judge(decision, watch: watch)
-        if published?.isLockedOut == true { outcome = .untrusted }
         remarks = Self.remarks(on: decision)
         matchedPins = decision.matchedPins.map(\.description)
         expiring = watch?.expiring(in: decision)

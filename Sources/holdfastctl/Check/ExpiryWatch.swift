@@ -37,6 +37,6 @@ struct ExpiryWatch: Sendable {
     }
 
     private func hasPin(_ certificate: X509Certificate, of decision: TrustDecision) -> Bool {
-        decision.configuredPins.contains { $0 == certificate.publicKeyPin || $0 == certificate.certificatePin }
+        PinSet(known: decision.configuredPins.map { PinRule($0) }).names(certificate)
     }
 }

@@ -1,14 +1,15 @@
 import Foundation
 import Holdfast
 import HoldfastSigning
+import HoldfastTUF
 
-/// The pins that clients have or download. Servers are checked against them before a client is locked out.
+/// Published pins, as the clients have them that were given them: each question is put to the clients' own policy.
 struct PublishedPins: Sendable {
-    /// What the pins mean for one server. Its fields are those of the JSON object.
-    struct Verdict: Encodable {
+    /// What the pins mean for a server. Its fields are those of the JSON object.
+    struct Verdict: Encodable, Sendable {
         /// Whether a client with these pins refuses the server.
         let isLockedOut: Bool
-        /// Why the client refuses the server, or what lets it in.
+        /// What lets the server in, or why nothing lets it in.
         let text: String
         /// Whole days until the last entry that lets it in expires; absent in documents whose entries do not expire.
         var entryDaysLeft: Int?
@@ -31,26 +32,40 @@ struct PublishedPins: Sendable {
         }
     }
 
-    private enum Content: Sendable {
-        case pinFile(PinFilePins)
-        case list([FingerprintEntry])
-        case trustServer(TrustServerDocument)
+    /// Where to dial a host of the document: its name, or a pattern that cannot be dialled.
+    struct Place: Sendable {
+        let name: String
+        let port: Int?
     }
 
     private let name: String
-    private let content: Content
+    private let source: any PinSource
+    /// The kinds of pins that clients use, each in a policy of its own; nil for clients that use all.
+    private var kinds: [Pin.Subject?] = [nil]
+    private let places: [Place]
+    /// The first instant at which clients stop using the document.
+    private let documentEnd: Date?
+    /// Whether people make the document, so that its end is a reason for a warning. Trust servers sign every few minutes.
+    private let isMadeByPeople: Bool
+
+    /// The pins of a pin file, which is not signed.
+    init(pinFile file: PinFile, named name: String) {
+        self.name = name
+        source = file
+        places = Self.places(of: file)
+        documentEnd = file.end
+        isMadeByPeople = true
+    }
 
     /// Reads a pin file, which is not signed.
     init(pinFile data: Data, named name: String) throws(CommandFailure) {
-        self.name = name
-        content = .pinFile(
-            PinFilePins(
-                try PinFileReading.pinFile(
-                    data, named: name,
-                    remedies: [
-                        .signedList: "give the signer's public key with --key",
-                        .trustServerDocument: "give its signer's certificate with --signer",
-                    ])))
+        self.init(
+            pinFile: try PinFileReading.pinFile(
+                data, named: name,
+                remedies: [
+                    .signedList: "give the signer's public key with --key",
+                    .trustServerDocument: "give its signer's certificate with --signer",
+                ]), named: name)
     }
 
     /// Gets the pins from a repository as an app does that was built with a root: from the bundle, or file by file if
@@ -60,18 +75,22 @@ struct PublishedPins: Sendable {
         let following = RepositoryFollowing(
             try await origin.following(root: root, at: time), bundle: bundle, root: root, at: time)
         guard let file = following.pins else { throw CommandFailure(.invalidList, following.verdict(at: origin.name)) }
-        name = "the repository \(origin.name)"
-        content = .pinFile(PinFilePins(file))
+        self.init(pinFile: file, named: "the repository \(origin.name)")
     }
 
     /// Reads a list that is signed with a key.
     init(list data: Data, named name: String, key: DocumentPublicKey) throws(CommandFailure) {
-        self.name = name
+        let list: FingerprintList
         do throws(DocumentError) {
-            content = .list(try FingerprintList(verifying: data, with: key).entries)
+            list = try FingerprintList(verifying: data, with: key)
         } catch {
             throw CommandFailure(.invalidList, "\(name) does not verify: \(error)")
         }
+        self.name = name
+        source = FingerprintListPins(list)
+        places = list.entries.map { Place(name: $0.name, port: nil) }
+        documentEnd = nil
+        isMadeByPeople = true
     }
 
     /// Reads a trust server's document, with the certificate that clients are configured with.
@@ -79,16 +98,31 @@ struct PublishedPins: Sendable {
     init(
         document data: Data, named name: String, signer: String, customer: String?, at time: Date
     ) throws(CommandFailure) {
-        self.name = name
         let certificate = try KeyFile.content(of: signer)
         do throws(DocumentError) {
             let signer = try TrustServerSigner(certificate: certificate)
             let named: String
             if let customer { named = customer } else { named = try UnverifiedTrustServerDocument(data).customer }
-            content = .trustServer(
-                try TrustServerDocument(verifying: data, by: signer, customer: named, at: time))
+            let document = try TrustServerDocument(verifying: data, by: signer, customer: named, at: time)
+            let pins = try TrustServerDocumentPins(
+                document, TrustServerConfiguration(url: URL(filePath: "/"), signer: signer, customer: named))
+            source = pins
+            documentEnd = pins.end
+            places = document.entries.map { Place(name: $0.hostname, port: $0.port) }
         } catch {
             throw CommandFailure(.invalidList, "\(name) does not verify: \(error)")
+        }
+        self.name = name
+        kinds = [.certificate, .publicKey]
+        isMadeByPeople = false
+    }
+
+    /// All hosts that are not retired, on each of their ports. For a domain with its subdomains, the domain itself is
+    /// dialled.
+    static func places(of file: PinFile) -> [Place] {
+        file.hosts.filter { !$0.isRetired }.flatMap { host in
+            let name = host.pattern.scope == .oneLabel ? host.pattern.description : host.pattern.base.name
+            return host.ports.isEmpty ? [Place(name: name, port: nil)] : host.ports.map { Place(name: name, port: $0) }
         }
     }
 
@@ -103,132 +137,79 @@ struct PublishedPins: Sendable {
         places.filter { Self.host($0) == nil }.map(\.name)
     }
 
-    private struct Place {
-        let name: String
-        let port: Int?
-    }
-
     private static func host(_ place: Place) -> DialledHost? {
         try? place.port.map { try DialledHost(place.name, port: $0) } ?? DialledHost(place.name)
     }
 
-    private var places: [Place] {
-        switch content {
-        case .pinFile(let pins): pins.places.map { Place(name: $0.name, port: $0.port) }
-        case .list(let entries): entries.map { Place(name: $0.name, port: nil) }
-        case .trustServer(let document): document.entries.map { Place(name: $0.hostname, port: $0.port) }
-        }
-    }
-
-    /// The pins of a host that are valid at a time.
+    /// The pins of a host that are valid at a time, of every kind that clients use.
     func pins(of host: DialledHost, at time: Date) -> [Pin] {
-        switch content {
-        case .pinFile(let pins): pins.pins(of: host)
-        case .list: listed(host, at: time).map(\.pin)
-        case .trustServer: entries(of: host).flatMap { $0.certificatePins + $0.publicKeyPins }
+        guard case .required(let pins) = source.answer(to: PinQuestion(host: host, time: time)).content else {
+            return []
         }
+        return pins.pins(at: time)
     }
 
-    /// The policy that clients have for a host, if the document determines all of it; nil if it has only pins.
-    func policy(of host: DialledHost) -> (any TrustPolicy)? {
-        guard case .pinFile(let pins) = content else { return nil }
-        return pins.policy(of: host) ?? StandardPolicy(host: HostPattern(host))
+    /// The policy of the clients. Where clients differ in the kind of pins that they use, all of them must get in.
+    func policy(of host: DialledHost) throws(PolicyConfigurationError) -> any TrustPolicy {
+        let pattern = HostPattern(host)
+        let policies = kinds.map { PinnedPolicy(scope: .hosts(pattern), source: source, pinning: $0) }
+        guard let only = policies.first, policies.count == 1 else {
+            return try CompositePolicy(host: pattern, allOf: policies)
+        }
+        return only
     }
 
     // MARK: Verdict
 
     /// - Parameter watch: how soon is too soon.
     func judge(_ decision: TrustDecision, watch: ExpiryWatch?) -> Verdict? {
-        guard let host = decision.host else { return nil }
-        switch content {
-        case .pinFile(let pins):
-            let end = pins.documentEnd.map { CertificateReport.days(until: $0, from: decision.time) }
-            if let problem = pins.problem(of: host, decision) {
-                return verdict(on: decision, "\(name) \(problem)", documentDays: end, watch: watch)
-            }
-            let entry = pins.entryEnd(of: host, decision).map {
-                CertificateReport.days(until: $0, from: decision.time)
-            }
-            return verdict(
-                on: decision, nil, remark: pins.remark(on: decision), entryDays: entry, documentDays: end, watch: watch)
-        case .list:
-            guard decision.isTrusted, let path = decision.path?.certificates else { return refused(host, decision) }
-            let ends = listed(host, at: decision.time).filter { entry in
-                entry.depth < path.count && path[entry.depth].certificatePin == entry.pin
-            }.map(\.expiryDate)
-            guard let end = ends.max() else {
-                return verdict(on: decision, "no certificate stands where \(name) has its pin")
-            }
-            let days = CertificateReport.days(until: end, from: decision.time)
-            return verdict(on: decision, nil, entryDays: days, watch: watch)
-        case .trustServer(let document):
-            let end = Self.end(of: document)
-            let days = CertificateReport.days(until: end, from: decision.time)
-            guard decision.isTrusted, let path = decision.path?.certificates else {
-                return refused(host, decision, documentDays: days)
-            }
-            // Clients use one of the two kinds of pins, depending on their configuration.
-            let entries = entries(of: host)
-            for (kind, pins) in [
-                ("certificate", entries.flatMap(\.certificatePins)), ("key", entries.flatMap(\.publicKeyPins)),
-            ] where !path.contains(where: { pins.contains($0.certificatePin) || pins.contains($0.publicKeyPin) }) {
-                return verdict(on: decision, "no \(kind) of its path is among those of \(name)", documentDays: days)
-            }
-            return verdict(
-                on: decision, end < decision.time ? "\(name) is too old for clients" : nil, documentDays: days)
+        guard decision.host != nil else { return nil }
+        let document = documentEnd.map { CertificateReport.days(until: $0, from: decision.time) }
+        guard decision.isTrusted else {
+            return Verdict(isLockedOut: true, text: refusal(decision), documentDaysLeft: document)
         }
-    }
-
-    /// When clients stop using the document. Trust servers sign every few minutes, so its end is not a reason for a
-    /// warning.
-    private static func end(of document: TrustServerDocument) -> Date {
-        let settings = OnlinePinningSettings()
-        return document.timestamp.addingTimeInterval((settings.maxAge + settings.grace).inSeconds)
-    }
-
-    private func refused(_ host: DialledHost, _ decision: TrustDecision, documentDays: Int? = nil) -> Verdict {
-        let hasNone = pins(of: host, at: decision.time).isEmpty
-        return verdict(
-            on: decision, hasNone ? "\(name) has no valid pin for \(host.name)" : nil, documentDays: documentDays)
-    }
-
-    private func verdict(
-        on decision: TrustDecision, _ problem: String?, remark: String? = nil, entryDays: Int? = nil,
-        documentDays: Int? = nil, watch: ExpiryWatch? = nil
-    ) -> Verdict {
-        let isLockedOut = problem != nil || !decision.isTrusted
-        let ends = [entryDays, documentDays].compactMap(\.self)
+        let entry = entryEnd(decision).map { CertificateReport.days(until: $0, from: decision.time) }
+        let ends = [entry, isMadeByPeople ? document : nil].compactMap(\.self)
         return Verdict(
-            isLockedOut: isLockedOut,
-            text: problem
-                ?? (isLockedOut
-                    ? "clients with \(name) are locked out"
-                    : "\(name) lets clients in" + (remark.map { ", \($0)" } ?? "")),
-            entryDaysLeft: entryDays, documentDaysLeft: documentDays,
+            isLockedOut: false,
+            text: "\(name) lets clients in" + (Self.remark(on: decision).map { ", \($0)" } ?? ""),
+            entryDaysLeft: entry, documentDaysLeft: document,
             expiresSoon: watch.map { watch in ends.contains { $0 < watch.days } } ?? false)
     }
 
-    private func listed(_ host: DialledHost, at time: Date) -> [FingerprintEntry] {
-        guard case .list(let entries) = content else { return [] }
-        return entries.counting(for: host, at: time)
+    private func refusal(_ decision: TrustDecision) -> String {
+        let findings = decision.findings + decision.members.flatMap(\.findings)
+        guard let failure = decision.failure, let host = decision.host,
+            findings.contains(where: { if case .noPins = $0 { true } else { false } })
+        else { return "clients with \(name) are locked out" }
+        guard failure.code == .noUsablePins else { return "clients with \(name) are locked out" }
+        return findings.contains(.noPins(.notCovered))
+            ? "\(name) has no entry for \(host.name), and clients refuse hosts without an entry: found \(failure.found)"
+            : "\(name) has no valid pin for \(host.name): expected \(failure.expected), found \(failure.found)"
     }
 
-    private func entries(of host: DialledHost) -> [TrustServerEntry] {
-        guard case .trustServer(let document) = content else { return [] }
-        return document.entries.filter {
-            ASCIIText.lowercased($0.hostname).elementsEqual(host.name.utf8) && ($0.port == nil || $0.port == host.port)
+    /// What else an operator should know about clients that get in.
+    private static func remark(on decision: TrustDecision) -> String? {
+        for notice in decision.notices {
+            switch notice.code {
+            case .pinMismatch: return "although no pin matches: mismatches are only reported (mode report)"
+            case .pinsExpired: return "although its pins have expired: only the system's trust decides"
+            case .candidatePinMismatch: return "and no candidate matches"
+            default: continue
+            }
         }
+        return nil
     }
-}
 
-extension [FingerprintEntry] {
-    /// The entries that a store would use: those of the first of the host's names that has an unexpired one.
-    func counting(for host: DialledHost, at time: Date) -> [FingerprintEntry] {
-        let usable = filter { $0.expires >= time.wholeSeconds }
-        for name in FingerprintEntry.names(for: host) {
-            let named = usable.filter { ASCIIText.lowercased($0.name).elementsEqual(name.utf8) }
-            if !named.isEmpty { return named }
+    /// The first instant at which the entries that matched let nobody in any more, if that is before the document's end.
+    private func entryEnd(_ decision: TrustDecision) -> Date? {
+        guard let path = decision.path else { return nil }
+        let ends = kinds.compactMap { kind -> Date? in
+            let question = PinQuestion(host: decision.host, time: decision.time, subject: kind)
+            guard case .required(let pins) = source.answer(to: question).content else { return nil }
+            return pins.match(in: path, at: decision.time)?.holdsUntil
         }
-        return []
+        guard let end = ends.min(), end < documentEnd ?? .distantFuture else { return nil }
+        return end
     }
 }

@@ -14,7 +14,7 @@ struct RevocationLookup: Sendable {
     ///   - limit: how long fetching the lists of a host may take.
     init(
         lists: [CertificateRevocationList], fetches: Bool, within limit: Duration,
-        provider: any RemoteDataProvider = URLSessionDataProvider()
+        provider: any RemoteDataProvider = RevocationListProvider()
     ) throws(CommandFailure) {
         guard fetches else {
             (source, store) = (lists.isEmpty ? Revocation.none : .crls(lists), nil)

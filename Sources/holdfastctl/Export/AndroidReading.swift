@@ -1,128 +1,138 @@
 import Foundation
 import Holdfast
 
-#if canImport(FoundationXML)
-import FoundationXML
-#endif
-
 /// Reads the pins of a network security configuration. Nested domains inherit the pins of the outer ones.
-enum AndroidReading {
+struct AndroidReading {
+    /// What an element may have; anything else could change what is pinned.
+    private static let children: [String: [String]] = [
+        "network-security-config": ["base-config", "domain-config", "debug-overrides"],
+        "base-config": ["trust-anchors", "certificateTransparency"],
+        "domain-config": ["domain", "pin-set", "trust-anchors", "certificateTransparency", "domain-config"],
+        "debug-overrides": ["trust-anchors"], "trust-anchors": ["certificates"], "pin-set": ["pin"],
+    ]
+    private static let attributes: [String: [String]] = [
+        "base-config": ["cleartextTrafficPermitted"], "domain-config": ["cleartextTrafficPermitted"],
+        "debug-overrides": ["cleartextTrafficPermitted"], "domain": ["includeSubdomains"], "pin-set": ["expiration"],
+        "pin": ["digest"], "certificates": ["src", "overridePins"], "certificateTransparency": ["enabled"],
+    ]
+
+    private struct PinSetElement {
+        var hashes: [(text: String, line: Int)] = []
+        /// The last second for which they count.
+        var end: Date?
+    }
+
+    private var domains: [PinImport.Domain] = []
+    private var losses: [PinExport.Loss] = []
+
     static func domains(
         in data: Data, _ losses: inout [PinExport.Loss], _ notes: inout [PinExport.Loss]
     ) throws(CommandFailure) -> [PinImport.Domain] {
-        let builder = AndroidReader()
-        let parser = XMLParser(data: data)
-        parser.delegate = builder
-        guard parser.parse(), builder.problem == nil, builder.isConfiguration else {
-            let reason = builder.problem ?? "is not a network security configuration, or ends early"
-            throw PinImport.failure("\(reason) (line \(parser.lineNumber))")
+        let document = try ConfigurationElement.document(data, wanted: "a network security configuration")
+        guard document.isNamed("network-security-config") else {
+            throw document.failure("is not a network security configuration")
         }
-        losses += builder.losses
-        if builder.domains.contains(where: { $0.expiration != nil }) {
+        var reading = AndroidReading()
+        try reading.check(document, "")
+        for config in document.children where config.isNamed("domain-config") {
+            try reading.read(config, inheriting: PinSetElement())
+        }
+        losses += reading.losses
+        if reading.domains.contains(where: { $0.end != nil }) {
             notes.append(
                 PinExport.Loss(field: "expiration", what: "is midnight on the device for Android, and in UTC here"))
         }
-        return builder.domains
-    }
-}
-
-private final class AndroidReader: NSObject, XMLParserDelegate {
-    /// A `domain-config` whose end was not read yet.
-    private struct Config {
-        var names: [(name: String, includesSubdomains: Bool)] = []
-        /// Its own set, which may be empty; nil if it inherits the one above.
-        var pins: PinSetElement?
-        var children: [Config] = []
+        return reading.domains
     }
 
-    private struct PinSetElement {
-        var hashes: [String] = []
-        var expiration: String?
-    }
-
-    /// The deepest nesting. Anything deeper is not a configuration but an attack on this program.
-    private static let deepest = 32
-
-    private(set) var domains: [PinImport.Domain] = []
-    private(set) var losses: [PinExport.Loss] = []
-    private(set) var problem: String?
-    private(set) var isConfiguration = false
-    private var elements: [String] = []
-    private var open: [Config] = []
-    private var text = ""
-
-    func parser(
-        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        guard elements.count < Self.deepest else { return fail("nests too deep", parser) }
-        if elements.isEmpty { isConfiguration = name == "network-security-config" }
-        elements.append(name)
-        text = ""
-        switch name {
-        case "domain-config":
-            open.append(Config())
-        case "domain" where !open.isEmpty:
-            open[open.count - 1].names.append(("", attributes["includeSubdomains"] == "true"))
-        case "pin-set" where !open.isEmpty:
-            open[open.count - 1].pins = PinSetElement(expiration: attributes["expiration"])
-        case "pin":
-            if attributes["digest"] != "SHA-256" { fail("has a pin whose digest is not SHA-256", parser) }
-        case "certificates":
-            lose("\(path) \(attributes["src"] ?? "")", "a pin file has no anchors; debug anchors need their DER")
-        case "certificateTransparency": lose(path, "a pin file does not ask for certificate transparency")
-        default: break
+    /// Refuses what is not understood, and names what a pin file cannot express.
+    private mutating func check(_ element: ConfigurationElement, _ above: String) throws(CommandFailure) {
+        let path = above.isEmpty ? "network-security-config" : "\(above) \(element.name)"
+        try checkAttributes(of: element, path)
+        let known = Self.children[element.name] ?? []
+        guard !known.isEmpty else { return _ = try element.plainText() }
+        if let text = element.text.utf8.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
+            throw element.failure("has text (\(String(decoding: [text], as: UTF8.self).quoted)…) in \(element.name)")
         }
-        if attributes["cleartextTrafficPermitted"] == "true" {
+        for child in element.children {
+            guard known.contains(where: child.isNamed) else {
+                throw child.unknown("\(child.name.quotedAddress) in <\(element.name)>")
+            }
+            try check(child, path)
+        }
+    }
+
+    private mutating func checkAttributes(of element: ConfigurationElement, _ path: String) throws(CommandFailure) {
+        let known = Self.attributes[element.name] ?? []
+        for name in element.attributes.keys where !known.contains(where: name.hasSameOctets(as:)) {
+            // Namespaces, and what is for other tools.
+            guard name.after(octets: "xmlns") != nil || name.after(octets: "tools:") != nil else {
+                throw element.unknown("the attribute \(name.quotedAddress) of <\(element.name)>")
+            }
+        }
+        if try truth("cleartextTrafficPermitted", of: element) {
             lose("\(path) cleartextTrafficPermitted", "a pin file says nothing about connections without TLS")
         }
-    }
-
-    func parser(_ parser: XMLParser, foundCharacters string: String) {
-        text += string
-        if text.utf8.count > 1_024 { fail("has a text of more than 1024 octets", parser) }
-    }
-
-    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
-        let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        text = ""
-        switch name {
-        case "domain" where !open.isEmpty && !open[open.count - 1].names.isEmpty:
-            open[open.count - 1].names[open[open.count - 1].names.count - 1].name = value
-        case "pin" where !open.isEmpty: open[open.count - 1].pins?.hashes.append(value)
-        case "domain-config":
-            guard let config = open.popLast() else { break }
-            // The outer configuration's set may come after the inner configuration.
-            if open.isEmpty {
-                close(config, inheriting: PinSetElement())
-            } else {
-                open[open.count - 1].children.append(config)
-            }
-        default: break
+        if element.isNamed("certificates") {
+            lose(
+                "\(path) \(element.attributes["src"] ?? "")",
+                "a pin file has no anchors; debug anchors need their DER")
         }
-        if !elements.isEmpty { elements.removeLast() }
+        if element.isNamed("certificateTransparency") {
+            lose(path, "a pin file does not ask for certificate transparency")
+        }
     }
 
-    private func close(_ config: Config, inheriting above: PinSetElement) {
-        let pins = config.pins ?? above
-        for (name, includesSubdomains) in config.names {
+    private mutating func read(
+        _ config: ConfigurationElement, inheriting above: PinSetElement
+    ) throws(CommandFailure) {
+        let sets = config.children.filter { $0.isNamed("pin-set") }
+        if sets.count > 1 { throw sets[1].failure("has a second <pin-set> in one <domain-config>") }
+        let pins = try sets.first.map { set throws(CommandFailure) in try Self.pins(set) } ?? above
+        let names = config.children.filter { $0.isNamed("domain") }
+        guard !names.isEmpty else { throw config.failure("has a <domain-config> without a <domain>") }
+        for element in names {
+            let name = try element.plainText().trimmingCharacters(in: .whitespacesAndNewlines)
             var domain = PinImport.Domain(
-                field: "domain \(name.quotedAddress)", name: name, includesSubdomains: includesSubdomains)
+                field: "domain \(name.quotedAddress)", line: element.line, name: name,
+                includesSubdomains: try truth("includeSubdomains", of: element))
             domain.hashes = pins.hashes
-            domain.expiration = pins.hashes.isEmpty ? nil : pins.expiration
+            domain.end = pins.hashes.isEmpty ? nil : pins.end
             // A more specific configuration without pins is not pinned, whatever the outer one says.
             domain.isException = pins.hashes.isEmpty
             domains.append(domain)
         }
-        for child in config.children { close(child, inheriting: pins) }
+        for child in config.children where child.isNamed("domain-config") { try read(child, inheriting: pins) }
     }
 
-    private var path: String { elements.joined(separator: " ") }
+    private static func pins(_ set: ConfigurationElement) throws(CommandFailure) -> PinSetElement {
+        var pins = PinSetElement()
+        var seen: Set<[UInt8]> = []
+        for pin in set.children {
+            guard pin.attributes["digest"]?.hasSameOctets(as: "SHA-256") == true else {
+                throw pin.failure("has a pin whose digest is not SHA-256")
+            }
+            let hash = try pin.plainText().trimmingCharacters(in: .whitespacesAndNewlines)
+            // The same hash twice is one pin, and each domain of the configuration gets all of them.
+            if seen.insert(Array(hash.utf8)).inserted { pins.hashes.append((hash, pin.line)) }
+        }
+        pins.end = try set.attributes["expiration"].map { day throws(CommandFailure) in
+            try PinImport.lastSecond(before: day, line: set.line)
+        }
+        return pins
+    }
 
-    private func lose(_ field: String, _ what: String) { losses.append(PinExport.Loss(field: field, what: what)) }
+    /// Reads a truth value as Android's build tools spell it.
+    private func truth(_ name: String, of element: ConfigurationElement) throws(CommandFailure) -> Bool {
+        guard let value = element.attributes[name] else { return false }
+        if ["true", "TRUE", "True"].contains(where: value.hasSameOctets(as:)) { return true }
+        guard ["false", "FALSE", "False"].contains(where: value.hasSameOctets(as:)) else {
+            throw element.failure("has \(name) \(value.quotedAddress), which is neither true nor false")
+        }
+        return false
+    }
 
-    private func fail(_ what: String, _ parser: XMLParser) {
-        if problem == nil { problem = what }
-        parser.abortParsing()
+    private mutating func lose(_ field: String, _ what: String) {
+        losses.append(PinExport.Loss(field: field, what: what))
     }
 }

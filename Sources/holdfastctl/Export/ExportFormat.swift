@@ -37,7 +37,20 @@ enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
     var saysOneLabel: Bool { saysEverything || self == .okhttp }
+    /// Whether an entry for a name and its subdomains covers every depth. Apple's NSIncludesSubdomains covers the name
+    /// and names with one more label.
+    var saysAnyDepth: Bool { self != .ats }
+    /// Whether one entry says what two of a pin file do, for a name and for `*.` before it.
+    var mergesOneLabel: Bool { self == .ats }
     var saysPorts: Bool { self == .curl || self == .tlsa }
+    /// Whether it can leave the port open. The name of a TLSA record begins with it (RFC 6698 3).
+    var saysAnyPort: Bool { self != .tlsa }
+    /// Whether it can name a host. Records of DNS and Apple's domains have no addresses, and TrustKit stops an app that
+    /// has an address, or a name that is under no public suffix.
+    func says(_ host: DialledHost) -> Bool {
+        guard case .name(let name) = host.kind else { return ![.trustkit, .ats, .tlsa].contains(self) }
+        return self != .trustkit || name.utf8.contains(UInt8(ascii: "."))
+    }
     /// Whether a pin may belong to an issuer.
     var matchesIssuers: Bool { [.trustkit, .ats, .android, .okhttp, .alamofire].contains(self) }
     var saysRoles: Bool { self == .ats }

@@ -14,6 +14,8 @@ struct PinExport {
         let lastDay: Day?
         let isEnforced: Bool
         let reportURL: String?
+        /// Whether the name stands for names under it as well, as deep as the format reaches.
+        let includesSubdomains: Bool
         var annotations = PinAnnotations()
 
         /// The description of a pin, for people.
@@ -27,7 +29,11 @@ struct PinExport {
         var warning: String? { annotations.warnings[pattern] }
 
         var name: String { pattern.base.name }
-        var includesSubdomains: Bool { pattern.scope == .subtree }
+        /// The widest pattern for which the entry may count.
+        var reach: HostPattern {
+            guard includesSubdomains, pattern.scope == .exact else { return pattern }
+            return (try? HostPattern("*.\(name)")) ?? pattern
+        }
         /// Every pin once.
         var pins: [Pin] { leaves + issuers.filter { !leaves.contains($0) } }
     }
@@ -58,14 +64,25 @@ struct PinExport {
     /// What is left out without any effect on clients.
     private(set) var notes: [Loss] = []
 
-    /// - Parameter annotations: what is known about the pins in addition to the file.
-    init(_ file: PinFile, as format: ExportFormat, annotations: PinAnnotations = PinAnnotations()) {
+    /// - Parameters:
+    ///   - annotations: what is known about the pins in addition to the file.
+    ///   - unknownFields: where the file as it was read has fields that this version does not know.
+    init(
+        _ file: PinFile, as format: ExportFormat, annotations: PinAnnotations = PinAnnotations(),
+        unknownFields: [String] = []
+    ) {
         self.file = file
         self.format = format
         self.annotations = annotations
+        for field in unknownFields { lose(field, "is not a field that this version knows; it is left out") }
         guard !format.saysEverything else { return }
         noteWhatIsOfTheFile()
-        for (index, host) in file.hosts.enumerated() { add(host, at: "hosts[\(index)]") }
+        let pairs = format.mergesOneLabel ? Self.pairs(file.hosts) : []
+        for (index, host) in file.hosts.enumerated() {
+            // The entry for the name itself says it for both.
+            if host.pattern.scope == .oneLabel, pairs.contains(host.pattern.base) { continue }
+            add(host, at: "hosts[\(index)]", isPair: pairs.contains(host.pattern.base))
+        }
         findOverlaps()
     }
 
@@ -108,6 +125,11 @@ struct PinExport {
         if file.app != nil { note("app", "is not said") }
         if file.issuedAt != nil { note("issuedAt", "is not said") }
         if file.refresh != nil { note("refresh", "\(format.reader) does not look for a newer file") }
+        if format == .tlsa {
+            note(
+                "hosts",
+                "clients that follow TLSA 3 1 1 go by the key alone, without issuers, names and ends (RFC 7671 5.1)")
+        }
         guard !file.debugAnchors.isEmpty else { return }
         if format == .android {
             for index in file.debugAnchors.indices {
@@ -122,10 +144,20 @@ struct PinExport {
 
     private mutating func lose(_ field: String, _ what: String) { losses.append(Loss(field: field, what: what)) }
 
-    private mutating func add(_ host: PinFile.Host, at field: String) {
+    /// - Parameter isPair: whether another entry says the same of the names with one more label.
+    private mutating func add(_ host: PinFile.Host, at field: String, isPair: Bool) {
         guard canName(host, at: field) else { return }
+        if host.pattern.scope == .subtree, !format.saysAnyDepth {
+            lose(
+                "\(field).host",
+                "\(format.reader) covers one more label only; names below those of *.\(host.pattern.base.name) are not "
+                    + "pinned")
+        }
         if !host.ports.isEmpty, !format.saysPorts {
             lose("\(field).ports", "\(format.reader) pins every port")
+        }
+        if host.ports.isEmpty, !format.saysAnyPort {
+            lose("\(field).ports", "\(format.reader) is for one port; only port 443 is said")
         }
         let counting = host.pins.filter { $0.state != .candidate }
         for (index, pin) in host.pins.enumerated() where pin.state != .active {
@@ -133,7 +165,9 @@ struct PinExport {
             note("\(field).pins[\(index)].state", what)
         }
         let (leaves, issuers) = chosen(counting, of: host, at: field)
-        guard !leaves.isEmpty || !issuers.isEmpty else { return }
+        guard !leaves.isEmpty || !issuers.isEmpty else {
+            return lose("\(field).pins", "none of them can be said; the host is left out")
+        }
         if let report = host.report {
             if !format.saysReports {
                 lose("\(field).report", "\(format.reader) does not report")
@@ -145,12 +179,31 @@ struct PinExport {
             Entry(
                 pattern: host.pattern, ports: host.ports, leaves: leaves, issuers: issuers,
                 lastDay: expiry(of: counting, host, at: field), isEnforced: host.mode == .enforce,
-                reportURL: host.report?.url, annotations: annotations))
+                reportURL: host.report?.url, includesSubdomains: host.pattern.scope == .subtree || isPair,
+                annotations: annotations))
+    }
+
+    /// The names for which an entry and that for one more label differ in nothing else.
+    private static func pairs(_ hosts: [PinFile.Host]) -> Set<DialledHost> {
+        var exact: [DialledHost: PinFile.Host] = [:]
+        for host in hosts where host.pattern.scope == .exact { exact[host.pattern.base] = host }
+        var pairs: Set<DialledHost> = []
+        for host in hosts where host.pattern.scope == .oneLabel {
+            if let own = exact[host.pattern.base], own.differsOnlyInPattern(from: host) {
+                pairs.insert(host.pattern.base)
+            }
+        }
+        // Another entry for the name comes into its place.
+        return pairs.subtracting(hosts.filter { $0.pattern.scope == .subtree }.map(\.pattern.base))
     }
 
     private mutating func canName(_ host: PinFile.Host, at field: String) -> Bool {
         guard format.says(host.pattern.scope) else {
             lose("\(field).host", "\(format.reader) cannot say \(host.pattern); the host is left out")
+            return false
+        }
+        guard format.says(host.pattern.base) else {
+            lose("\(field).host", "\(format.reader) cannot name \(host.pattern); the host is left out")
             return false
         }
         if host.isRetired {
@@ -215,25 +268,37 @@ struct PinExport {
         if end.timeIntervalSince1970.truncatingRemainder(dividingBy: 86_400) != 0 {
             lose(place, "\(format.reader) counts in days; the pins of \(host.pattern) end at the beginning of the day")
         }
+        if format == .android { note(place, "the day begins at midnight on the device, not in UTC") }
         return Day(end: end)
     }
 
-    /// Finds entries that overlap. OkHttp combines the pins of all patterns that match a host; in a pin file only one
-    /// entry decides.
+    /// Finds entries that overlap. OkHttp combines the pins of all patterns that match a host, and Apple does not say
+    /// what counts; in a pin file only one entry decides.
     private mutating func findOverlaps() {
-        guard format == .okhttp else { return }
+        guard format == .okhttp || format == .ats else { return }
         for (index, entry) in entries.enumerated() {
             let covers = entries.enumerated().first {
-                $0.offset != index && $0.element.pattern.matches(entry.pattern.base)
+                $0.offset != index && $0.element.reach.matches(entry.pattern.base)
             }
             guard let other = covers?.element else { continue }
-            lose(entry.pattern.description, "OkHttp accepts the pins of \(other.pattern) for it as well")
+            lose(
+                entry.pattern.description,
+                format == .okhttp
+                    ? "OkHttp accepts the pins of \(other.pattern) for it as well"
+                    : "Apple does not say whether the entry of \(other.name) counts for it as well")
         }
     }
 
     private static func distinct(_ pins: [Pin]) -> [Pin] {
         var seen: Set<Pin> = []
         return pins.filter { seen.insert($0).inserted }
+    }
+}
+
+extension PinFile.Host {
+    fileprivate func differsOnlyInPattern(from other: PinFile.Host) -> Bool {
+        ports == other.ports && isRetired == other.isRetired && mode == other.mode && requirement == other.requirement
+            && onExpiry == other.onExpiry && pins == other.pins && report == other.report
     }
 }
 

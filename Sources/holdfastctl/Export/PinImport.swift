@@ -2,6 +2,8 @@ import Foundation
 import Holdfast
 
 /// A pin file made from another system's configuration, with a list of what a pin file cannot express.
+///
+/// It never reads less than the system does: what it does not understand is an error with its line.
 struct PinImport {
     /// The systems whose configuration is read.
     enum Source: String, CaseIterable {
@@ -24,14 +26,18 @@ struct PinImport {
     /// What another system says about a domain.
     struct Domain {
         let field: String
+        /// The line on which it begins.
+        let line: Int
         let name: String
         let includesSubdomains: Bool
-        /// Hashes that may match anywhere in a path.
-        var hashes: [String] = []
-        var leaves: [String] = []
-        var issuers: [String] = []
-        /// The day, `yyyy-MM-dd`, from whose beginning nothing is pinned.
-        var expiration: String?
+        /// Whether only names with one more label are subdomains.
+        var isOneLabelOnly = false
+        /// Hashes that may match anywhere in a path, with their lines.
+        var hashes: [(text: String, line: Int)] = []
+        var leaves: [(text: String, line: Int)] = []
+        var issuers: [(text: String, line: Int)] = []
+        /// The last second for which the pins count.
+        var end: Date?
         var isEnforced = true
         var reportURL: String?
         /// Whether the domain is excepted from the pins of the one above it.
@@ -40,10 +46,14 @@ struct PinImport {
 
     let role: Role
     private(set) var hosts: [PinFile.Host] = []
+    /// The entries for a domain and all names under it, by the domain.
+    private var subtrees: [String: PinFile.Host] = [:]
     /// What the file cannot express.
     var losses: [PinExport.Loss] = []
     /// What the file expresses in another way.
     var notes: [PinExport.Loss] = []
+    /// How many hashes were read and how many names looked up, for tests. It grows with the size of the configuration.
+    private(set) var steps = 0
 
     /// Reads a configuration.
     /// - Parameter role: the certificates that pins are for if their system has no roles.
@@ -51,12 +61,17 @@ struct PinImport {
         self.role = role
         let domains: [Domain]
         switch source {
-        case .trustkit: domains = try TrustKitReading.domains(in: data, &losses)
-        case .ats: domains = try TransportSecurityReading.domains(in: data)
+        case .trustkit: domains = try TrustKitReading.domains(in: data, &losses, &notes)
+        case .ats: domains = try TransportSecurityReading.domains(in: data, &notes)
         case .android: domains = try AndroidReading.domains(in: data, &losses, &notes)
         }
         guard !domains.isEmpty else { throw Self.failure("has no pinned domain for \(source.rawValue)") }
-        for domain in domains where !domain.isException { hosts.append(try host(domain)) }
+        for domain in domains where !domain.isException {
+            for host in try pinned(domain) {
+                hosts.append(host)
+                if host.pattern.scope == .subtree { subtrees[host.pattern.base.name] = host }
+            }
+        }
         for domain in domains where domain.isException { try except(domain) }
         guard source != .ats else { return }
         notes.append(
@@ -73,172 +88,96 @@ struct PinImport {
         }
     }
 
-    private func host(_ domain: Domain) throws(CommandFailure) -> PinFile.Host {
-        do {
-            let pattern = try HostPattern(host: domain.name, includeSubdomains: domain.includesSubdomains)
-            let end = try domain.expiration.map { try Self.lastSecond(before: $0) }
-            var pins: [PinFile.KeyPin] = []
-            func add(_ hashes: [String], _ roles: [PinFile.KeyPin.Role]) throws {
-                for role in roles {
-                    for hash in hashes {
-                        let pin = try PinFile.KeyPin(Pin("sha256/\(hash)"), role: role, notAfter: end)
-                        // The same hash twice is one pin.
-                        if !pins.contains(pin) { pins.append(pin) }
-                    }
-                }
-            }
-            try add(domain.hashes, role.roles)
-            try add(domain.leaves, [.leaf])
-            try add(domain.issuers, [.issuer])
-            let both = !domain.leaves.isEmpty && !domain.issuers.isEmpty
-            return try PinFile.Host(
-                pattern, mode: domain.isEnforced ? .enforce : .report, requirement: both ? .leafAndIssuer : .any,
-                onExpiry: end == nil ? .failClosed : .systemTrust, pins: pins,
-                report: try domain.reportURL.map { try PinFile.Report(url: $0) })
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error))")
+    private mutating func pinned(_ domain: Domain) throws(CommandFailure) -> [PinFile.Host] {
+        var pins: [PinFile.KeyPin] = []
+        for (hashes, roles) in [(domain.hashes, role.roles), (domain.leaves, [.leaf]), (domain.issuers, [.issuer])] {
+            for role in roles { try add(hashes, role, of: domain, to: &pins) }
         }
+        let both = !domain.leaves.isEmpty && !domain.issuers.isEmpty
+        do {
+            return try Self.patterns(of: domain).map {
+                try PinFile.Host(
+                    $0, mode: domain.isEnforced ? .enforce : .report, requirement: both ? .leafAndIssuer : .any,
+                    onExpiry: domain.end == nil ? .failClosed : .systemTrust, pins: pins,
+                    report: try domain.reportURL.map { try PinFile.Report(url: $0) })
+            }
+        } catch {
+            throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error)) (line \(domain.line))")
+        }
+    }
+
+    /// Adds the pins of hashes in a role, each once.
+    private mutating func add(
+        _ hashes: [(text: String, line: Int)], _ role: PinFile.KeyPin.Role, of domain: Domain,
+        to pins: inout [PinFile.KeyPin]
+    ) throws(CommandFailure) {
+        var seen: Set<Pin> = []
+        for hash in hashes {
+            steps += 1
+            do {
+                let pin = try Pin("sha256/\(hash.text)")
+                // The same hash twice is one pin.
+                guard seen.insert(pin).inserted else { continue }
+                pins.append(try PinFile.KeyPin(pin, role: role, notAfter: domain.end))
+            } catch {
+                throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error)) (line \(hash.line))")
+            }
+        }
+    }
+
+    /// The patterns that together cover what the domain covers.
+    private static func patterns(of domain: Domain) throws -> [HostPattern] {
+        guard domain.includesSubdomains, domain.isOneLabelOnly else {
+            return [try HostPattern(host: domain.name, includeSubdomains: domain.includesSubdomains)]
+        }
+        let name = try HostPattern(host: domain.name, includeSubdomains: false)
+        return [name, try HostPattern("*.\(name.base.name)")]
     }
 
     /// Adds an exception. A pin file cannot exclude a name from a pattern, but it can leave the decision to standard
     /// validation.
     private mutating func except(_ domain: Domain) throws(CommandFailure) {
-        let parent: PinFile.Host
-        let pattern: HostPattern
         do {
-            pattern = try HostPattern(host: domain.name, includeSubdomains: domain.includesSubdomains)
-            let above = hosts.filter { $0.pattern.scope == .subtree && $0.pattern.matches(pattern.base) }
-            guard let nearest = above.min(by: { $0.pattern < $1.pattern }) else {
+            let pattern = try HostPattern(host: domain.name, includeSubdomains: domain.includesSubdomains)
+            guard let above = subtree(over: pattern.base) else {
                 losses.append(
                     PinExport.Loss(field: domain.field, what: "has no pins, and a pin file lists only hosts that do"))
                 return
             }
-            parent = try PinFile.Host(
-                pattern, mode: .report, requirement: nearest.requirement, onExpiry: nearest.onExpiry,
-                pins: nearest.pins)
+            hosts.append(
+                try PinFile.Host(
+                    pattern, mode: .report, requirement: above.requirement, onExpiry: above.onExpiry, pins: above.pins))
         } catch {
-            throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error))")
+            throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error)) (line \(domain.line))")
         }
-        hosts.append(parent)
         notes.append(
             PinExport.Loss(field: domain.field, what: "is not pinned: mode report, so that standard validation decides")
         )
     }
 
-    /// The last second before a day, in UTC.
-    private static func lastSecond(before day: String) throws -> Date {
-        let parts = day.split(separator: "-", omittingEmptySubsequences: false)
+    /// The nearest entry whose pins cover a name: that of the name itself, else that of the name without its first
+    /// label, and so on. A name has at most 127 labels.
+    private mutating func subtree(over host: DialledHost) -> PinFile.Host? {
+        var name = host.name[...]
+        while true {
+            steps += 1
+            if let found = subtrees[String(name)] { return found }
+            guard let dot = name.firstIndex(of: ".") else { return nil }
+            name = name[name.index(after: dot)...]
+        }
+    }
+
+    /// The last second before a day, `yyyy-MM-dd`, in UTC.
+    static func lastSecond(before day: String, line: Int) throws(CommandFailure) -> Date {
+        let parts = day.isASCII(atMost: 10) ? day.split(separator: "-", omittingEmptySubsequences: false) : []
         guard day.utf8.count == 10, parts.map(\.utf8.count) == [4, 2, 2],
             let date = try? Date("\(day)T00:00:00Z", strategy: .iso8601),
             date.formatted(.iso8601.year().month().day()) == day
         else {
-            throw CommandFailure(
-                .invalidList, "the expiry \(String(day.prefix(40)).quotedAddress) is no day like 2030-01-31")
+            throw failure("has the expiry \(day.quotedAddress), which is no day like 2030-01-31 (line \(line))")
         }
         return date.addingTimeInterval(-1)
     }
 
     static func failure(_ what: String) -> CommandFailure { CommandFailure(.invalidList, "the configuration \(what)") }
-}
-
-/// Reads the pins in property lists.
-private enum PropertyListReading {
-    static func dictionary(in data: Data) throws(CommandFailure) -> [String: Any] {
-        // Foundation copies objects that a binary list shares, so forty objects can grow to 2^40. XML lists share
-        // nothing.
-        guard !data.starts(with: Array("bplist".utf8)) else {
-            throw PinImport.failure("is a binary property list; make XML of it with plutil -convert xml1 FILE")
-        }
-        guard let list = unsafe try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
-            let dictionary = list as? [String: Any]
-        else { throw PinImport.failure("is not a property list with a dictionary") }
-        return dictionary
-    }
-
-    static func domains(_ value: Any?, of key: String) throws(CommandFailure) -> [(
-        name: String, content: [String: Any]
-    )] {
-        guard let domains = value as? [String: Any] else { throw PinImport.failure("has no \(key)") }
-        var read: [(name: String, content: [String: Any])] = []
-        for (name, value) in domains {
-            guard let content = value as? [String: Any] else {
-                throw PinImport.failure("\(key) \(name.quotedAddress) is not a dictionary")
-            }
-            read.append((name, content))
-        }
-        // A dictionary has no order, but the pin file should be the same each time.
-        return read.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    }
-
-    static func truth(_ value: Any?, default standard: Bool) -> Bool { value as? Bool ?? standard }
-}
-
-/// `TSKConfiguration`, alone or in an Info.plist.
-private enum TrustKitReading {
-    static func domains(in data: Data, _ losses: inout [PinExport.Loss]) throws(CommandFailure) -> [PinImport.Domain] {
-        let list = try PropertyListReading.dictionary(in: data)
-        let configuration = list["TSKConfiguration"] as? [String: Any] ?? list
-        if PropertyListReading.truth(configuration["TSKSwizzleNetworkDelegates"], default: false) {
-            losses.append(
-                PinExport.Loss(field: "TSKSwizzleNetworkDelegates", what: "a pin file does not hook into other code"))
-        }
-        var domains: [PinImport.Domain] = []
-        let pinned = try PropertyListReading.domains(configuration["TSKPinnedDomains"], of: "TSKPinnedDomains")
-        for (name, content) in pinned {
-            let field = "TSKPinnedDomains.\(name)"
-            var domain = PinImport.Domain(
-                field: field, name: name,
-                includesSubdomains: PropertyListReading.truth(content["TSKIncludeSubdomains"], default: false))
-            domain.hashes = content["TSKPublicKeyHashes"] as? [String] ?? []
-            domain.expiration = content["TSKExpirationDate"] as? String
-            if let date = content["TSKExpirationDate"] as? Date {
-                domain.expiration = date.formatted(.iso8601.year().month().day())
-            }
-            domain.isEnforced = PropertyListReading.truth(content["TSKEnforcePinning"], default: true)
-            // The first is the constant's value. People also write the second, which TrustKit does not know.
-            domain.isException = ["kSKExcludeSubdomainFromParentPolicy", "TSKExcludeSubdomainFromParentPolicy"]
-                .contains { PropertyListReading.truth(content[$0], default: false) }
-            let urls = content["TSKReportUris"] as? [String] ?? []
-            domain.reportURL = urls.first
-            for url in urls.dropFirst() {
-                losses.append(
-                    PinExport.Loss(
-                        field: "\(field).TSKReportUris",
-                        what: "a host reports to one address, not to \(url.quotedAddress)"))
-            }
-            if !domain.isException, !PropertyListReading.truth(content["TSKDisableDefaultReportUri"], default: false) {
-                losses.append(
-                    PinExport.Loss(
-                        field: "\(field).TSKDisableDefaultReportUri", what: "reports to TrustKit's makers are not made")
-                )
-            }
-            domains.append(domain)
-        }
-        return domains
-    }
-}
-
-/// `NSPinnedDomains`, alone, in `NSAppTransportSecurity` or in an Info.plist.
-private enum TransportSecurityReading {
-    static func domains(in data: Data) throws(CommandFailure) -> [PinImport.Domain] {
-        let list = try PropertyListReading.dictionary(in: data)
-        let security = list["NSAppTransportSecurity"] as? [String: Any] ?? list
-        var domains: [PinImport.Domain] = []
-        for (name, content) in try PropertyListReading.domains(security["NSPinnedDomains"], of: "NSPinnedDomains") {
-            var domain = PinImport.Domain(
-                field: "NSPinnedDomains.\(name)", name: name,
-                includesSubdomains: PropertyListReading.truth(content["NSIncludesSubdomains"], default: false))
-            domain.leaves = hashes(content["NSPinnedLeafIdentities"])
-            domain.issuers = hashes(content["NSPinnedCAIdentities"])
-            domains.append(domain)
-        }
-        return domains
-    }
-
-    private static func hashes(_ value: Any?) -> [String] {
-        // Anything other than a hash becomes an empty one, which leads to an error that names the domain.
-        (value as? [[String: Any]] ?? []).map { $0["SPKI-SHA256-BASE64"] as? String ?? "" }
-    }
 }

@@ -27,7 +27,9 @@ struct PropertyListText {
             // Without this key TrustKit reports to its makers.
             return lines + ["    <key>TSKDisableDefaultReportUri</key>", "    <true/>", "</dict>"]
         }
-        return list("TSKConfiguration", "TSKPinnedDomains", domains, isFragment)
+        // Without this key an anchor that the user added on a Mac turns pinning off.
+        let settings = ["    <key>TSKIgnorePinningForUserDefinedTrustAnchors</key>", "    <false/>"]
+        return list("TSKConfiguration", settings, "TSKPinnedDomains", domains, isFragment)
     }
 
     func transportSecurity(isFragment: Bool) -> String {
@@ -46,16 +48,18 @@ struct PropertyListText {
             }
             return lines + ["</dict>"]
         }
-        return list("NSAppTransportSecurity", "NSPinnedDomains", domains, isFragment)
+        return list("NSAppTransportSecurity", [], "NSPinnedDomains", domains, isFragment)
     }
 
     private func opening(_ entry: PinExport.Entry) -> [String] {
         [entry.warning.map(XMLText.comment), "<key>\(entry.name)</key>", "<dict>"].compactMap(\.self)
     }
 
-    private func list(_ outer: String, _ inner: String, _ domains: [String], _ isFragment: Bool) -> String {
+    private func list(
+        _ outer: String, _ settings: [String], _ inner: String, _ domains: [String], _ isFragment: Bool
+    ) -> String {
         let part =
-            ["<key>\(outer)</key>", "<dict>", "    <key>\(inner)</key>", "    <dict>"]
+            ["<key>\(outer)</key>", "<dict>"] + settings + ["    <key>\(inner)</key>", "    <dict>"]
             + domains.map { "        \($0)" } + ["    </dict>", "</dict>"]
         return (isFragment ? part : Self.whole(part)).map { $0 + "\n" }.joined()
     }

@@ -21,4 +21,15 @@ enum PinFileReading {
             throw CommandFailure(.invalidList, "\(name) is not a pin file, it looks like \(kind.description)\(remedy)")
         }
     }
+
+    /// The fields of a pin file that this version does not know.
+    static func unknownFields(
+        _ data: Data, named name: String
+    ) throws(CommandFailure) -> [PinFile.UnknownField] {
+        do throws(DocumentError) {
+            return try PinFile.unknownFields(in: data)
+        } catch {
+            throw CommandFailure(.invalidList, "\(name) is not a pin file: \(error)")
+        }
+    }
 }

@@ -89,7 +89,9 @@ struct ExportCommand: AsyncParsableCommand {
     private func export(_ path: String, as format: ExportFormat) throws {
         let data = try KeyFile.content(of: path, maximumBytes: 8 << 20)
         let file = try PinFileReading.pinFile(data, named: path)
-        try PinExport(file, as: format).print(isFragment: fragment, isLossy: lossy, isNoting: true)
+        let unknown = try PinFileReading.unknownFields(data, named: path).map(\.path)
+        try PinExport(file, as: format, unknownFields: unknown).print(
+            isFragment: fragment, isLossy: lossy, isNoting: true)
     }
 }
 

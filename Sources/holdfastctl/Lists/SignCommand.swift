@@ -140,14 +140,14 @@ struct SignCommand: AsyncParsableCommand {
             guard expires == nil else {
                 throw ValidationError("--expires goes with --fingerprint; a certificate says itself when it expires.")
             }
-            for source in sources where !PinSource.isFile(source) {
+            for source in sources where !PinInput.isFile(source) {
                 do {
                     _ = try ServerAddress.hostWithOptionalPort(source)
                 } catch {
                     throw ValidationError("\(source.quotedAddress) is neither a file nor a host: \(error)")
                 }
             }
-            guard sources.contains(where: { !PinSource.isFile($0) }) || !connection.concernsConnections else {
+            guard sources.contains(where: { !PinInput.isFile($0) }) || !connection.concernsConnections else {
                 throw ValidationError("Connection options go with a host, not with files.")
             }
         }

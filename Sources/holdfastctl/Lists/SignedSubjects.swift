@@ -21,13 +21,13 @@ struct SignedSubjects {
 
     /// Makes entries for all sources, or throws an error that names everything that is wrong.
     func entries(of sources: [String]) async throws -> [FingerprintEntry] {
-        let hosts = sources.filter { !PinSource.isFile($0) }
+        let hosts = sources.filter { !PinInput.isFile($0) }
         let probe = hosts.isEmpty ? nil : try await ServerProbe(options: connection)
         let check = CertificateCheck(
             validator: try await validator(probe), allowsUntrusted: allowsUntrusted)
         var subjects: [Subject] = []
         for source in sources {
-            if let probe, !PinSource.isFile(source) {
+            if let probe, !PinInput.isFile(source) {
                 subjects += try await self.subjects(ofServer: source, probe)
             } else {
                 subjects.append(try subject(ofFile: source))

@@ -42,6 +42,10 @@ struct PinCollection {
                 annotations.keys[pin] = entry.subjectPublicKeyInfo
             }
         }
+        // A record of DNS is for one port. Who names none means that of HTTPS, as for a host to connect to.
+        if !format.saysAnyPort {
+            for index in hosts.indices where hosts[index].ports.isEmpty { hosts[index].ports = [443] }
+        }
         self.annotations = annotations
         do throws(PinFileError) {
             file = try PinFile(

@@ -14,7 +14,7 @@ struct PinCommand: AsyncParsableCommand {
             requests, in DER or in PEM, which allows several in one file. Keys and requests make backup pins: pins of \
             a key that is in no certificate yet. No part of a private key is printed.
 
-            \(PinSource.explanation) Several may be named, hosts and files together.
+            \(PinInput.explanation) Several may be named, hosts and files together.
 
             A host or file without a backup pin is named on standard error, in every format: if its only key is lost, \
             every client is locked out.
@@ -146,8 +146,8 @@ struct PinCommand: AsyncParsableCommand {
         }
     }
 
-    private var hosts: [String] { sources.filter { !PinSource.isFile($0) } }
-    private var files: [String] { sources.filter(PinSource.isFile) }
+    private var hosts: [String] { sources.filter { !PinInput.isFile($0) } }
+    private var files: [String] { sources.filter(PinInput.isFile) }
 
     /// How many handshakes are made at the same time.
     private static let hostsAtOnce = 8

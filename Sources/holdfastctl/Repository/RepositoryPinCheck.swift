@@ -97,10 +97,11 @@ struct RepositoryPinCheck {
     }
 
     /// The policies of the pins that are left when the timestamp expires; nil if all are.
-    private func laterPins() throws(CommandFailure) -> PinFilePins? {
+    private func laterPins() throws(CommandFailure) -> PublishedPins? {
         guard lasting.hosts != new.hosts else { return nil }
         do throws(PinFileError) {
-            return PinFilePins(try PinFile(notAfter: new.notAfter, refresh: new.refresh, hosts: lasting.hosts))
+            return PublishedPins(
+                pinFile: try PinFile(notAfter: new.notAfter, refresh: new.refresh, hosts: lasting.hosts), named: name)
         } catch {
             throw CommandFailure(.invalidList, "\(name): \(error)")
         }
@@ -135,9 +136,9 @@ struct RepositoryPinCheck {
         let examinations = try published.hosts.map { host in
             let dialled = try connection.dialled(host)
             return HostExamination(
-                policy: published.policy(of: dialled) ?? StandardPolicy(host: HostPattern(dialled)), host: dialled,
+                policy: try published.policy(of: dialled), host: dialled,
                 report: CheckReport(host: dialled, time: now, pins: published.pins(of: dialled, at: now)), watch: nil,
-                pins: published, later: later?.policy(of: dialled))
+                pins: published, later: try later?.policy(of: dialled))
         }
         let all = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
             (host: examination.host, reports: await examination.runEverywhere(probe, lookup, within: limit))
@@ -160,28 +161,27 @@ struct RepositoryPinCheck {
                     Finding(check: .hosts, text: "\(host)\(place): clients would be locked out (\(reason))"))
             }
         }
-        guard let entry = entry(of: host, in: new), !entry.isRetired else { return findings }
+        guard let entry = new.host(for: host), !entry.isRetired else { return findings }
         // If all pins of the host expire, no connection is needed to know it, and the publication says so.
         if !lasting.ended.contains(entry) {
             for report in reports where report.outcome == .trusted && report.isTrustedLater == false {
                 findings.append(expiring(host, report, entry))
             }
         }
-        let own = Set(reports.compactMap { $0.chain?.first?.keyPin })
-        let issuers = Set(
-            reports.flatMap { report in
-                ((report.chain ?? []).dropFirst() + (report.anchor.map { [$0] } ?? [])).compactMap(\.keyPin)
-            })
-        guard !own.isEmpty || !issuers.isEmpty else { return findings }
+        let paths = reports.compactMap(\.path)
+        guard !paths.isEmpty else { return findings }
+        func isServed(_ rule: PinRule) -> Bool {
+            paths.contains { PinSet(known: [rule]).match(in: $0, at: now) != nil }
+        }
         let backups = entry.pins.filter(isLastingBackup)
-        if !backups.isEmpty, backups.allSatisfy({ own.union(issuers).contains($0.pin.description) }) {
+        if !backups.isEmpty, backups.allSatisfy({ isServed(PinRule($0.pin)) }) {
             findings.append(
                 Finding(check: .backup, text: "\(host): every backup pin that lasts is of a chain that it serves"))
         }
-        guard let before = live.flatMap({ self.entry(of: host, in: $0) }), !before.isRetired else { return findings }
-        let kept = PinFilePins.accepted(entry.pins, at: now)
-        for pin in PinFilePins.accepted(before.pins, at: now)
-        where (pin.role == .leaf ? own : issuers).contains(pin.pin.description)
+        guard let before = live?.host(for: host), !before.isRetired else { return findings }
+        let kept = entry.pins.filter(isAccepted)
+        for pin in before.pins.filter(isAccepted)
+        where isServed(PinRule(pin.pin, at: pin.role == .leaf ? .leaf : .issuer))
             && !kept.contains(where: { $0.isSame(as: pin) })
         {
             findings.append(
@@ -193,9 +193,9 @@ struct RepositoryPinCheck {
         return findings
     }
 
-    /// The entry that decides about a host, found as clients find it.
-    private func entry(of host: DialledHost, in file: PinFile) -> PinFile.Host? {
-        file.hosts.filter { $0.pattern.matches(host) }.min { $0.pattern < $1.pattern }
+    /// Whether a client accepts a pin now, apart from the end of the file.
+    private func isAccepted(_ pin: PinFile.KeyPin) -> Bool {
+        pin.state != .candidate && pin.end.map { now < $0 } ?? true
     }
 }
 

@@ -61,6 +61,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         try place.write(state)
         var report = RepositoryReport("Prepared: the next pins are in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
+        try report.warn(ofRefusalsOf: state, in: place, at: now)
         report.warn(ofStale: stale.filter { $0 != .targets }, unread: unread)
         report.next.append(
             report.isSigned
@@ -75,6 +76,13 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
             data, named: self.file,
             remedies: [.signedList: "make a pin file of the servers with holdfastctl pin HOST --format json"])
         guard file.issuedAt == nil || file.notAfter == nil || file.refresh == nil else { return data }
+        // What is written anew has only the fields that this version knows.
+        if let unknown = try PinFileReading.unknownFields(data, named: self.file).first {
+            throw CommandFailure(
+                .invalidList,
+                "\(self.file): \(unknown.path) is not a field that this command knows; it keeps the file as it is only if "
+                    + "issuedAt, notAfter and refresh are in it")
+        }
         do throws(PinFileError) {
             let issued = file.issuedAt ?? now
             let usual = try PinFile.Refresh(

@@ -146,8 +146,7 @@ struct RepositoryWatch {
         guard let pins = try? PinFile(json: live.pins) else { return lines }
         if let last = pins.notAfter, let line = line("the pin file", last, now) { lines.append(line) }
         for host in pins.hosts {
-            let accepted = host.pins.filter { $0.state != .candidate }
-            guard let end = PinFilePins.end(of: accepted, host.requirement), end < pins.end ?? .distantFuture,
+            guard let end = PinFileEntry(host, until: .distantFuture).pins.expires, end < pins.end ?? .distantFuture,
                 let line = line("the pins of \(host.pattern)", end, now)
             else { continue }
             lines.append(line)

@@ -123,6 +123,22 @@ struct RepositoryReport: Encodable {
         }
     }
 
+    /// Says what publish would refuse, as far as it can be told without a connection to a host.
+    mutating func warn(ofRefusalsOf state: TUFRepositoryState, in place: RepositoryPlace, at now: Date)
+        throws(CommandFailure)
+    {
+        warnings += state.refusals(at: now, allowing: [.expiry]).map { "publish will refuse this: \($0)" }
+        warnings += state.refusals(at: now).filter { $0.code == .tooShort }.map {
+            "publish will refuse this, unless --force names expiry: \($0)"
+        }
+        guard let pins = state.draftPins else { return }
+        let end = now.addingTimeInterval(TUFRepositoryState.Lifetimes().timestamp.inSeconds)
+        let check = try RepositoryPinCheck(new: pins, live: state.live?.pins, path: place.path, at: now, until: end)
+        warnings += (check.changes + check.backups).map {
+            "publish will refuse this, unless --force names \($0.check.rawValue): \($0.text)"
+        }
+    }
+
     /// Whether every draft has the signatures that it needs.
     var isSigned: Bool { (drafts ?? []).allSatisfy { $0.signed.count >= $0.threshold } }
 

@@ -98,6 +98,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         try place.write(state)
         var report = RepositoryReport("Prepared: the next root is in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
+        try report.warn(ofRefusalsOf: state, in: place, at: now)
         report.warn(ofStale: stale, unread: unread)
         report.warnings += try remaining(gone, in: state)
         report.next.append(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Holdfast
 import HoldfastSigning
 
 /// `holdfastctl repository sign`
@@ -66,6 +67,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
         let names = roles.map(\.rawValue).sorted().joined(separator: " and ")
         var report = RepositoryReport(signers.isEmpty ? "Not signed: no key was given" : "Signed: \(names)")
         try report.takeDrafts(state, withChanges: true)
+        try report.warn(ofRefusalsOf: state, in: place, at: SystemWallClock().now)
         report.next.append(
             report.isSigned
                 ? "holdfastctl repository publish \(place.shellWord) --key ONLINE-KEY"

@@ -4,21 +4,17 @@ import HoldfastSigning
 
 /// The published pins in which a change of keys is prepared: a pin file, or a signed list.
 struct RolloverDocument: Sendable {
-    /// A host to ask, and the pins that clients have for it.
+    /// A host to ask, and what clients require of it.
     struct Subject: Sendable {
         let host: DialledHost
-        fileprivate let pins: Pins
-    }
-
-    fileprivate enum Pins: Sendable {
-        /// The entry of one host, and the end of the whole file.
-        case keys(PinFile.Host, until: Date?)
-        case certificates([FingerprintEntry])
+        fileprivate let pins: PinSet
+        /// The entry of a pin file; nil for a list.
+        fileprivate let entry: PinFile.Host?
     }
 
     private enum Content {
-        case file(PinFilePins)
-        case list([FingerprintEntry])
+        case file(PinFile)
+        case list(FingerprintList)
     }
 
     private let content: Content
@@ -32,16 +28,15 @@ struct RolloverDocument: Sendable {
     init(_ path: String, key: DocumentPublicKey?) throws(CommandFailure) {
         let data = try InputFile.content(of: path, maximumBytes: max(8 << 20, DocumentLimits().bytes + 1))
         guard let key else {
-            let pins = PinFilePins(
-                try PinFileReading.pinFile(
-                    data, named: path, remedies: [.signedList: "give the signer's public key with --key"]))
-            content = .file(pins)
-            issued = pins.issued
-            staleness = pins.staleness
+            let file = try PinFileReading.pinFile(
+                data, named: path, remedies: [.signedList: "give the signer's public key with --key"])
+            content = .file(file)
+            issued = file.issuedAt
+            staleness = file.refresh.map { Double($0.after) * (1 + $0.jitter.value) }
             return
         }
         do throws(DocumentError) {
-            content = .list(try FingerprintList(verifying: data, with: key).entries)
+            content = .list(try FingerprintList(verifying: data, with: key))
             issued = nil
             staleness = UpdateSchedule().periodicInterval.inSeconds
         } catch {
@@ -54,10 +49,10 @@ struct RolloverDocument: Sendable {
 
     /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialled.
     func subjects(at time: Date) throws -> (hosts: [Subject], patterns: [String]) {
-        let places: [PinFilePins.Place] =
+        let places: [PublishedPins.Place] =
             switch content {
-            case .file(let pins): pins.places
-            case .list(let entries): entries.map { .init(name: $0.name, port: nil) }
+            case .file(let file): PublishedPins.places(of: file)
+            case .list(let list): list.entries.map { .init(name: $0.name, port: nil) }
             }
         var hosts: [DialledHost] = []
         var patterns: [String] = []
@@ -74,22 +69,22 @@ struct RolloverDocument: Sendable {
     /// A host, with the pins that decide about it.
     /// - Throws: if there are none.
     func subject(_ host: DialledHost, at time: Date) throws(CommandFailure) -> Subject {
+        let question = PinQuestion(host: host, time: time)
         switch content {
-        case .file(let pins):
-            guard let entry = pins.entry(of: host), !entry.isRetired,
-                entry.ports.isEmpty || entry.ports.contains(host.port ?? ServerAddress.defaultPort)
-            else {
+        case .file(let file):
+            let dialled = host.port == nil ? try? DialledHost(host.name, port: ServerAddress.defaultPort) : host
+            let asked = PinQuestion(host: dialled ?? host, time: time)
+            guard case .required(let pins) = file.answer(to: asked).content else {
                 throw CommandFailure(.invalidList, "the pin file has no pins of \(host)")
             }
-            return Subject(host: host, pins: .keys(entry, until: pins.documentEnd))
-        case .list(let entries):
-            let counting = entries.counting(for: host, at: time)
-            guard counting.isEmpty else { return Subject(host: host, pins: .certificates(counting)) }
+            return Subject(host: host, pins: pins, entry: file.host(for: host))
+        case .list(let list):
+            switch FingerprintListPins(list).answer(to: question).content {
+            case .required(let pins): return Subject(host: host, pins: pins, entry: nil)
             // Clients know the host, but have no valid pin for it.
-            if entries.contains(where: { ASCIIText.lowercased($0.name).elementsEqual(host.name.utf8) }) {
-                return Subject(host: host, pins: .certificates([]))
+            case .none(.expired, _): return Subject(host: host, pins: PinSet(known: []), entry: nil)
+            case .none, .exempt: throw CommandFailure(.invalidList, "the list has no entry of \(host) that counts")
             }
-            throw CommandFailure(.invalidList, "the list has no entry of \(host) that counts")
         }
     }
 }
@@ -106,58 +101,40 @@ extension RolloverDocument.Subject {
     ) -> RolloverState {
         var state = RolloverState(pins: [], refusals: refusals, published: published, staleness: staleness)
         state.certificateEnd = paths.compactMap(\.leaf?.notAfter).min()
-        switch pins {
-        case .keys(let host, let end):
-            let isOver = end.map { $0 <= now } ?? false
-            let counting = isOver ? [] : PinFilePins.accepted(host.pins, at: now)
-            let served = counting.map { pin in
-                paths.contains { !PinFilePins.matched([pin], in: $0.certificates).isEmpty }
+        state.pinsCertificates = entry == nil
+        state.next = next.compactMap { try? Pin(entry == nil ? $0.certificatePin ?? "" : $0.keyPin) }
+        let counting = pins.rules.filter { !$0.isOnTrial && $0.counts(at: now) }
+        let served = counting.filter { rule in
+            paths.contains { PinSet(known: [rule]).match(in: $0, at: now) != nil }
+        }
+        for rule in counting where !state.pins.contains(where: { $0.pin == rule.pin }) {
+            let isServed = served.contains { $0.pin == rule.pin }
+            state.pins.append(
+                .init(pin: rule.pin, isRetiring: isRetiring(rule, isServed, served), isServed: isServed))
+        }
+        for path in paths {
+            guard let match = pins.match(in: path, at: now) else {
+                if !letsEverybodyIn(at: now) { state.refusals.append(Self.refusal(path)) }
+                continue
             }
-            for (pin, isServed) in zip(counting, served) where !state.pins.contains(where: { $0.pin == pin.pin }) {
-                state.pins.append(.init(pin: pin.pin, isRetiring: pin.state == .retiring, isServed: isServed))
-            }
-            state.next = next.compactMap { try? Pin($0.keyPin) }
-            for path in paths {
-                let matching = PinFilePins.matched(counting, in: path.certificates)
-                let roles = Set(matching.map(\.role))
-                let isEnough = host.requirement == .any ? !roles.isEmpty : roles.count == 2
-                // A host in report mode lets clients in, and so does one whose pins have expired if its entry says so.
-                let isLenient = host.mode == .report || counting.isEmpty && host.onExpiry == .systemTrust
-                if !isEnough, !isLenient { state.refusals.append(Self.refusal(path)) }
-                let sets =
-                    host.requirement == .any ? [matching] : roles.map { role in matching.filter { $0.role == role } }
-                for set in sets { state.note(set.map { Self.end($0, end) }) }
-            }
-        case .certificates(let entries):
-            state.pinsCertificates = true
-            let served = entries.filter { entry in paths.contains { Self.has($0, entry) } }
-            let last = served.map(\.expires).max()
-            for entry in entries where !state.pins.contains(where: { $0.pin == entry.pin }) {
-                let isServed = served.contains { $0.pin == entry.pin }
-                state.pins.append(
-                    .init(
-                        pin: entry.pin, isRetiring: !isServed && last.map { entry.expires < $0 } ?? false,
-                        isServed: isServed))
-            }
-            state.next = next.compactMap { $0.certificatePin.flatMap { try? Pin($0) } }
-            for path in paths {
-                let matching = entries.filter { Self.has(path, $0) }
-                if matching.isEmpty { state.refusals.append(Self.refusal(path)) }
-                // An entry that ends together with its certificate does not matter here: it will be replaced with the
-                // certificate.
-                let leafEnd = path.leaf?.notAfter ?? .distantFuture
-                state.note(matching.map { $0.expiryDate < leafEnd ? $0.expiryDate : nil })
-            }
+            // An entry of a list that ends together with its certificate does not matter here: it will be replaced with
+            // the certificate. Its last second is the one that people know.
+            let last = entry == nil ? match.holdsUntil.addingTimeInterval(-1) : match.holdsUntil
+            if entry != nil || last < path.leaf?.notAfter ?? .distantFuture { state.note(last) }
         }
         return state
     }
 
-    private static func end(_ pin: PinFile.KeyPin, _ fileEnd: Date?) -> Date? {
-        [pin.end, fileEnd].compactMap(\.self).min()
+    /// Whether a pin will be removed: in a pin file it is marked so, in a list its certificate ends before those in use.
+    private func isRetiring(_ rule: PinRule, _ isServed: Bool, _ served: [PinRule]) -> Bool {
+        if let entry { return entry.pins.contains { $0.pin == rule.pin && $0.state == .retiring } }
+        return !isServed && served.map(\.end).max().map { rule.end < $0 } ?? false
     }
 
-    private static func has(_ path: ValidatedPath, _ entry: FingerprintEntry) -> Bool {
-        entry.depth < path.certificates.count && path.certificates[entry.depth].certificatePin == entry.pin
+    /// A host in report mode lets clients in that find no pin, and so does one whose pins have expired if its entry says
+    /// so.
+    private func letsEverybodyIn(at now: Date) -> Bool {
+        pins.enforcement == .reportOnly || pins.state(at: now) == .expired && pins.afterExpiry == .standardValidation
     }
 
     private static func refusal(_ path: ValidatedPath) -> String {
@@ -166,10 +143,9 @@ extension RolloverDocument.Subject {
 }
 
 extension RolloverState {
-    /// Takes note of when a server loses its last pin, which is when all of its pins have ended. The first server
-    /// counts.
-    fileprivate mutating func note(_ ends: [Date?]) {
-        guard !ends.isEmpty, !ends.contains(nil), let last = ends.compactMap(\.self).max() else { return }
-        pinsEnd = pinsEnd.map { min($0, last) } ?? last
+    /// Takes note of when a server loses its last pin. The first server counts.
+    fileprivate mutating func note(_ end: Date) {
+        guard end < .distantFuture else { return }
+        pinsEnd = pinsEnd.map { min($0, end) } ?? end
     }
 }

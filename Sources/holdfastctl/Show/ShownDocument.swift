@@ -65,10 +65,12 @@ struct ShownDocument {
         item.add("app", file.app)
         item.add("issued", file.issuedAt.map { time($0, ends: false) })
         item.add("until", file.notAfter.map { time($0) } ?? "it does not end")
-        item.add("refresh", file.refresh.map { "after \($0.after) s, grace \($0.grace) s" })
+        item.add(
+            "refresh", file.refresh.map { "after \($0.after) s, jitter \($0.jitter.value), grace \($0.grace) s" })
         for host in file.hosts {
             guard !host.isRetired else {
-                item.add("host", "\(host.pattern), retired: clients refuse it")
+                let ports = host.ports.isEmpty ? "" : ", port \(host.ports.map(String.init).joined(separator: ", "))"
+                item.add("host", "\(host.pattern)\(ports), retired: clients refuse it")
                 continue
             }
             let ports = host.ports.isEmpty ? nil : "port \(host.ports.map(String.init).joined(separator: ", "))"
@@ -80,6 +82,12 @@ struct ShownDocument {
                     backup,
                 ]
                 .compactMap(\.self).joined(separator: ", "))
+            item.add(
+                "reports",
+                host.report.map { report in
+                    "to \(report.url.quoted), \(report.failureFraction.value) of failures and "
+                        + "\(report.successFraction.value) of successes"
+                })
             for pin in host.pins {
                 let end = pin.notAfter.map { "until \(time($0))" }
                 item.add(
@@ -87,6 +95,9 @@ struct ShownDocument {
                     ["\(pin.pin)", pin.role.rawValue, pin.state.rawValue, end].compactMap(\.self)
                         .joined(separator: ", "))
             }
+        }
+        for field in try PinFileReading.unknownFields(data, named: name) {
+            item.add("unknown", "\(field.path) is \(String(decoding: field.value, as: UTF8.self))")
         }
         for anchor in file.debugAnchors { item.add("debug", "anchor \(anchor.subject), only in debug builds") }
         return item

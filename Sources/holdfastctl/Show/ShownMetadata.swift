@@ -38,6 +38,7 @@ struct ShownMetadata {
             item.add("role", "\(role.name): \(role.threshold) of \(role.keys) keys")
         }
         for target in summary.targets { item.add("target", target) }
+        for leaf in summary.values { item.add("field", "\(leaf.path) is \(leaf.text)") }
         for id in summary.signatures { item.add("signed by", "key \(id)") }
         return item
     }

@@ -10,6 +10,8 @@ final class DelayingRelay: Sendable {
         var oneWay = TimeAmount.zero
         /// Holds back what the server says on the first connection until the client has spoken on a second one.
         var holdsFirst = false
+        /// Connections, counted from 1, that are accepted and of which nothing comes.
+        var swallowed: Set<Int> = []
     }
 
     let port: Int
@@ -43,6 +45,7 @@ final class DelayingRelay: Sendable {
                     state.connections += 1
                     return state.connections
                 }
+                guard !options.swallowed.contains(number) else { return front.eventLoop.makeSucceededVoidFuture() }
                 let address = try? SocketAddress(ipAddress: "127.0.0.1", port: target)
                 guard let address else { return front.eventLoop.makeFailedFuture(ChannelError.unknownLocalAddress) }
                 return ClientBootstrap(group: front.eventLoop)

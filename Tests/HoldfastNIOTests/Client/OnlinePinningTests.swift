@@ -66,7 +66,7 @@ struct OnlinePinningTests {
     private func policy(
         _ provider: any RemoteDataProvider, url: String = "https://pins.example.com/gcx",
         clock: any WallClock = SystemWallClock(), timeout: Duration = .seconds(300)
-    ) throws -> TrustServerPolicy {
+    ) throws -> PinnedPolicy {
         var settings = OnlinePinningSettings()
         settings.remoteDataProvider = provider
         settings.secureDataStore = InMemoryDataStore()

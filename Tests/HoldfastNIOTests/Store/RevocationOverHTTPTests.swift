@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastAsyncHTTPClient
 import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastTesting
@@ -47,6 +48,10 @@ struct RevocationOverHTTPTests {
                 urls: [try #require(URL(string: url))])
         ])
         configuration.secureDataStore = storage
+        // Of plain HTTP it says that nothing is validated.
+        configuration.remoteDataProvider = PolicyLog.$shared.withValue(log.policyLog) {
+            AsyncHTTPClientDataProvider(validator: PathValidator(anchors: TrustAnchors([])))
+        }
         try configure(&configuration)
         return try RevocationStore(configuration: configuration, logger: log.logger)
     }

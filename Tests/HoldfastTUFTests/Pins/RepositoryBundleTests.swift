@@ -145,8 +145,7 @@ struct RepositoryBundleTests {
                 throw StoreError(error)
             }
             return try VerifiedPins(
-                proving: bundle, configuration, at: UpdateStart(scene.clock.now), issuedUpTo: .distantFuture,
-                clock: scene.clock, log: scene.log.policyLog)
+                proving: bundle, configuration, at: UpdateStart(scene.clock.now), issuedUpTo: .distantFuture)
         }
         let expected = try proved(original)
         var generator = SplitMix64(seed: 1_603)

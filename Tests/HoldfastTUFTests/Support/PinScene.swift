@@ -113,7 +113,7 @@ struct PinScene {
     func decision(
         _ pins: PinRepository, _ host: String = PinScene.host, _ certificate: TestCertificate? = nil
     ) throws -> TrustDecision {
-        try pins.policy(for: host).evaluate(try trust(host, certificate), at: clock.now)
+        try pins.policy(for: host).decision(about: try trust(host, certificate), at: clock.now)
     }
 
     /// The reason for which a host is rejected; nil where it is trusted.

@@ -97,13 +97,19 @@ struct DownloadTests {
         }
     }
 
+    private struct Name: CustomTestStringConvertible {
+        let text: String
+        var testDescription: String { text.utf8.count > 60 ? "\(text.utf8.count) characters" : text }
+    }
+
     @Test(
         "Odd names of targets become one file each, in the folder",
-        arguments: [
+        arguments: ([
             "?", "#", "a\u{0}b", "a\\b", "%2e%2e", ".hidden", "ключ", String(repeating: "n", count: 1_000), "a//b",
             "-rf",
-        ])
-    func oddNames(name: String) async throws {
+        ] as [String]).map { Name(text: $0) })
+    private func oddNames(of target: Name) async throws {
+        let name = target.text
         try await withTemporaryFolder { folder in
             var test = try TestClient()
             test.repository.change("targets") { $0["targets"] = [name: TestRepository.description(Data())] }

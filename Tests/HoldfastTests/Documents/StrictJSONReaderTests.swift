@@ -221,4 +221,20 @@ struct StrictJSONReaderTests {
             #expect(CanonicalBase64.decode(text.utf8) == nil, "\(text)")
         }
     }
+
+    @Test("A number that a type of 32 bits cannot hold is refused, where a conversion would end the process")
+    func narrowIntegers() throws {
+        func read<Number: FixedWidthInteger>(_ text: String, as type: Number.Type) throws -> Number {
+            var reader = try StrictJSONReader(Array(text.utf8), maximumBytes: 100)
+            return try reader.integer(as: type)
+        }
+        #expect(try read("2147483647", as: Int32.self) == .max && read("-2147483648", as: Int32.self) == .min)
+        for (text, isWide) in [("2147483648", true), ("-2147483649", true), ("9007199254740991", true), ("-1", false)] {
+            let narrow = #expect(throws: DocumentError.self) {
+                _ = isWide ? Int(try read(text, as: Int32.self)) : Int(try read(text, as: UInt16.self))
+            }
+            #expect(narrow?.code == .invalidValue && narrow?.found == text)
+            #expect(try read(text, as: Int64.self) == Int64(text))
+        }
+    }
 }

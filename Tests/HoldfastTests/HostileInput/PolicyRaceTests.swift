@@ -79,7 +79,7 @@ struct PolicyRaceTests {
                 })
             let decision = manager.evaluate(trust, at: fixture.now)
             #expect(decision.failure?.code == .pinMismatch)
-            #expect(decision.configuredPins == successor.pins.all)
+            #expect(decision.configuredPins == successor.fixedPins)
         }
     }
 

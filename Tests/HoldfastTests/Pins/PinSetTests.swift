@@ -32,10 +32,8 @@ struct PinSetTests {
     @Test("Backups count as much as pins do")
     func contains() throws {
         let set = try PinSet(pins: [first], backups: [second])
-        #expect(set.contains(first))
-        #expect(set.contains(second))
-        #expect(!set.contains(Pin.certificate([3])))
-        #expect(set.all == [first, second])
+        #expect(set.pins == [first, second])
+        #expect(set.rules == [PinRule(first), PinRule(second)])
     }
 
     @Test("A set enforces, and rejects when it has expired, unless told otherwise")
@@ -58,27 +56,50 @@ struct PinSetTests {
         #expect(try PinSet(pins: [first]).state(at: .distantFuture) == .active)
     }
 
-    @Test("A certificate matches by its key, by itself, by both or not at all")
-    func matches() throws {
-        let certificate = HandMadeDER.certificate()
-        let key = try Pin.publicKey(of: certificate)
-        let whole = Pin.certificate(certificate)
-        #expect(try PinSet(pins: [key]).matches(inCertificate: certificate) == [key])
-        #expect(try PinSet(pins: [first], backups: [whole]).matches(inCertificate: certificate) == [whole])
-        #expect(try PinSet(pins: [whole, key]).matches(inCertificate: certificate) == [key, whole])
-        #expect(try PinSet(pins: [first]).matches(inCertificate: certificate).isEmpty)
-        let renewed = HandMadeDER.certificate(serial: HandMadeDER.element(0x02, [2]))
-        #expect(try PinSet(pins: [whole, key]).matches(inCertificate: renewed) == [key])
+    @Test("Rules that no path could ever match are refused: none, on trial alone, of one role where both are asked for")
+    func satisfiable() throws {
+        let cases: [([PinRule], PinSet.Requirement, Bool)] = [
+            ([], .any, false), ([PinRule(first, isOnTrial: true)], .any, false), ([PinRule(first)], .any, true),
+            ([PinRule(first)], .oneOfEachRole, true), ([PinRule(first, at: .leaf)], .oneOfEachRole, false),
+            ([PinRule(first, at: .leaf), PinRule(second, at: .issuer)], .oneOfEachRole, true),
+            ([PinRule(first, at: .depth(0)), PinRule(second, at: .depth(3))], .oneOfEachRole, true),
+            ([PinRule(first, at: .leaf), PinRule(second, at: .issuer, isOnTrial: true)], .oneOfEachRole, false),
+        ]
+        for (rules, requirement, isSatisfiable) in cases {
+            let set = try? PinSet(rules: rules, requirement: requirement)
+            #expect((set != nil) == isSatisfiable, "\(rules), \(requirement)")
+        }
     }
 
-    @Test("A certificate is read only when the set has key pins")
-    func lazyReading() throws {
-        let garbage: [UInt8] = [1, 2, 3]
-        let certificates = try PinSet(pins: [Pin.certificate(garbage)])
-        #expect(certificates.hasCertificatePins && !certificates.hasPublicKeyPins)
-        #expect(try certificates.matches(inCertificate: garbage) == [Pin.certificate(garbage)])
-        let keys = try PinSet(pins: [Pin(subject: .publicKey, digest: first.digest)])
-        #expect(keys.hasPublicKeyPins && !keys.hasCertificatePins)
-        #expect(throws: CertificateError.self) { try keys.matches(inCertificate: garbage) }
+    @Test("A set has run out when too few of its rules are left, and not before")
+    func partialExpiry() throws {
+        let time = Date(timeIntervalSince1970: 1_000)
+        let (early, late) = (PinRule(first, at: .leaf, until: time), PinRule(second, at: .issuer, until: time + 10))
+        let any = try PinSet(rules: [early, late])
+        #expect(any.expires == time + 10 && any.state(at: time + 9) == .active && any.state(at: time + 10) == .expired)
+        #expect(any.pins(at: time) == [second] && any.pins(at: time - 1) == [first, second])
+        #expect(any.pins(at: time + 10) == [first, second])
+        let both = try PinSet(rules: [early, late], requirement: .oneOfEachRole)
+        #expect(both.expires == time && both.state(at: time - 1) == .active && both.state(at: time) == .expired)
+        let endless = try PinSet(rules: [early, PinRule(second)])
+        #expect(endless.expires == nil && endless.state(at: .distantFuture - 1) == .active)
+    }
+
+    @Test("Only what some rule asks for is hashed")
+    func subjects() throws {
+        let key = Pin(subject: .publicKey, hashing: [1])
+        let set = try PinSet(rules: [PinRule(key, at: .leaf), PinRule(first, at: .depth(2))])
+        #expect(set.subjects(ofLeaf: true) == [.publicKey] && set.subjects(ofLeaf: false) == [.certificate])
+        #expect(set.hasPins(of: .publicKey) && set.hasPins(of: .certificate))
+        let all = try PinSet(pins: [first, key])
+        #expect(all.subjects(ofLeaf: true) == [.publicKey, .certificate])
+    }
+
+    @Test("Many pins are found as few are")
+    func manyPins() throws {
+        let pins = (0..<200 as Range<UInt8>).map { Pin.certificate([$0]) }
+        let set = try PinSet(pins: pins)
+        for pin in pins { #expect(set.rules(matching: pin, at: .distantPast) { _ in true } == [PinRule(pin)]) }
+        #expect(set.rules(matching: .certificate([0, 0]), at: .distantPast) { _ in true }.isEmpty)
     }
 }

@@ -69,8 +69,8 @@ struct CertificateSourceTests {
         let fixture = try PolicyFixture()
         let renewed = try fixture.issuing.renew(fixture.leaf)
         let certificates = try CertificateSource.der([fixture.leaf.der, renewed.der]).read()
-        #expect(try PinSet(.publicKey, of: certificates).all.count == 1)
-        #expect(try PinSet(.certificate, of: certificates).all.count == 2)
+        #expect(try PinSet(.publicKey, of: certificates).pins.count == 1)
+        #expect(try PinSet(.certificate, of: certificates).pins.count == 2)
     }
 
     @Test("A bundle gives its .cer files, others when asked for")

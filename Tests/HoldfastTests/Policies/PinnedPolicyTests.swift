@@ -76,7 +76,7 @@ struct PinnedPolicyTests {
         let failure = try #require(decision.failure)
         #expect(failure.code == .pinMismatch)
         let text = failure.description
-        for shown in [try fixture.keyPin(impostor), try fixture.keyPin(fixture.root.certificate)] + policy.pins.all {
+        for shown in [try fixture.keyPin(impostor), try fixture.keyPin(fixture.root.certificate)] + policy.fixedPins {
             #expect(text.contains(shown.description), "\(shown) is missing in \(text)")
         }
         #expect(text.contains(PolicyFixture.host))

@@ -291,9 +291,9 @@ struct TrustManagerTests {
                 group.addTask {
                     for _ in 0..<100 {
                         let decision = manager.evaluate(trust, at: fixture.now)
-                        let policy = decision.configuredPins == good.pins.all ? good : bad
-                        #expect(decision.isTrusted == (policy.pins == good.pins))
-                        #expect(decision.configuredPins == policy.pins.all)
+                        let policy = decision.configuredPins == good.fixedPins ? good : bad
+                        #expect(decision.isTrusted == (policy.fixedPins == good.fixedPins))
+                        #expect(decision.configuredPins == policy.fixedPins)
                     }
                 }
             }

@@ -83,13 +83,13 @@ struct OlderFormatAttackTests {
         #expect(policy.evaluate(old, at: fixture.clock.now).isTrusted)
         fixture.clock.advance(by: .seconds(60))
         try fixture.publish([.init(PolicyFixture.host, [renewed])])
-        try await policy.store.update(mode: .forced)
+        try await policy.trustServerStore().update(mode: .forced)
         fixture.provider.answer(before)
         for policy in [policy, try fixture.store().trustPolicy(forHost: PolicyFixture.host)] {
-            #expect(await policy.store.updateError()?.documentCode == .issuedBeforeNewest)
+            #expect(try await policy.trustServerStore().updateError()?.documentCode == .issuedBeforeNewest)
             #expect(policy.evaluate(old, at: fixture.clock.now).failure?.code == .pinMismatch)
             #expect(policy.evaluate(new, at: fixture.clock.now).isTrusted)
-            await policy.store.settle()
+            try await policy.trustServerStore().settle()
         }
     }
 

@@ -17,7 +17,7 @@ extension TrustPolicy {
 
     /// Whether a trust is trusted, at the time of the policy's clock.
     /// - Parameter trust: what the handshake presented.
-    public func validate(trust: ServerTrust) -> Bool { evaluate(trust, at: clock.now).isTrusted }
+    public func validate(trust: ServerTrust) -> Bool { decision(about: trust, at: clock.now).isTrusted }
 
     /// Whether a trust is trusted; see `validate(trust:)`.
     @available(*, deprecated, renamed: "validate(trust:)")

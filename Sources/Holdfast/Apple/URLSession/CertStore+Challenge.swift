@@ -23,13 +23,14 @@ extension CertStore {
     }
 
     /// Evaluates the server of a challenge by the store's pins, away from the caller's thread; see
-    /// ``validate(challenge:)``.
+    /// ``validate(challenge:)``. As long as there are no pins at all, it first waits for them; see ``prepare()``.
     public func validation(of challenge: URLAuthenticationChallenge) async -> ValidationResult {
         let space = challenge.protectionSpace
         guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust else {
             return .untrusted
         }
         let (systemTrust, host) = (SystemTrust(trust), space.host)
+        if needsPreparation { try? await prepare() }
         return await EvaluationQueue.run { self.result(for: systemTrust, host: host) }
     }
 
@@ -43,12 +44,16 @@ extension CertStore {
         }
         let (systemTrust, host) = (SystemTrust(trust), space.host)
         let complete = SharedReference(completionHandler)
-        EvaluationQueue.queue.async { complete.get(self.result(for: systemTrust, host: host)) }
+        Task {
+            if self.needsPreparation { try? await self.prepare() }
+            EvaluationQueue.queue.async { complete.get(self.result(for: systemTrust, host: host)) }
+        }
     }
 
     private func result(for trust: SystemTrust, host text: String) -> ValidationResult {
         guard let host = try? DialledHost(text) else { return .untrusted }
-        let decision = trustPolicy(for: HostPattern(host)).evaluate(ServerTrust(trust, host: host), at: clock.now)
+        let decision = trustPolicy(for: HostPattern(host)).decision(
+            about: ServerTrust(trust, host: host), at: clock.now)
         guard let failure = decision.failure else { return .trusted }
         return failure.code == .noUsablePins ? .empty : .untrusted
     }

@@ -8,7 +8,7 @@ extension TrustPolicy {
     ///   ``TrustPolicy/decisionWithoutTrust(at:)``.
     public func validate(trust: SecTrust?) -> Bool {
         guard let trust else { return decisionWithoutTrust(at: clock.now).isTrusted }
-        return evaluate(trust, at: clock.now).announced().isTrusted
+        return decision(about: trust, at: clock.now).isTrusted
     }
 
     /// Whether a trust is trusted; see ``validate(trust:)``.

@@ -1,4 +1,4 @@
-package import struct Foundation.Date
+import struct Foundation.Date
 
 extension PinFile {
     /// What one build may do beyond what the file allows.
@@ -28,37 +28,19 @@ extension PinFile {
         let anchors =
             overrides.usesDebugAnchors && !debugAnchors.isEmpty ? TrustAnchors(debugAnchors) : nil
         let end = end ?? .distantFuture
-        return hosts.map { $0.policy(until: end, anchors, clock, .shared) }
-    }
-
-    /// A policy for each host whose pins have run out at another time than the file says.
-    package func policies(until end: Date, clock: any WallClock, log: PolicyLog) -> [any TrustPolicy] {
-        hosts.map { $0.policy(until: end, nil, clock, log) }
+        return hosts.map { $0.policy(until: end, anchors, clock) }
     }
 }
 
 extension PinFile.Host {
     fileprivate func policy(
-        until end: Date, _ debugAnchors: TrustAnchors?, _ clock: any WallClock, _ log: PolicyLog
+        until end: Date, _ debugAnchors: TrustAnchors?, _ clock: any WallClock
     ) -> any TrustPolicy {
-        if isRetired {
-            let failure = TrustFailure(
-                .hostRetired, expected: "a host that is in use", found: "\(pattern), which the pin file retired")
-            return RejectingPolicy(scope: .hosts(pattern), validationType: nil, failure: failure, clock: clock)
+        guard !isRetired else {
+            return RejectingPolicy(scope: .hosts(pattern), validationType: nil, failure: retirement, clock: clock)
         }
-        func rolePins(_ select: (PinFile.KeyPin) -> Bool, both: Bool) -> RolePins {
-            RolePins(
-                pins: pins.filter(select).map { pin in
-                    RolePins.RolePin(
-                        pin: pin.pin, role: pin.role == .leaf ? .leaf : .issuer,
-                        end: min(pin.end ?? .distantFuture, end))
-                }, requiresBothRoles: both)
-        }
-        return RolePinPolicy(
-            scope: .hosts(pattern),
-            pins: rolePins({ $0.state != .candidate }, both: requirement == .leafAndIssuer),
-            candidates: rolePins({ $0.state == .candidate }, both: false), ports: ports,
-            isEnforced: mode == .enforce, fallsBackToStandard: onExpiry == .systemTrust, debugAnchors: debugAnchors,
-            clock: clock, log: log)
+        return PinnedPolicy(
+            scope: .hosts(pattern), source: PinFileEntry(self, until: end), type: .pinPublicKey,
+            debugAnchors: debugAnchors, clock: clock)
     }
 }

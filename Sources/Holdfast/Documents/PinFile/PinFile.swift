@@ -25,6 +25,8 @@ public struct PinFile: Sendable, Hashable {
     public let hosts: [Host]
     /// Certificates that are trusted in a debug build that asks for it, such as that of a debugging proxy.
     public let debugAnchors: [X509Certificate]
+    /// The hosts as they are asked for.
+    let table: PinFileTable
 
     /// Makes a file. Times are cut to whole seconds.
     /// - Parameters:
@@ -57,11 +59,14 @@ public struct PinFile: Sendable, Hashable {
         self.refresh = refresh
         self.hosts = hosts
         self.debugAnchors = debugAnchors
+        table = PinFileTable(hosts, until: Self.end(notAfter: self.notAfter, refresh) ?? .distantFuture)
     }
 
     /// The first instant at which its pins have run out: after the last second of `notAfter` and of the grace that
     /// follows it; nil when they never do.
-    public var end: Date? {
+    public var end: Date? { Self.end(notAfter: notAfter, refresh) }
+
+    private static func end(notAfter: Date?, _ refresh: Refresh?) -> Date? {
         notAfter.map { Date(end: Int64($0.timeIntervalSince1970) + Int64(refresh?.grace ?? 0)) }
     }
 }

@@ -112,9 +112,9 @@ struct PinFileReader {
         try json.beginObject()
         while let field = try json.nextKey() {
             switch field {
-            case "after": after = Int(try json.integer())
+            case "after": after = try json.integer(as: Int.self)
             case "jitter": jitter = try fraction()
-            case "grace": grace = Int(try json.integer())
+            case "grace": grace = try json.integer(as: Int.self)
             default: try skip(field)
             }
         }
@@ -225,7 +225,7 @@ extension PinFileReader {
     }
 
     private mutating func ports() throws -> [Int] {
-        let ports = try list(atMost: PinFileLimits.ports, of: "ports") { Int(try $0.json.integer()) }
+        let ports = try list(atMost: PinFileLimits.ports, of: "ports") { try $0.json.integer(as: Int.self) }
         guard !ports.isEmpty else {
             throw PinFileError(
                 .invalidValue, at: json.path, expected: "at least one port", found: "none",

@@ -35,9 +35,4 @@ extension CertStore {
         if let configurationError { throw configurationError }
         await documents.run(sleepingOn: sleeper)
     }
-
-    func updateAfterMismatch() {
-        guard configuration.updatesOnMismatch, configurationError == nil else { return }
-        documents.updateAfterMismatch()
-    }
 }

@@ -160,14 +160,18 @@ public final class CertStore: Sendable {
     func judge(_ fingerprint: Data, named name: String, depth: Int) -> ValidationResult {
         let result = result(of: fingerprint, named: name, depth: depth)
         tell(.validated(name: name, result))
-        if result == .untrusted { updateAfterMismatch() }
+        switch result {
+        case .trusted: break
+        case .untrusted: updateIfAsked(by: [.mismatch(.enforce)])
+        case .empty: updateIfAsked(by: [.noPins(snapshot.absence(ofName: name))])
+        }
         return result
     }
 
     private func result(of fingerprint: Data, named name: String, depth: Int) -> ValidationResult {
         guard configuration.expects(name) else { return .untrusted }
         let snapshot = snapshot
-        let time = snapshot.trustedTime.time(clock: clock.now).wholeSeconds
+        let time = snapshot.trustedTime.time(clock: clock.now)
         return snapshot.result(name: name, fingerprint: fingerprint, depth: depth, at: time)
     }
 

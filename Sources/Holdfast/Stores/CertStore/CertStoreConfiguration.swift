@@ -35,6 +35,8 @@ public struct CertStoreConfiguration: Sendable {
 
     /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
+    /// The longest that an adapter waits for a first list before it decides.
+    public var preparationTimeout: Duration = .seconds(10)
     /// How much of a document is read.
     public var limits = DocumentLimits()
     /// When the application was built; a clock that shows an earlier time is not believed. nil if it is not known.
@@ -43,7 +45,7 @@ public struct CertStoreConfiguration: Sendable {
     public var allowsDocumentsToDisablePinning = false
     /// Whether a static list may leave names without entries, or be empty. Nothing signs what a list leaves out.
     public var acceptsLossOfPins = false
-    /// Whether a mismatch starts an update, at most every 15 minutes.
+    /// Whether a mismatch, or a host without usable pins, starts an update, at most every 15 minutes.
     public var updatesOnMismatch = false
     /// Whether policies of the store may look for pins by the common name in the server's certificate.
     public var commonNameMatching = CommonNameMatching.never

@@ -140,7 +140,7 @@ struct CertStoreFormat: DocumentFormat {
         guard content?.table.hasUsableEntries(at: time.wholeSeconds) != true else { return nil }
         return StoreError(
             .storeIsEmpty, expected: "an entry that has not expired",
-            found: content?.table.latestExpiry.map {
+            found: content?.table.latestEnd.map {
                 "entries of which the last expired at \(Date(wholeSeconds: $0).formatted(.iso8601))"
             } ?? "no entries")
     }
@@ -148,9 +148,9 @@ struct CertStoreFormat: DocumentFormat {
     func nextUpdate(
         for content: StoreContent, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
-        let soonest = content.table.soonestExpiry(at: time.wholeSeconds)
+        let soonest = content.table.soonestEnd(at: time.wholeSeconds)
         return configuration.schedule.nextUpdate(
-            at: time, soonestExpiry: soonest.map { Date(wholeSeconds: $0) }, using: &generator)
+            at: time, soonestExpiry: soonest.map { Date(wholeSeconds: $0 - 1) }, using: &generator)
     }
 
     func versionCheck(in content: StoreContent) -> ChallengeResponse.VersionCheck? { content.versionCheck }
@@ -188,10 +188,13 @@ extension CertStoreConfiguration {
             throw Self.invalid(
                 "standard validation for the download of a static list, or a challenge", "noValidation", nil)
         }
-        guard schedule.periodicInterval > .zero, schedule.expirationThreshold >= .zero, updateTimeout > .zero else {
+        guard schedule.periodicInterval > .zero, schedule.expirationThreshold >= .zero, updateTimeout > .zero,
+            preparationTimeout > .zero
+        else {
             throw Self.invalid(
-                "an update interval and timeout above zero, and a threshold of zero or more",
-                "\(schedule.periodicInterval), \(updateTimeout) and \(schedule.expirationThreshold)", nil)
+                "an update interval and timeouts above zero, and a threshold of zero or more",
+                "\(schedule.periodicInterval), \(updateTimeout), \(preparationTimeout) and "
+                    + "\(schedule.expirationThreshold)", nil)
         }
     }
 

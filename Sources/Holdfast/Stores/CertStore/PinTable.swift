@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 /// The entries of a document by name: one probe of a hash table, some 80 bytes an entry with its name.
 ///
 /// Names are octets here, whatever Unicode holds for equivalent, and are found without regard to the case of ASCII
@@ -8,9 +10,13 @@ struct PinTable: Sendable {
         let depth: UInt8
         fileprivate let nameLength: UInt16
         fileprivate let nameStart: UInt32
-        let expires: Int64
+        /// The first second at which it no longer counts, in Unix time.
+        let end: Int64
 
-        func isUsable(at time: Int64) -> Bool { expires >= time }
+        func isUsable(at time: Int64) -> Bool { time < end }
+
+        /// What it requires of a path.
+        var rule: PinRule { PinRule(pin, at: .depth(Int(depth)), until: Date(wholeSeconds: end)) }
     }
 
     static let empty = PinTable([])
@@ -19,8 +25,8 @@ struct PinTable: Sendable {
     private let names: [UInt8]
     /// Open addressing, at most half full: the index of a name's first entry and one, 0 for none.
     private let slots: [UInt32]
-    /// The latest expiry of all; nil for an empty table.
-    let latestExpiry: Int64?
+    /// The latest end of all; nil for an empty table.
+    let latestEnd: Int64?
 
     init(_ unsorted: [FingerprintEntry]) {
         // A position is 32 bits wide, which the limits of documents are far below.
@@ -28,7 +34,7 @@ struct PinTable: Sendable {
         let sorted = folded.sorted { left, right in
             switch Self.order(left.name, right.name) {
             case ..<0: true
-            case 0: left.entry.expires > right.entry.expires
+            case 0: left.entry.end > right.entry.end
             default: false
             }
         }
@@ -51,7 +57,7 @@ struct PinTable: Sendable {
                 Entry(
                     pin: entry.pin, depth: UInt8(clamping: entry.depth),
                     nameLength: UInt16(clamping: entry.name.utf8.count),
-                    nameStart: UInt32(clamping: start), expires: entry.expires))
+                    nameStart: UInt32(clamping: start), end: entry.end))
         }
         var capacity = 1
         while capacity < firsts.count * 2 { capacity *= 2 }
@@ -64,7 +70,7 @@ struct PinTable: Sendable {
         self.entries = entries
         self.names = names
         self.slots = slots
-        latestExpiry = entries.lazy.map(\.expires).max()
+        latestEnd = entries.lazy.map(\.end).max()
     }
 
     var count: Int { entries.count }
@@ -75,7 +81,7 @@ struct PinTable: Sendable {
     }
 
     /// Whether any entry is usable at a time.
-    func hasUsableEntries(at time: Int64) -> Bool { latestExpiry.map { $0 >= time } ?? false }
+    func hasUsableEntries(at time: Int64) -> Bool { latestEnd.map { time < $0 } ?? false }
 
     /// The entries of a name, whatever its case, the latest expiry first.
     func entries(named name: String) -> ArraySlice<Entry> {
@@ -96,11 +102,11 @@ struct PinTable: Sendable {
     /// The name of an entry as it was signed.
     func name(of entry: Entry) -> String { String(decoding: octets(of: entry), as: UTF8.self) }
 
-    /// Of the latest expiry of each name, the soonest that is not past: when the first name loses its last pin.
-    func soonestExpiry(at time: Int64) -> Int64? {
+    /// Of the latest end of each name, the soonest that is not past: when the first name loses its last pin.
+    func soonestEnd(at time: Int64) -> Int64? {
         var soonest: Int64?
         forEachName { _, latest in
-            if latest.isUsable(at: time) { soonest = min(soonest ?? latest.expires, latest.expires) }
+            if latest.isUsable(at: time) { soonest = min(soonest ?? latest.end, latest.end) }
             return true
         }
         return soonest

@@ -26,7 +26,8 @@ package struct DownloadRules: Sendable {
     }
 
     /// Where the redirect of this number, counted from 1, leads: nothing leads from https to http, from elsewhere to this
-    /// machine, or to a user's name.
+    /// machine, or to a user's name. A name may still resolve to this machine: a provider that learns the address that it
+    /// was connected to compares that with ``place(of:redirectedFromThisMachine:)``.
     /// - Parameter origin: who redirects, itself the target of the redirect before.
     /// - Throws: ``RemoteDataError`` `redirectRefused`.
     @discardableResult
@@ -35,7 +36,7 @@ package struct DownloadRules: Sendable {
     ) throws(RemoteDataError) -> URL {
         guard number <= Self.maximumRedirects, let url, isAllowed(url),
             Self.scheme(of: url) == "https" || Self.scheme(of: origin) == "http",
-            url.user(percentEncoded: true) == nil, Self.isLoopback(origin) || !Self.isLoopback(url)
+            url.user(percentEncoded: true) == nil, LocalHost.isSurely(origin) || !LocalHost.mayBe(url)
         else {
             throw RemoteDataError(
                 .redirectRefused, status: status,
@@ -46,11 +47,27 @@ package struct DownloadRules: Sendable {
         return url
     }
 
+    /// Where the connection for a request has to lead.
+    package enum Place: Sendable {
+        case anywhere
+        /// Another machine redirects there.
+        case elsewhere
+        /// It is plain HTTP, allowed for this machine alone.
+        case thisMachine
+    }
+
+    /// Where the connection for a URL has to lead.
+    /// - Parameter origin: whether the machine that redirects there is this one; nil for what the application asked for.
+    package func place(of url: URL, redirectedFromThisMachine origin: Bool?) -> Place {
+        if Self.scheme(of: url) == "http", !allowsPlainHTTP { return .thisMachine }
+        return origin == false ? .elsewhere : .anywhere
+    }
+
     private func isAllowed(_ url: URL) -> Bool {
         switch Self.scheme(of: url) {
         case "https": true
         case "http":
-            allowsPlainHTTP || allowsPlainHTTPToLoopback && Self.isLoopback(url)
+            allowsPlainHTTP || allowsPlainHTTPToLoopback && LocalHost.isSurely(url)
         default: false
         }
     }
@@ -58,10 +75,5 @@ package struct DownloadRules: Sendable {
     /// A redirect leads where the server says.
     private static func scheme(of url: URL) -> String? {
         url.scheme.flatMap { $0.isASCII(atMost: 5) ? $0.lowercased() : nil }
-    }
-
-    private static func isLoopback(_ url: URL) -> Bool {
-        let host = url.host(percentEncoded: true) ?? ""
-        return ["127.0.0.1", "::1", "[::1]", "localhost"].contains { $0.hasSameOctets(as: host) }
     }
 }

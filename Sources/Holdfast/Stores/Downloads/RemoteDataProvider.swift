@@ -105,6 +105,8 @@ public struct RemoteDataError: HoldfastError {
         case serverError
         /// Any other status that is neither 200 nor, where an entity tag was sent, 304.
         case unexpectedStatus
+        /// The body is compressed, or encoded in another way (RFC 9110 8.4), although nobody asked for that.
+        case encodedBody
         /// The task was cancelled.
         case cancelled
         /// The provider cannot do what the configuration asks for.
@@ -148,6 +150,7 @@ extension RemoteDataError.Code {
         case .clientError: "Check the URL and the name of the application in it."
         case .serverError: "Try again later; the server has a problem."
         case .unexpectedStatus: "Check that the URL leads to a pin document."
+        case .encodedBody: "Have the server send the document without Content-Encoding."
         case .cancelled: "Ask again when needed."
         case .unsupported: "Use standard validation, or a provider that can do it."
         }

@@ -9,6 +9,13 @@ import Security
 
 /// Downloads documents with URLSession: a session of its own a request, no cookies, no cache, no credentials, and no
 /// trust manager.
+///
+/// On Linux it refuses `http:`, except to this machine where ``allowsPlainHTTPToLoopback`` is set: libcurl undoes every
+/// `Content-Encoding` there before anybody can stop it, so ``RemoteDataRequest/maximumBytes`` does not bound what an
+/// answer takes. Seen in an attack on Linux: 269 octets of `gzip, gzip, gzip` became 1.1 GiB of memory,
+/// with a limit of 1 MiB, and asking for `identity` did not help. Over https only a server with a valid certificate for
+/// the name can do that. Where that is too much, and for revocation lists, which authorities publish over `http:`, give
+/// HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`, which decodes nothing.
 public struct URLSessionDataProvider: RemoteDataProvider {
     /// The longest time until the answer begins, connecting included.
     public let answerLimit: Duration
@@ -21,7 +28,7 @@ public struct URLSessionDataProvider: RemoteDataProvider {
     /// - Parameters:
     ///   - answerLimit: the longest time until the answer begins.
     ///   - wholeLimit: the longest time for the whole.
-    ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to 127.0.0.1, ::1 and localhost.
+    ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to localhost and the loopback addresses.
     public init(
         answerLimit: Duration = .seconds(15), wholeLimit: Duration = .seconds(60),
         allowsPlainHTTPToLoopback: Bool = false
@@ -34,6 +41,15 @@ public struct URLSessionDataProvider: RemoteDataProvider {
     /// Downloads a document.
     /// - Throws: ``RemoteDataError``.
     public func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        #if !canImport(Security)
+        // Anybody on the way could answer, and libcurl decodes without a bound.
+        guard !request.allowsPlainHTTP || request.url.scheme?.lowercased() != "http" else {
+            throw RemoteDataError(
+                .unsupported, expected: "an https URL, since URLSession on Linux decodes what comes without a limit",
+                found: request.url.quotedAddress,
+                remedy: "Give AsyncHTTPClientDataProvider of HoldfastAsyncHTTPClient as the remoteDataProvider.")
+        }
+        #endif
         try rules(for: request).check(request.url)
         #if !canImport(Security)
         guard request.sslValidationStrategy == .default else {
@@ -51,8 +67,13 @@ public struct URLSessionDataProvider: RemoteDataProvider {
     }
 
     fileprivate func rules(for request: RemoteDataRequest) -> DownloadRules {
-        DownloadRules(
-            allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback, allowsPlainHTTP: request.allowsPlainHTTP)
+        #if canImport(Security)
+        let allowsPlainHTTP = request.allowsPlainHTTP
+        #else
+        let allowsPlainHTTP = false
+        #endif
+        return DownloadRules(
+            allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback, allowsPlainHTTP: allowsPlainHTTP)
     }
 }
 

@@ -7,9 +7,7 @@ extension DocumentStore {
         var failure: StoreError?
         var version: ChallengeResponse.VersionCheck?
         do throws(StoreError) {
-            let fetched = try await fetch()
-            version = fetched.flatMap { format.versionCheck(in: $0.content) }
-            failure = try await commit(fetched, generation)
+            (failure, version) = try await replace(generation)
         } catch {
             failure = error
         }
@@ -26,9 +24,36 @@ extension DocumentStore {
         return report
     }
 
+    /// How often a document is downloaded for one update because another store has stored one meanwhile.
+    private static var maximumDownloads: Int { 3 }
+
+    /// Downloads a document and puts it in the place of the one that is there. If another store or process has stored one
+    /// since the download began, nobody knows which of the two is newer: that one is taken over, and the server asked once
+    /// more.
+    /// - Returns: that nothing in it is usable, or that it could not be stored; nil when all is well. And what it says of
+    ///   the application's version.
+    private func replace(
+        _ generation: Int
+    ) async throws(StoreError) -> (StoreError?, ChallengeResponse.VersionCheck?) {
+        for announcement in await storageQueue.run({ self.catchUp() }) { announcement() }
+        var left = format.updateTimeout
+        for number in 1...Self.maximumDownloads {
+            let takeovers = state.withLock { $0.takeovers }
+            let (fetched, duration) = try await fetch(within: left)
+            left -= duration
+            let outcome = try await commit(fetched, generation, takeovers)
+            if !outcome.isOvertaken || number == Self.maximumDownloads || left <= .zero {
+                return (outcome.failure, fetched.flatMap { format.versionCheck(in: $0.content) })
+            }
+        }
+        return (nil, nil)
+    }
+
     /// Downloads and verifies a document within the time that an update has. What takes longer is told to stop, and counts
     /// for nothing whenever it ends.
-    private func fetch() async throws(StoreError) -> FetchedDocument<Content>? {
+    private func fetch(
+        within limit: Duration
+    ) async throws(StoreError) -> (FetchedDocument<Content>?, Duration) {
         let (format, provider, current) = (format, provider, current())
         let fetching = Task.detached { () async -> Result<FetchedDocument<Content>?, StoreError> in
             do throws(StoreError) {
@@ -37,13 +62,15 @@ extension DocumentStore {
                 return .failure(error)
             }
         }
-        guard let result = await TimeLimit.value(of: fetching, within: format.updateTimeout, on: timer) else {
+        var result: Result<FetchedDocument<Content>?, StoreError>?
+        let duration = await timer.measure { result = await TimeLimit.value(of: fetching, within: limit, on: timer) }
+        guard let result else {
             fetching.cancel()
             throw StoreError(
                 .timedOut, expected: "a verified document within \(format.updateTimeout)",
                 found: "an update that goes on")
         }
-        return try result.get()
+        return (try result.get(), duration)
     }
 
     private func current() -> CurrentDocument<Content> {
@@ -53,19 +80,32 @@ extension DocumentStore {
             latestIssue: { self.snapshot.trustedTime.counted(.distantFuture, clock: self.clock.now) })
     }
 
+    /// What came of putting a document in the place of the one that is there.
+    private struct Outcome: Sendable {
+        /// That nothing is usable, or that it could not be stored.
+        var failure: StoreError?
+        /// Whether another store was faster, and its document counts.
+        var isOvertaken = false
+        /// Whether the document counts now.
+        var isReplaced = false
+        var announcements: [SharedStorage.Announcement] = []
+    }
+
     /// Puts a document in the place of the one that is there, first in the storage, then in the snapshot.
-    /// - Returns: that nothing in it is usable, or that it could not be stored; nil when all is well.
     private func commit(
-        _ fetched: FetchedDocument<Content>?, _ generation: Int
-    ) async throws(StoreError) -> StoreError? {
-        let failure = try await storageQueue.run { () throws(StoreError) in try self.store(fetched, generation) }
+        _ fetched: FetchedDocument<Content>?, _ generation: Int, _ takeovers: UInt64
+    ) async throws(StoreError) -> Outcome {
+        let outcome = try await storageQueue.run { () throws(StoreError) in
+            try self.store(fetched, generation, takeovers)
+        }
         // Not on the storage queue: an observer may reset the store.
-        if let fetched, fetched.shortfall == nil {
+        for announcement in outcome.announcements { announcement() }
+        if outcome.isReplaced, let fetched, fetched.shortfall == nil {
             let content = fetched.content
             tell(.replaced(content))
             sayIfAhead(content)
         }
-        return failure
+        return outcome
     }
 
     private func sayIfAhead(_ content: Content) {
@@ -83,18 +123,22 @@ extension DocumentStore {
 
     /// On the storage queue, where resets happen as well: nothing changes the snapshot meanwhile.
     private func store(
-        _ fetched: FetchedDocument<Content>?, _ generation: Int
-    ) throws(StoreError) -> StoreError? {
-        // What an unfinished update proved went on from nothing; it must not take the place of what is there after all.
-        if readAgainIfUnread(), let shortfall = fetched?.shortfall { throw shortfall }
-        let (current, isStale) = state.withLock { ($0.snapshot, $0.generation != generation) }
+        _ fetched: FetchedDocument<Content>?, _ generation: Int, _ takeovers: UInt64
+    ) throws(StoreError) -> Outcome {
+        var outcome = Outcome()
+        outcome.announcements = catchUp()
+        let (current, isStale, isOvertaken) = state.withLock {
+            ($0.snapshot, $0.generation != generation, $0.takeovers != takeovers)
+        }
+        let now = clock.now
         guard !isStale else {
             throw StoreError(.reset, expected: "the store as it was when the update began", found: "a reset")
         }
-        let now = clock.now
-        guard let fetched else {
-            renew(current, now: now)
-            return obstacle(to: current.content, trusted: current.trustedTime, now: now)
+        guard !isOvertaken, let fetched else {
+            if !isOvertaken { renew(current, now: now) }
+            outcome.isOvertaken = isOvertaken
+            outcome.failure = obstacle(to: current.content, trusted: current.trustedTime, now: now)
+            return outcome
         }
         var (record, content) = (fetched.record, fetched.content)
         var trusted = current.trustedTime
@@ -111,7 +155,14 @@ extension DocumentStore {
         record.nextUpdate = next.wholeSeconds
         record.newestIssue = trusted.newestIssue.map(\.wholeSeconds) ?? 0
         record.origin = format.origin
-        let storageFailure = save(record)
+        let saving = save(record)
+        outcome.announcements += saving.announcements
+        guard !saving.isOvertaken else {
+            let newer = self.snapshot
+            outcome.isOvertaken = true
+            outcome.failure = obstacle(to: newer.content, trusted: newer.trustedTime, now: now)
+            return outcome
+        }
         let snapshot = DocumentSnapshot(content: content, trustedTime: trusted)
         let emptiness = obstacle(to: content, trusted: trusted, now: now)
         state.withLock { state in
@@ -121,33 +172,13 @@ extension DocumentStore {
             state.entityTag = record.entityTag
             if emptiness == nil, fetched.shortfall == nil { state.forgetFailures() }
         }
-        return fetched.shortfall ?? emptiness ?? storageFailure
-    }
-
-    /// Reads what could not be read when the store was made: a new document must not get past the checks against the old
-    /// one, and without a network the old one is all there is. On the storage queue.
-    /// - Returns: whether it counts now.
-    @discardableResult
-    private func readAgainIfUnread() -> Bool {
-        guard state.withLock({ $0.isUnread }) else { return false }
-        let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
-        guard !loaded.isUnread else { return false }
-        let content = format.beginning(with: loaded.content)
-        let counts = state.withLock { state in
-            state.isUnread = false
-            // Before the first document that was downloaded there is nothing but what the store began with.
-            guard state.revision == 0, loaded.content != nil, let content else { return false }
-            state.snapshot = DocumentSnapshot(
-                content: content,
-                trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: loaded.newestIssue))
-            state.nextUpdate = loaded.nextUpdate
-            state.entityTag = loaded.entityTag
-            state.revision &+= 1
-            return true
+        // Each verifies it anew by its own settings.
+        if saving.failure == nil {
+            for other in storage.noteChange(by: self) { outcome.announcements += other.catchUp() }
         }
-        // Not on the storage queue: an observer may reset the store.
-        if counts, let content { DispatchQueue.global().async { self.tell(.loaded(content)) } }
-        return counts
+        outcome.isReplaced = true
+        outcome.failure = fetched.shortfall ?? emptiness ?? saving.failure
+        return outcome
     }
 
     private func renew(_ snapshot: DocumentSnapshot<Content>, now: Date) {
@@ -168,21 +199,6 @@ extension DocumentStore {
         return now.addingTimeInterval(next.timeIntervalSince(time))
     }
 
-    private func save(_ record: StoredRecord) -> StoreError? {
-        do {
-            if let reporting = dataStore as? any ReportingDataStore {
-                try reporting.replace(record.data, forKey: format.storageKey)
-            } else if !dataStore.save(data: record.data, forKey: format.storageKey) {
-                return StoreError(.notStored, expected: "a data store that saves", found: "one that refuses")
-            }
-            return nil
-        } catch {
-            return StoreError(
-                .notStored, expected: "a data store that saves", found: ForeignErrorText.found(error),
-                underlying: error)
-        }
-    }
-
     private func noteFailure(_ error: StoreError, _ generation: Int) {
         let now = clock.now
         // The application's generator is not called with the lock held.
@@ -196,7 +212,11 @@ extension DocumentStore {
                 afterFailures: state.failures, longest: format.longestBackOff, using: &generator)
             state.retryTime = now.addingTimeInterval(delay)
         }
-        storageQueue.async { self.readAgainIfUnread() }
+        storageQueue.async {
+            let announcements = self.catchUp()
+            // Not on the storage queue: an observer may reset the store.
+            if !announcements.isEmpty { DispatchQueue.global().async { announcements.forEach { $0() } } }
+        }
         logger.warning("an update failed", metadata: ["store": "\(format.logName)", "error": "\(error)"])
     }
 }

@@ -19,12 +19,18 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         var followsMismatch = false
         var lastUpdate: StoreUpdateReport?
         var lastMismatchUpdate: Date?
+        /// The revision for which a mismatch in report mode last started an update.
+        var reportedRevision: UInt64?
         /// Counts documents and resets: what is decided after one may differ from what was decided before it.
         var revision: UInt64 = 0
         /// Whether something may be stored that could not be read when the store was made.
         var isUnread = false
         /// Counts resets: what was begun before one is not committed after it.
         var generation = 0
+        /// What is stored, as far as this store knows; nil for nothing.
+        var mark: StorageMark?
+        /// Counts what was taken over from other stores and processes: what was begun before is not committed after it.
+        var takeovers: UInt64 = 0
 
         mutating func forgetFailures() {
             failures = 0
@@ -40,8 +46,10 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     /// What was wrong with the stored document when the store was made.
     package let storageError: StoreError?
     package let state: Lock<State>
-    /// Storage blocks: it has a thread of its own.
-    let storageQueue = DispatchQueue(label: "holdfast.store")
+    /// With the other stores that keep their document in the same place.
+    let storage: SharedStorage
+    /// Where storage is read and written.
+    var storageQueue: DispatchQueue { storage.queue }
     let tell: @Sendable (DocumentStoreEvent<Content>) -> Void
     let logger: Logger
     /// Measures how long an update takes.
@@ -62,15 +70,22 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         self.logger = logger
         self.timer = timer
         self.tell = tell
-        let loaded = StoreLoading(format: format, now: clock.now).load(from: dataStore)
+        let storage = SharedStorage.of(dataStore, key: format.storageKey)
+        self.storage = storage
+        let (loaded, changes) = storage.queue.sync {
+            (StoreLoading(format: format, now: clock.now).load(from: dataStore), storage.changes)
+        }
         storageError = loaded.error
         let time = TrustedTime(buildDate: format.buildDate, newestIssue: loaded.newestIssue)
         let content = format.beginning(with: loaded.content)
         state = Lock(
             State(
                 snapshot: DocumentSnapshot(content: content, trustedTime: time), nextUpdate: loaded.nextUpdate,
-                entityTag: loaded.entityTag, isUnread: loaded.isUnread))
+                entityTag: loaded.entityTag, isUnread: loaded.isUnread, mark: loaded.mark))
         if let error = loaded.error { say(of: error) }
+        storage.join(self)
+        // Who stored something in between knew of no member here.
+        if storage.changes != changes { storage.queue.sync { catchUp() }.forEach { $0() } }
     }
 
     /// Logs why the store starts without a document.
@@ -181,22 +196,19 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     /// Forgets everything that was stored; see ``CertStore/reset()``.
-    package func reset() {
-        storageQueue.sync {
-            let content = format.beginning(with: nil)
-            state.withLock { state in
-                state.generation += 1
-                state.revision &+= 1
-                state.snapshot = DocumentSnapshot(
-                    content: content, trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: nil))
-                state.nextUpdate = Date(timeIntervalSince1970: 0)
-                state.entityTag = ""
-                state.isUnread = false
-                state.forgetFailures()
-            }
+    package func reset() { remove(forAll: true) }
+
+    /// Forgets what was stored, where other stores of this process may still need what they have.
+    func discard() { remove(forAll: false) }
+
+    private func remove(forAll: Bool) {
+        let announcements = storageQueue.sync { () -> [SharedStorage.Announcement] in
+            let own = forget()
             dataStore.removeData(forKey: format.storageKey)
+            let others = storage.noteChange(by: self).filter { forAll && $0.origin == format.origin }
+            return others.reduce(own) { $0 + $1.forget() }
         }
-        tell(.reset)
+        for announcement in announcements { announcement() }
     }
 
     /// Keeps the store up to date until the task is cancelled; see ``CertStore/run(sleepingOn:)``.

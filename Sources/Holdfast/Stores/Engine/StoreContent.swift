@@ -63,18 +63,39 @@ struct StoreSnapshot: Sendable {
     /// The entries that count: fallback entries only while no verified document is stored.
     var table: PinTable { content?.table ?? fallback }
 
+    /// Whether the host has entries of any kind, usable or not.
+    func isListed(_ host: DialledHost) -> Bool { !entriesEver(for: host).isEmpty }
+
+    /// Why a host has no usable entries.
+    func absence(of host: DialledHost) -> PinAbsence {
+        guard content != nil, table.count > 0 else { return .empty }
+        return isListed(host) ? .expired : .notCovered
+    }
+
+    /// Why a name, as a document has it, has no usable entries.
+    func absence(ofName name: String) -> PinAbsence {
+        guard content != nil, table.count > 0 else { return .empty }
+        return table.entries(named: name).isEmpty ? .notCovered : .expired
+    }
+
+    /// Whether shipped entries are there to decide by until the first list.
+    func hasUsableFallback(at now: Date) -> Bool {
+        content == nil && fallback.hasUsableEntries(at: trustedTime.time(clock: now).wholeSeconds)
+    }
+
     /// What a common name and a fingerprint are worth at a place in the chain; entries for other places are not there.
     func result(
-        name: String, fingerprint: some Collection<UInt8>, depth: Int, at time: Int64
+        name: String, fingerprint: some Collection<UInt8>, depth: Int, at time: Date
     ) -> CertStore.ValidationResult {
         let table = table
-        let entries = table.entries(named: name).lazy.filter {
-            Int($0.depth) == depth && $0.isUsable(at: time) && table.isLiteralName($0, name)
+        let seconds = time.wholeSeconds
+        let entries = table.entries(named: name).filter {
+            Int($0.depth) == depth && $0.isUsable(at: seconds) && table.isLiteralName($0, name)
         }
-        if let pin = try? Pin(subject: .certificate, digest: fingerprint), entries.contains(where: { $0.pin == pin }) {
-            return .trusted
-        }
-        return entries.isEmpty ? .empty : .untrusted
+        guard !entries.isEmpty else { return .empty }
+        guard let pin = try? Pin(subject: .certificate, digest: fingerprint) else { return .untrusted }
+        let pins = PinSet(known: entries.map(\.rule))
+        return pins.rules(matching: pin, at: time) { $0.covers(depth) }.isEmpty ? .untrusted : .trusted
     }
 
     /// The usable entries of a dialled host: those of its name, else those of the wildcard above its first label.
@@ -92,7 +113,7 @@ struct StoreSnapshot: Sendable {
         for name in FingerprintEntry.names(for: host) {
             if let isRequired = domains.isRequired(name) { return !isRequired }
         }
-        return !domains.pinningRequiredForUnlisted && entriesEver(for: host).isEmpty
+        return !domains.pinningRequiredForUnlisted && !isListed(host)
     }
 
     /// Entries of a host, expired ones too: a host that has any is listed.

@@ -11,6 +11,8 @@ struct StoreLoading<Format: DocumentFormat> {
         var error: StoreError?
         /// Whether there may be something that could not be read just now, as before a device is first unlocked.
         var isUnread = false
+        /// Of what is stored; nil where nothing is.
+        var mark: StorageMark?
     }
 
     let format: Format
@@ -25,7 +27,17 @@ struct StoreLoading<Format: DocumentFormat> {
             return Result(
                 error: damaged("one that cannot be read: \(ForeignErrorText.found(error))", error), isUnread: true)
         }
-        guard let data else { return Result() }
+        return data.map(verified) ?? Result()
+    }
+
+    /// Verifies what was read.
+    func verified(_ data: Data) -> Result {
+        var result = read(data)
+        result.mark = StorageMark(data)
+        return result
+    }
+
+    private func read(_ data: Data) -> Result {
         guard let record = StoredRecord(data) else { return Result(error: damaged("one that is damaged", nil)) }
         guard format.isOwn(record.format) else {
             return Result(error: damaged("one of the other kind (\(record.format.rawValue))", nil))
@@ -55,5 +67,17 @@ struct StoreLoading<Format: DocumentFormat> {
 
     private func damaged(_ found: String, _ underlying: (any Error)?) -> StoreError {
         StoreError(.damagedStorage, expected: "a stored document", found: found, underlying: underlying)
+    }
+}
+
+/// Tells what is stored from what was stored before. Records end with a digest of what they say: two records with equal
+/// marks are equal, and one that was damaged meanwhile says nothing that would have to be known.
+struct StorageMark: Sendable, Equatable {
+    private let count: Int
+    private let end: Data
+
+    init(_ data: Data) {
+        count = data.count
+        end = Data(data.suffix(StoredRecord.digestLength))
     }
 }

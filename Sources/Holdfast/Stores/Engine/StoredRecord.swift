@@ -33,6 +33,8 @@ package struct StoredRecord: Sendable, Equatable {
 
     /// No part is longer; what a storage returns is read within this.
     static let maximumPart = 1 << 30
+    /// Of the digest at the end.
+    static let digestLength = SHA256.byteCount
     private static let tag = Data("holdfast pin store 2\n".utf8)
 
     /// A digest of what tells two stores apart: kinds, addresses, keys.

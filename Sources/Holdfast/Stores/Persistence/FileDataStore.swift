@@ -4,8 +4,8 @@ public import Foundation
 ///
 /// A file is replaced as a whole and is on the disk when saving returns: a process that is killed while it saves leaves
 /// the old content or the new one. One writer at a time, across processes, by a lock file beside it. Safe to use from
-/// any thread and by several processes.
-public struct FileDataStore: ReportingDataStore {
+/// any thread and by several processes: stores that share a folder never replace what another one has saved meanwhile.
+public struct FileDataStore: ReportingDataStore, ComparingDataStore {
     /// Where the files are.
     public let folder: URL
     /// The most that is read from a file, in bytes.
@@ -57,13 +57,27 @@ public struct FileDataStore: ReportingDataStore {
     /// Keeps data under a key, in place of what was there; it waits for other writers.
     /// - Throws: ``FileDataStoreError``.
     public func replace(_ data: Data, forKey key: String) throws {
+        _ = try replace(with: data, forKey: key) { true }
+    }
+
+    /// Keeps data under a key if `old` is what is kept there, with nobody writing in between; it waits for other writers.
+    /// - Returns: false if something other than `old` is kept.
+    /// - Throws: ``FileDataStoreError``, also when what is there cannot be read.
+    public func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
+        try replace(with: new, forKey: key) { try load(forKey: key) == old }
+    }
+
+    /// - Parameter isMeant: asked with the lock held.
+    private func replace(with data: Data, forKey key: String, if isMeant: () throws -> Bool) throws -> Bool {
         let file = file(forKey: key)
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try withLock(key) {
+            return try withLock(key) {
+                guard try isMeant() else { return false }
                 // Under the lock there is one writer, so what an earlier one left when it was killed is overwritten.
                 try AtomicFile.replace(file, with: data, temporaryName: ".\(Self.name(of: key)).new")
+                return true
             }
         } catch {
             throw FileDataStoreError(
@@ -78,7 +92,7 @@ public struct FileDataStore: ReportingDataStore {
         try? withLock(key) { try? FileManager.default.removeItem(at: file(forKey: key)) }
     }
 
-    private func withLock(_ key: String, _ body: () throws -> Void) throws {
+    private func withLock<Result>(_ key: String, _ body: () throws -> Result) throws -> Result {
         let file = folder.appending(path: ".\(Self.name(of: key)).lock")
         let lock: FileLock
         do throws(FileLock.Failure) {
@@ -87,7 +101,7 @@ public struct FileDataStore: ReportingDataStore {
             throw FileDataStoreError(.notWritten, path: file.path, expected: "a lock", found: error.found)
         }
         defer { withExtendedLifetime(lock) {} }
-        try body()
+        return try body()
     }
 
     private static func name(of key: String) -> String {

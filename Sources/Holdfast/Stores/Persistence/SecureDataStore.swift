@@ -38,9 +38,31 @@ extension ReportingDataStore {
     public func loadData(forKey key: String) -> Data? { try? load(forKey: key) }
 }
 
+/// A data store that replaces what it keeps only if nobody has changed it meanwhile, in this process or another.
+///
+/// Adopt it where several processes share a storage, such as an app and its extensions. A store compares what is kept
+/// with what it knows before it saves in any case; without this protocol, what another process saves between the
+/// comparison and the saving is lost until that process saves again.
+public protocol ComparingDataStore: SecureDataStore {
+    /// Keeps data under a key in place of what was read there before, as one step.
+    /// - Parameters:
+    ///   - old: what the caller read; nil for nothing.
+    ///   - new: what takes its place.
+    ///   - key: what both are kept under.
+    /// - Returns: false if something other than `old` is kept; nothing has changed then.
+    /// - Throws: when what is there cannot be read, or `new` is not kept; nothing has changed then either.
+    func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool
+}
+
 /// Keeps data as long as the process lives: for tests, and where nothing may be written.
-public final class InMemoryDataStore: SecureDataStore {
-    private let values = Lock<[String: Data]>([:])
+public final class InMemoryDataStore: ComparingDataStore {
+    private struct State {
+        var values: [String: Data] = [:]
+        /// Counts changes of any key.
+        var changes: UInt64 = 0
+    }
+
+    private let state = Lock(State())
 
     /// Makes an empty one.
     public init() {}
@@ -48,15 +70,38 @@ public final class InMemoryDataStore: SecureDataStore {
     /// Keeps data under a key; always true.
     public func save(data: Data, forKey key: String) -> Bool {
         // What is let go may be the application's memory, with a deallocator of its own: it ends without the lock.
-        _ = values.withLock { $0.updateValue(data, forKey: key) }
+        _ = state.withLock { state in
+            state.changes &+= 1
+            return state.values.updateValue(data, forKey: key)
+        }
         return true
     }
 
+    /// Keeps data under a key if `old` is what is kept there; it never throws.
+    public func replace(_ old: Data?, with new: Data, forKey key: String) -> Bool {
+        while true {
+            let (kept, changes) = state.withLock { ($0.values[key], $0.changes) }
+            // Documents are long: not compared with the lock held.
+            guard kept == old else { return false }
+            let (isDone, _) = state.withLock { state -> (Bool, Data?) in
+                guard state.changes == changes else { return (false, nil) }
+                state.changes &+= 1
+                return (true, state.values.updateValue(new, forKey: key))
+            }
+            if isDone { return true }
+        }
+    }
+
     /// What is kept under a key; nil when there is nothing.
-    public func loadData(forKey key: String) -> Data? { values.withLock { $0[key] } }
+    public func loadData(forKey key: String) -> Data? { state.withLock { $0.values[key] } }
 
     /// Forgets what is kept under a key.
-    public func removeData(forKey key: String) { _ = values.withLock { $0.removeValue(forKey: key) } }
+    public func removeData(forKey key: String) {
+        _ = state.withLock { state in
+            state.changes &+= 1
+            return state.values.removeValue(forKey: key)
+        }
+    }
 }
 
 extension SecureDataStore {
@@ -65,5 +110,20 @@ extension SecureDataStore {
     func reported(forKey key: String) throws -> Data? {
         guard let reporting = self as? any ReportingDataStore else { return loadData(forKey: key) }
         return try reporting.load(forKey: key)
+    }
+
+    /// Keeps data in place of what was read. A data store that compares by itself does so in one step. Any other is asked
+    /// just before, so callers in one process take turns, see ``SharedStorage``.
+    /// - Returns: false if something other than `old` is kept.
+    /// - Throws: when what is there cannot be read, or `new` is not kept.
+    func replaceIfUnchanged(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
+        if let comparing = self as? any ComparingDataStore { return try comparing.replace(old, with: new, forKey: key) }
+        guard try reported(forKey: key) == old else { return false }
+        if let reporting = self as? any ReportingDataStore {
+            try reporting.replace(new, forKey: key)
+        } else if !save(data: new, forKey: key) {
+            throw StoreError(.notStored, expected: "a data store that saves", found: "one that refuses")
+        }
+        return true
     }
 }

@@ -31,7 +31,8 @@ public struct RevocationConfiguration: Sendable {
 
     /// Authorities whose lists are fetched whether or not a certificate of theirs was seen.
     public var authorities: [Authority]
-    /// Whether the distribution points of certificates in validated paths are fetched as well.
+    /// Whether the distribution points of certificates in validated paths are fetched as well. On Linux this takes a
+    /// ``remoteDataProvider`` that was given.
     public var followsDistributionPoints = true
     /// Certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
     public var certificates: [X509Certificate] = []
@@ -55,8 +56,22 @@ public struct RevocationConfiguration: Sendable {
     public var updateTimeout = Duration.seconds(120)
     /// The longest that ``RevocationStore/prepare()`` waits.
     public var preparationTimeout = Duration.seconds(30)
-    /// Downloads lists.
-    public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
+    /// Downloads lists. On Linux the default refuses `http:`, which most authorities publish lists by: give
+    /// HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`.
+    public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider() {
+        didSet { isProviderGiven = true }
+    }
+    private var isProviderGiven = false
+
+    /// Whether places that certificates name are fetched: a peer chooses them, so nothing fetches them that a peer can
+    /// fill the memory of.
+    var fetchesNamedPlaces: Bool {
+        #if canImport(Security)
+        followsDistributionPoints
+        #else
+        followsDistributionPoints && isProviderGiven
+        #endif
+    }
     /// Keeps lists, exactly as they were signed.
     public var secureDataStore: any SecureDataStore = FileDataStore(
         maximumBytes: CertificateRevocationList.maximumBytes + (1 << 20))

@@ -62,14 +62,14 @@ struct RevocationListFormat: DocumentFormat {
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
     ) throws(DocumentError) -> CertificateRevocationList {
-        var list: CertificateRevocationList
+        var list: RevocationListHeader
         do throws(CertificateError) {
-            list = try CertificateRevocationList(der: Array(record.body))
+            list = try RevocationListHeader(der: Array(record.body))
         } catch {
-            throw DocumentError(
-                .invalidValue, field: "certificateList", expected: "a revocation list in DER: \(error.expected)",
-                found: error.found, remedy: "Check that the URL leads to a revocation list.")
+            throw Self.unreadable(error)
         }
+        // Before the entries are read: an index of them costs far more than a signature, and anybody on the way can send
+        // as many as fit.
         switch authorities.signer(of: list, knowing: configuration.certificates, at: time.wholeSeconds) {
         case .known(let signer):
             if let room, !room.take(list.der.count) {
@@ -81,12 +81,22 @@ struct RevocationListFormat: DocumentFormat {
             }
             list.provenance = CertificateRevocationList.Provenance(
                 digest: SHA256Digest.of(list.der), signer: signer, authority: key.authority, address: key.address)
-            return list
+            do throws(CertificateError) {
+                return try CertificateRevocationList(list)
+            } catch {
+                throw Self.unreadable(error)
+            }
         case .none(let found):
             throw DocumentError(
                 .invalidSignature, field: "certificateList", expected: "a list that its authority signed", found: found,
                 remedy: "Give the certificate of whoever signs the authority's lists, or check the URL.")
         }
+    }
+
+    private static func unreadable(_ error: CertificateError) -> DocumentError {
+        DocumentError(
+            .invalidValue, field: "certificateList", expected: "a revocation list in DER: \(error.expected)",
+            found: error.found, remedy: "Check that the URL leads to a revocation list.")
     }
 
     /// The time is the clock's alone: an authority that dates its lists ahead moves nothing.
@@ -107,6 +117,16 @@ struct RevocationListFormat: DocumentFormat {
         guard new.issuer.matches(old.issuer) else {
             throw DocumentError(
                 .invalidValue, field: "issuer", expected: "a list of the same issuer", found: "another's")
+        }
+        // Numbers of one key and scope are one sequence (RFC 5280 5.2.3).
+        if new.provenance?.signer == old.provenance?.signer, new.scope == old.scope,
+            let number = new.header.number, let oldNumber = old.header.number, number < oldNumber
+        {
+            throw DocumentError(
+                .issuedBeforeNewest, field: "cRLNumber",
+                expected: "a list with the number of the one that is there, or a higher one",
+                found: "a lower number",
+                remedy: "If the authority has begun its numbers anew, reset the store of its lists.")
         }
         guard new.thisUpdateSeconds >= old.thisUpdateSeconds else {
             throw DocumentError(
@@ -188,7 +208,7 @@ final class RevocationAuthorities: Sendable {
 
     /// Who signed a list that is of one of them.
     func signer(
-        of list: CertificateRevocationList, knowing certificates: [X509Certificate], at time: Int64
+        of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64
     ) -> RevocationAuthority.Signer {
         var objection: String?
         for authority in known.withLock({ $0 }) {

@@ -9,7 +9,7 @@ extension RevocationStore {
     private static let maximumAddresses = 4
     /// Has the distribution points of a path's certificates fetched; see ``RevocationSource/note(_:)``.
     public func note(_ path: [X509Certificate]) {
-        guard configuration.followsDistributionPoints else { return }
+        guard configuration.fetchesNamedPlaces else { return }
         read(path)
     }
 
@@ -112,7 +112,7 @@ extension RevocationStore {
         switch outcome {
         case .known(let isMore): return isMore
         case .added(let evicted):
-            if let documents = evicted?.documents { Task.detached { documents.reset() } }
+            if let documents = evicted?.documents { Task.detached { documents.discard() } }
             found.append(url)
             return true
         case .full(let isFirst):

@@ -19,18 +19,34 @@ extension RevocationStore {
             // What could not be read is not overwritten.
             guard restorePlaces() else { return }
             let now = clock.now
-            let links = state.withLock { state -> [Link: Naming]? in
-                guard abs(now.timeIntervalSince(state.lastKept)) > Self.keepsAgain else { return nil }
-                state.lastKept = now
-                return state.links
+            guard state.withLock({ abs(now.timeIntervalSince($0.lastKept)) > Self.keepsAgain }) else { return }
+            do {
+                for _ in 0..<Self.maximumAttempts where try keep(at: now) { return }
+            } catch {
+                // Not asked again every minute.
+                state.withLock { $0.lastKept = now }
             }
-            guard let links else { return }
-            let needed = Self.needed(of: links).filter { Self.isRemembered($0.value.lastSeen, at: now) }
-            var record = StoredRecord(format: .revocationPlaces, body: Self.json(of: needed))
-            record.origin = Self.origin
-            guard !configuration.secureDataStore.save(data: record.data, forKey: Self.placesKey) else { return }
             logger.warning("what certificates say of revocation lists could not be stored")
         }
+    }
+
+    /// How often it is tried to keep places while others keep theirs.
+    private static let maximumAttempts = 8
+
+    /// Keeps what this store knows together with what others have kept in the same storage.
+    /// - Returns: false if another was faster.
+    private func keep(at now: Date) throws -> Bool {
+        let dataStore = configuration.secureDataStore
+        let stored = try dataStore.reported(forKey: Self.placesKey)
+        if let stored { takeOver(stored, at: now) }
+        let links = state.withLock { state in
+            state.lastKept = now
+            return state.links
+        }
+        let needed = Self.needed(of: links).filter { Self.isRemembered($0.value.lastSeen, at: now) }
+        var record = StoredRecord(format: .revocationPlaces, body: Self.json(of: needed))
+        record.origin = Self.origin
+        return try dataStore.replaceIfUnchanged(stored, with: record.data, forKey: Self.placesKey)
     }
 
     /// Reads what earlier runs found, unless that was done; to be called on the storage's queue.
@@ -40,17 +56,21 @@ extension RevocationStore {
         let data: Data?
         do { data = try configuration.secureDataStore.reported(forKey: Self.placesKey) } catch { return false }
         state.withLock { $0.hasRestored = true }
-        guard let data, let record = StoredRecord(data), record.format == .revocationPlaces,
-            record.origin == Self.origin, let namings = try? Self.namings(in: record.body)
-        else { return true }
-        let now = clock.now
+        if let data { takeOver(data, at: clock.now) }
+        return true
+    }
+
+    /// Takes over what earlier runs, or others, have found.
+    private func takeOver(_ data: Data, at now: Date) {
+        guard let record = StoredRecord(data), record.format == .revocationPlaces, record.origin == Self.origin,
+            let namings = try? Self.namings(in: record.body)
+        else { return }
         var found: [URL] = []
         // What was seen last finds room first.
         for (link, lastSeen) in namings.sorted(by: { $0.lastSeen > $1.lastSeen })
-        where Self.isRemembered(lastSeen, at: now) {
+        where Self.isRemembered(lastSeen, at: now) && state.withLock({ $0.links[link] == nil }) {
             _ = take(link, at: min(lastSeen, now), isRestored: true, found: &found)
         }
-        return true
     }
 
     private static func isRemembered(_ lastSeen: Date, at now: Date) -> Bool {

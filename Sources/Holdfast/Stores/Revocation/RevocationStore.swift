@@ -218,7 +218,7 @@ public final class RevocationStore: RevocationSource {
     private func makeRoom() {
         let now = clock.now
         let evicted = state.withLock { $0.removeUnseen(at: now) }
-        evicted?.documents?.reset()
+        evicted?.documents?.discard()
     }
 
     /// Makes one snapshot of all lists. Those out of date are part of it: what they revoke stays revoked.

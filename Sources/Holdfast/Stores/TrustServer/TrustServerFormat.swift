@@ -71,10 +71,16 @@ struct TrustServerFormat: DocumentFormat {
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
     ) throws(DocumentError) -> TrustServerTable {
-        try TrustServerTable(
-            TrustServerDocument(
+        try table(
+            of: TrustServerDocument(
                 verifying: record.body, by: configuration.signer, customer: configuration.customer, at: time,
                 limits: settings.limits, allowsLegacyDigests: settings.allowsLegacyDigests), issuedUpTo: latest)
+    }
+
+    func table(
+        of document: TrustServerDocument, issuedUpTo latest: Date
+    ) throws(DocumentError) -> TrustServerTable {
+        try TrustServerTable(document, issuedUpTo: latest, lifetime: limit)
     }
 
     func issueTime(of content: TrustServerTable) -> Date? { content.signedTimestamp }
@@ -95,9 +101,9 @@ struct TrustServerFormat: DocumentFormat {
                 .storeIsEmpty, expected: "a document of the trust server", found: "none",
                 remedy: "Let the application reach the trust server.")
         }
+        // Written so that a time that is no number is past every end.
+        guard !(time < content.end) else { return nil }
         let age = time.timeIntervalSince(content.timestamp)
-        // Negated, so that an age that is no number is too old.
-        guard !(age <= limit) else { return nil }
         return StoreError(
             .storeIsEmpty, expected: "a document at most \(Self.text(age: limit)) old",
             found: "one that is \(Self.text(age: age)) old",
@@ -115,13 +121,7 @@ struct TrustServerFormat: DocumentFormat {
 
     /// Whether a document is past its time.
     func isInGrace(_ content: TrustServerTable, at time: Date) -> Bool {
-        !(time.timeIntervalSince(content.timestamp) <= maxAge)
-    }
-
-    /// The first instant at which a document no longer counts, its grace included.
-    func end(of content: TrustServerTable) -> Date {
-        let last = content.timestamp.addingTimeInterval(limit)
-        return Date(timeIntervalSinceReferenceDate: last.timeIntervalSinceReferenceDate.nextUp)
+        !(time < content.timestamp.addingTimeInterval(maxAge + 1))
     }
 
     /// A length of time as people say it.

@@ -1,4 +1,5 @@
 import struct Foundation.Date
+import struct Foundation.TimeInterval
 
 /// What a verified document of a trust server says, by host.
 struct TrustServerTable: Sendable {
@@ -17,15 +18,27 @@ struct TrustServerTable: Sendable {
 
     /// What is pinned for a host at one port.
     private struct Service: Sendable {
-        private(set) var certificates: [Pin] = []
-        private(set) var publicKeys: [Pin] = []
-        private var known: Set<Pin> = []
+        private let all: PinSet?
+        private let certificates: PinSet?
+        private let publicKeys: PinSet?
 
-        func pins(_ subject: Pin.Subject) -> [Pin] { subject == .certificate ? certificates : publicKeys }
+        /// nil where no pin is of this kind.
+        func pins(_ subject: Pin.Subject?) -> PinSet? {
+            switch subject {
+            case .certificate?: certificates
+            case .publicKey?: publicKeys
+            case nil: all
+            }
+        }
 
-        mutating func add(_ entry: TrustServerEntry) {
-            for pin in entry.certificatePins where known.insert(pin).inserted { certificates.append(pin) }
-            for pin in entry.publicKeyPins where known.insert(pin).inserted { publicKeys.append(pin) }
+        init(_ pins: [Pin], until end: Date) {
+            func set(_ isMeant: (Pin) -> Bool) -> PinSet? {
+                let rules = pins.filter(isMeant).map { PinRule($0, until: end) }
+                return rules.isEmpty ? nil : PinSet(known: rules)
+            }
+            all = set { _ in true }
+            certificates = set { $0.subject == .certificate }
+            publicKeys = set { $0.subject == .publicKey }
         }
     }
 
@@ -39,17 +52,23 @@ struct TrustServerTable: Sendable {
     let signedTimestamp: Date
     /// The notAfter of the signer's certificate, where it has passed.
     let signerExpired: Date?
+    /// The first instant at which the document no longer counts, its grace included.
+    let end: Date
     private let services: [DialledHost.Kind: Services]
 
     /// - Parameters:
     ///   - document: the verified document.
     ///   - latest: it counts from no later time.
+    ///   - lifetime: for how many seconds after its timestamp it counts, grace included; the last one is inclusive.
     /// - Throws: ``DocumentError`` `invalidValue` for a hostname that is none: nobody could dial it.
-    init(_ document: TrustServerDocument, issuedUpTo latest: Date) throws(DocumentError) {
+    init(
+        _ document: TrustServerDocument, issuedUpTo latest: Date, lifetime: TimeInterval
+    ) throws(DocumentError) {
         timestamp = min(document.timestamp, latest)
         signedTimestamp = document.timestamp
         signerExpired = document.signerExpired
-        var services: [DialledHost.Kind: Services] = [:]
+        end = timestamp.addingTimeInterval(lifetime + 1)
+        var pins: [DialledHost.Kind: [Int?: OrderedPins]] = [:]
         for (position, entry) in document.entries.enumerated() {
             let kind: DialledHost.Kind
             do throws(HostError) {
@@ -59,28 +78,42 @@ struct TrustServerTable: Sendable {
                     .invalidValue, entry: position, field: "hostname", expected: error.expected, found: error.found,
                     remedy: "Publish the document with hosts that can be dialled.")
             }
-            services[kind, default: [:]][entry.port, default: Service()].add(entry)
+            pins[kind, default: [:]][entry.port, default: OrderedPins()].add(entry)
         }
-        self.services = services
+        let end = end
+        services = pins.mapValues { ports in
+            ports.mapValues { Service($0.pins, until: end) }
+        }
+    }
+
+    /// Pins in the order of a document, each once.
+    private struct OrderedPins {
+        private(set) var pins: [Pin] = []
+        private var known: Set<Pin> = []
+
+        mutating func add(_ entry: TrustServerEntry) {
+            for pin in entry.certificatePins + entry.publicKeyPins where known.insert(pin).inserted {
+                pins.append(pin)
+            }
+        }
     }
 
     /// How many hosts have entries.
     var hostCount: Int { services.count }
 
     /// The pins of a host, found by its exact name and, where it is known, its port.
-    func answer(for host: DialledHost, _ subject: Pin.Subject) -> Answer {
+    func answer(for host: DialledHost, _ subject: Pin.Subject?) -> Answer {
         guard let all = services[host.kind] else { return .unlisted }
         let ports = all.keys.compactMap(\.self).sorted()
         guard let port = host.port else {
-            let sets = Set(all.values.map { Set($0.pins(subject)) })
+            let sets = Set(all.values.map { Set($0.pins(subject)?.pins ?? []) })
             return sets.count == 1 ? answer(all.values.first, subject) : .differentPorts(ports)
         }
         guard let service = all[port] ?? all[Int?.none] else { return .otherPorts(ports) }
         return answer(service, subject)
     }
 
-    private func answer(_ service: Service?, _ subject: Pin.Subject) -> Answer {
-        guard let pins = service?.pins(subject), let set = try? PinSet(pins: pins) else { return .otherKind }
-        return .pins(set)
+    private func answer(_ service: Service?, _ subject: Pin.Subject?) -> Answer {
+        service?.pins(subject).map(Answer.pins) ?? .otherKind
     }
 }

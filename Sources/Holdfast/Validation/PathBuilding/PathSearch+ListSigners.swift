@@ -10,7 +10,7 @@ extension PathSearch {
 
     /// Certificates of the list's issuer, presented or given with the lists, beside those on the path: those first whose
     /// key identifier agrees with the list's. nil when the budget does not suffice.
-    mutating func otherSigners(of list: CertificateRevocationList, besides path: [Int]) -> [Int]? {
+    mutating func otherSigners(of list: RevocationListHeader, besides path: [Int]) -> [Int]? {
         let name = list.issuer
         var work = 0
         let folded = name.folded(work: &work)
@@ -59,7 +59,7 @@ extension PathSearch {
     private func answer(_ path: [Int]) -> SignerPath {
         guard !path.isEmpty else { return .none("a list of a signer without a valid path to the same anchor") }
         guard context.checksValidity else { return .found(.max) }
-        return .found(path.map { nodes[$0].certificate.layout.notAfter }.min() ?? .max)
+        return .found(path.map { nodes[$0].certificate.layout.end - 1 }.min() ?? .max)
     }
 
     /// Depth first, as the search itself; what it meets is nobody's failure and not noted.

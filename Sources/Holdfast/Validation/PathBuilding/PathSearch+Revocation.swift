@@ -79,7 +79,7 @@ extension PathSearch {
         let found: String
     }
 
-    private static let listRules: [any RevocationListRule] = [ListScopeRule(), ListKindRule(), ListValidityRule()]
+    static let listRules: [any RevocationListRule] = [ListScopeRule(), ListKindRule(), ListValidityRule()]
 
     mutating func revocationOutcome(at place: Int, of path: [Int]) -> RevocationOutcome {
         var findings: [ListFinding]?
@@ -89,7 +89,8 @@ extension PathSearch {
     /// RFC 5280 6.3.3 for the certificate at a place of a path whose signatures have been verified.
     ///
     /// A certificate that a list of its issuer names is revoked, whatever part of his certificates the list is for: serial
-    /// numbers are unique for an issuer. Lists that cannot vouch for a certificate can still revoke it.
+    /// numbers are unique for an issuer. Lists that cannot vouch for a certificate can still revoke it. Which list counts
+    /// of several, ``ListInquiry`` says.
     /// - Parameters:
     ///   - isOfSigner: whether the path is that of a list's signer. The status of its certificates is asked of the lists
     ///     that issuers on it sign, and no further.
@@ -115,63 +116,32 @@ extension PathSearch {
         let subject = RevocationSubject(certificate, at: context.time, work: &work)
         guard meter.account(work) else { return .overBudget("the limit for work") }
 
-        var objections: [ListObjection] = []
-        var stale: [CertificateRevocationList] = []
-        var voucher: CertificateRevocationList?
-        var speaks = false
-        // Those that name the certificate first: one that counts ends the matter.
-        let (naming, others) = Self.split(lists, by: subject)
-        for (list, isNamed) in naming.map({ ($0, true) }) + others.map({ ($0, false) }) {
-            if voucher != nil, !isNamed { break }
-            let revokes = isNamed && !list.scope.onlyAttributeCertificates
-            if !revokes, let objection = ListObjection(ListScopeRule(), list, subject) {
-                objections.append(objection)
-                continue
-            }
-            speaks = true
-            if !revokes, let objection = ListObjection(ListKindRule(), list, subject) {
-                objections.append(objection)
-                continue
-            }
-            if let objection = ListObjection(ListValidityRule(), list, subject) {
-                objections.append(objection)
-                if revokes, list.thisUpdateSeconds <= subject.time { stale.append(list) }
-                continue
-            }
-            switch answer(of: list, about: path[place], by: path[(place + 1)...], isOfSigner: isOfSigner) {
-            case .overBudget(let what): return .overBudget(what)
-            case .unusable(let objection): objections.append(objection)
-            case .signed(_, let isIssuer):
-                guard revokes else {
-                    voucher = list
-                    continue
-                }
-                return revoked(at: place, of: path, isFinal: isIssuer)
-            }
+        var inquiry = ListInquiry(
+            lists, about: subject, at: path[place], below: path[(place + 1)...], isOfSigner: isOfSigner)
+        let verdict: ListInquiry.Verdict
+        do throws(ListInquiry.Overrun) {
+            verdict = try self.verdict(of: &inquiry)
+        } catch {
+            return .overBudget(error.limit)
         }
-        if voucher != nil {
+        switch verdict {
+        case .revoked(let isFinal): return revoked(at: place, of: path, isFinal: isFinal)
+        case .good:
             findings = findings.map { $0 + Self.findings(nil, for: certificate) }
             return .good
-        }
-        // What is out of date vouches for nobody, and what it revokes stays revoked where no newer list says otherwise.
-        for list in stale {
-            switch answer(of: list, about: path[place], by: path[(place + 1)...], isOfSigner: isOfSigner) {
-            case .overBudget(let what): return .overBudget(what)
-            case .unusable: continue
-            case .signed: return revoked(at: place, of: path, isFinal: false)
-            }
+        case .unknown: break
         }
         let isRefused =
             switch unknown {
             case .passes: false
-            case .passesWithoutList: speaks
+            case .passesWithoutList: inquiry.isCovered
             case .fails: true
             }
         guard isRefused else { return .good }
-        for objection in objections where findings != nil {
+        for objection in inquiry.objections where findings != nil {
             findings = findings.map { $0 + Self.findings(objection, for: certificate) }
         }
-        let telling = objections.last { $0.name != ListScopeRule().name } ?? objections.last
+        let telling = inquiry.objections.last { $0.name != ListScopeRule().name } ?? inquiry.objections.last
         return .violated(Self.unknownStatus(certificate, telling?.found ?? "no list of its issuer"))
     }
 
@@ -193,21 +163,12 @@ extension PathSearch {
         return 20 + lists * 20 + octets / WorkMeter.octetsOfUnit
     }
 
-    private static func split(
-        _ lists: [CertificateRevocationList], by subject: RevocationSubject
-    ) -> (naming: [CertificateRevocationList], others: [CertificateRevocationList]) {
-        var parts: (naming: [CertificateRevocationList], others: [CertificateRevocationList]) = ([], [])
-        for list in lists {
-            if list.lists(subject.serialNumber) { parts.naming.append(list) } else { parts.others.append(list) }
-        }
-        return parts
-    }
-
     /// The rules that a list kept, and the one that it broke.
     private static func findings(_ objection: ListObjection?, for certificate: X509Certificate) -> [ListFinding] {
         let order =
             listRules.map { ($0.name, $0.reference) } + [
                 (ListSignerRule.name, ListSignerRule.reference), (ListSignatureRule.name, ListSignatureRule.reference),
+                (ListOrderRule.name, ListOrderRule.reference),
             ]
         var findings: [ListFinding] = []
         for (name, reference) in order {
@@ -249,9 +210,9 @@ extension PathSearch {
                 places = Set(CertificateDistributionPoints.addresses(of: certificate).map(OctetString.init))
             }
             if signers == nil {
-                var nodesOfSigners = issuers.dropFirst().filter { mayBeNamed($0, as: list) }
+                var nodesOfSigners = issuers.dropFirst().filter { mayBeNamed($0, as: list.header) }
                 if !isOfSigner, request.asksOtherListSigners {
-                    guard let others = otherSigners(of: list, besides: [subject] + issuers) else { return nil }
+                    guard let others = otherSigners(of: list.header, besides: [subject] + issuers) else { return nil }
                     nodesOfSigners += others
                 }
                 guard meter.spend(2 * nodesOfSigners.count) else { return nil }
@@ -270,7 +231,7 @@ extension PathSearch {
     ///   - subject: whose status is asked; nil where it is nobody's.
     ///   - issuers: what stands above it on the path, the anchor last.
     mutating func answer(
-        of list: CertificateRevocationList, about subject: Int?, by issuers: ArraySlice<Int>, isOfSigner: Bool = false
+        of list: RevocationListHeader, about subject: Int?, by issuers: ArraySlice<Int>, isOfSigner: Bool = false
     ) -> ListAnswer {
         if let found = ListSignatureRule.algorithmObjection(to: list) {
             return .unusable(ListObjection(ListSignatureRule.name, ListSignatureRule.reference, found))
@@ -317,7 +278,7 @@ extension PathSearch {
 
     /// Whether this certificate's key signed the list, and may.
     private mutating func answer(
-        of list: CertificateRevocationList, by signer: Int, isIssuer: Bool
+        of list: RevocationListHeader, by signer: Int, isIssuer: Bool
     ) -> ListAnswer {
         if let found = ListSignerRule.objection(to: nodes[signer].certificate, isIssuer: isIssuer) {
             return .unusable(ListObjection(ListSignerRule.name, ListSignerRule.reference, found))
@@ -328,7 +289,7 @@ extension PathSearch {
         return .unusable(ListObjection(ListSignatureRule.name, ListSignatureRule.reference, found))
     }
 
-    private func mayBeNamed(_ node: Int, as list: CertificateRevocationList) -> Bool {
+    private func mayBeNamed(_ node: Int, as list: RevocationListHeader) -> Bool {
         nodes[node].certificate.subject.matches(list.issuer)
     }
 
@@ -336,7 +297,7 @@ extension PathSearch {
     private static let freeHashings = 4
 
     /// nil when the budget is spent.
-    private mutating func verify(_ list: CertificateRevocationList, by signer: Int) -> Bool? {
+    private mutating func verify(_ list: RevocationListHeader, by signer: Int) -> Bool? {
         if let provenance = list.provenance { return provenance.signer == nodes[signer].certificate.keyIdentity }
         let key = RevocationMemory.SignedList(der: list.der, signature: list.signature, signer: signer)
         if let known = revocation.signatures[key] { return known }
@@ -354,13 +315,12 @@ extension PathSearch {
 
 extension PathSearch.ListObjection {
     /// nil where the list keeps the rule.
-    fileprivate init?(_ rule: some RevocationListRule, _ list: CertificateRevocationList, _ subject: RevocationSubject)
-    {
+    init?(_ rule: some RevocationListRule, _ list: CertificateRevocationList, _ subject: RevocationSubject) {
         guard let found = rule.objection(to: list, about: subject) else { return nil }
         self.init(name: rule.name, reference: rule.reference, found: found)
     }
 
-    fileprivate init(_ name: String, _ reference: String, _ found: String) {
+    init(_ name: String, _ reference: String, _ found: String) {
         self.init(name: name, reference: reference, found: found)
     }
 }

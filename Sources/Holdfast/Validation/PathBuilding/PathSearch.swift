@@ -264,7 +264,7 @@ struct PathSearch {
     }
 
     private mutating func end(of path: [X509Certificate]) -> Date {
-        let validity = context.checksValidity ? path.lazy.map(\.layout.notAfter).min() : nil
+        let validity = context.checksValidity ? path.lazy.map { $0.layout.end - 1 }.min() : nil
         return Date(end: min(validity ?? .max, lastSecondOfRevocation(), revocation.lastSecondOfSigners))
     }
 

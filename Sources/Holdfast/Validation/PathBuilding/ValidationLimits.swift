@@ -30,6 +30,12 @@ public struct ValidationLimits: Sendable, Hashable {
 
     /// The defaults.
     public init() {}
+
+    /// Whether nothing more can be verified.
+    func areUsedUp(by effort: ValidationEffort) -> Bool {
+        effort.work >= work || effort.signatures >= signatures || effort.signatureWork >= signatureWork
+            || effort.steps >= steps
+    }
 }
 
 /// Which rules a path must keep.

@@ -40,7 +40,7 @@ struct RevocationAuthority: Sendable, Hashable {
     ///   - certificates: of those who sign lists, and issuers above these.
     ///   - time: Unix seconds, within the validity of other signers.
     func signer(
-        of list: CertificateRevocationList, knowing certificates: [X509Certificate], at time: Int64
+        of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64
     ) -> Signer {
         guard list.issuer.matches(issuer.subject) else { return .none("a list of another issuer") }
         let points = list.scope.distributionPoint
@@ -60,7 +60,7 @@ struct RevocationAuthority: Sendable, Hashable {
 
 extension PathSearch {
     fileprivate mutating func signer(
-        of list: CertificateRevocationList, for authority: RevocationAuthority
+        of list: RevocationListHeader, for authority: RevocationAuthority
     ) -> RevocationAuthority.Signer {
         var issuers = [add(authority.issuer, isAnchor: authority.issuer == authority.anchor)]
         if authority.issuer != authority.anchor { issuers.append(add(authority.anchor, isAnchor: true)) }

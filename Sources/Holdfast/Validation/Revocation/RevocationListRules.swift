@@ -93,21 +93,29 @@ enum ListSignatureRule {
     static let reference = "RFC 5280 6.3.3 (g)"
 
     /// What is wrong with the algorithm, whoever signed.
-    static func algorithmObjection(to list: CertificateRevocationList) -> String? {
+    static func algorithmObjection(to list: RevocationListHeader) -> String? {
         switch list.signatureAlgorithm {
         case .weak(let name), .unsupported(let name): "a list that is signed with \(name)"
         case .rsaPKCS1, .rsaPSS, .ecdsa, .ed25519: nil
         }
     }
 
-    static func verifies(_ list: CertificateRevocationList, by signer: X509Certificate) -> Bool {
+    static func verifies(_ list: RevocationListHeader, by signer: X509Certificate) -> Bool {
         SignatureRule.verifies(
             list.der[list.signature], over: list.der[list.toBeSigned], with: list.signatureAlgorithm, by: signer)
     }
 }
 
+/// A list vouches only where no other of the same key and scope says that it is newer and older at once: its number
+/// says one thing, its thisUpdate the other (RFC 5280 5.2.3).
+enum ListOrderRule {
+    static let name = "list order"
+    static let reference = "RFC 5280 5.2.3"
+    static let found = "a list that is newer than another by its number or its thisUpdate, and older by the other"
+}
+
 extension CertificateRevocationList {
     /// Whether the key of a certificate verifies the signature of the list. Nothing else is looked at, so it says who
     /// signed and not whether the list counts.
-    package func isSigned(by signer: X509Certificate) -> Bool { ListSignatureRule.verifies(self, by: signer) }
+    package func isSigned(by signer: X509Certificate) -> Bool { ListSignatureRule.verifies(header, by: signer) }
 }

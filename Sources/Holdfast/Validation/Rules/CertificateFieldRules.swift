@@ -29,11 +29,11 @@ struct ValidityRule: PathRule {
                 )
             }
         }
-        if time > layout.notAfter {
+        if time >= layout.end {
             return Violation(.expired, certificate) {
                 (
                     "notAfter at or after \(Self.text(time))",
-                    "notAfter \(Self.text(layout.notAfter)) of \(certificate.subject)"
+                    "notAfter \(Self.text(layout.end - 1)) of \(certificate.subject)"
                 )
             }
         }

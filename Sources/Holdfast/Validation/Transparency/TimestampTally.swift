@@ -22,7 +22,7 @@ struct TimestampTally: Sendable {
 
     /// Both ends of the validity belong to it (RFC 5280 4.1.2.5).
     static func needed(for leaf: X509Certificate) -> Int {
-        leaf.layout.notAfter - leaf.layout.notBefore + 1 <= longestWithTwo ? 2 : 3
+        leaf.layout.end - leaf.layout.notBefore <= longestWithTwo ? 2 : 3
     }
 
     private static let longestWithTwo: Int64 = 180 * 86_400

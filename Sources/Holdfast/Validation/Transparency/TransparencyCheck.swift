@@ -84,7 +84,7 @@ enum TransparencyCheck {
         case nil: return "its log is for tests, or the list does not say where it stands"
         }
         guard timestamp.seconds <= time else { return "it is of the future" }
-        guard log.temporalInterval?.contains(leaf.layout.notAfter) ?? true else {
+        guard log.temporalInterval?.contains(leaf.layout.end - 1) ?? true else {
             return "its log does not take certificates that end when this one does"
         }
         return nil

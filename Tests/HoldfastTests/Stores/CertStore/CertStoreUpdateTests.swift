@@ -425,7 +425,8 @@ struct CertStoreUpdateTests {
                 let snapshot = store.snapshot
                 let results = ["a.example.com", "b.example.com"].map {
                     snapshot.result(
-                        name: $0, fingerprint: Data.fingerprint(1), depth: 0, at: StoreFixture.start)
+                        name: $0, fingerprint: Data.fingerprint(1), depth: 0, at: Date(wholeSeconds: StoreFixture.start)
+                    )
                 }
                 let isEmpty = store.judge("a.example.com", 1) == .empty
                 seen.withLock { seen in

@@ -16,10 +16,10 @@ struct PinTableTests {
             try entry("b", 1, 5), try entry("a", 2, 7), try entry("b", 3, 9), try entry("a", 4, 8),
             try entry("B", 5, 6),
         ])
-        #expect(table.all.map { "\(table.name(of: $0)) \($0.expires)" } == ["a 8", "a 7", "b 9", "B 6", "b 5"])
-        #expect(table.entries(named: "b").map(\.expires) == [9, 6, 5])
-        #expect(table.entries(named: "B").map(\.expires) == [9, 6, 5])
-        #expect(table.entries(named: "B").filter { table.isLiteralName($0, "B") }.map(\.expires) == [6])
+        #expect(table.all.map { "\(table.name(of: $0)) \($0.end)" } == ["a 9", "a 8", "b 10", "B 7", "b 6"])
+        #expect(table.entries(named: "b").map(\.end) == [10, 7, 6])
+        #expect(table.entries(named: "B").map(\.end) == [10, 7, 6])
+        #expect(table.entries(named: "B").filter { table.isLiteralName($0, "B") }.map(\.end) == [7])
     }
 
     @Test("A name that is not there has no entries, in a table of any size")
@@ -39,10 +39,10 @@ struct PinTableTests {
             try entry(composed, 1, 50), try entry(decomposed, 2, 40), try entry(composed, 3, 30),
             try entry(decomposed, 4, 20),
         ])
-        #expect(table.entries(named: composed).map(\.expires) == [50, 30])
-        #expect(table.entries(named: decomposed).map(\.expires) == [40, 20])
+        #expect(table.entries(named: composed).map(\.end) == [51, 31])
+        #expect(table.entries(named: decomposed).map(\.end) == [41, 21])
         #expect(table.all.map { Array(table.name(of: $0).utf8).count } == [6, 6, 5, 5])
-        #expect(table.soonestExpiry(at: 1) == 40)
+        #expect(table.soonestEnd(at: 1) == 41)
         let other = PinTable([try entry(composed, 1, 50)])
         #expect(table.nameLost(in: other, at: 1).map { Array($0.utf8) } == Array(decomposed.utf8))
     }
@@ -52,8 +52,8 @@ struct PinTableTests {
         let table = PinTable([
             try entry("a", 1, 10), try entry("a", 2, 50), try entry("b", 3, 40), try entry("c", 4, 5),
         ])
-        #expect(table.soonestExpiry(at: 6) == 40 && table.soonestExpiry(at: 5) == 5)
-        #expect(table.soonestExpiry(at: 41) == 50 && table.soonestExpiry(at: 51) == nil)
+        #expect(table.soonestEnd(at: 6) == 41 && table.soonestEnd(at: 5) == 6)
+        #expect(table.soonestEnd(at: 41) == 51 && table.soonestEnd(at: 51) == nil)
         #expect(table.hasUsableEntries(at: 50) && !table.hasUsableEntries(at: 51))
     }
 
@@ -68,7 +68,7 @@ struct PinTableTests {
         let table = PinTable(try (0..<100_000).map { try entry("host-\($0).service.example.com", 1, Int64($0)) })
         #expect(table.byteCount < 200 * table.count)
         for index in stride(from: 0, to: 100_000, by: 997) {
-            #expect(table.entries(named: "HOST-\(index).service.example.com").map(\.expires) == [Int64(index)])
+            #expect(table.entries(named: "HOST-\(index).service.example.com").map(\.end) == [Int64(index) + 1])
         }
     }
 }

@@ -39,7 +39,7 @@ struct StorePolicyTests {
     private func code(_ store: CertStore, host: String = PolicyFixture.host, _ chain: [[UInt8]]? = nil) throws
         -> TrustFailure.Code?
     {
-        try store.trustPolicy(forHost: host).evaluate(pki.trust(chain, host: host), at: pki.now).failure?.code
+        try store.trustPolicy(forHost: host).decision(about: pki.trust(chain, host: host), at: pki.now).failure?.code
     }
 
     @Test("A server is trusted by standard validation and a pin of the store in the validated path")

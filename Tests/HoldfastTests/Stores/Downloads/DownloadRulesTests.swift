@@ -27,4 +27,30 @@ struct DownloadRulesTests {
         #expect(try Self.isFollowed("https://other.example.com/a.crl", from: origin))
         #expect(try Self.isFollowed("http://127.0.0.1:2/", from: "http://127.0.0.1:1/"), "it is there already")
     }
+
+    @Test("Every way to write this machine is refused to who answers elsewhere, over http and https")
+    func everySpelling() throws {
+        let origin = "http://lists.example.com/a.crl"
+        for host in LocalHostTests.surely + LocalHostTests.maybe where URL(string: "http://\(host)/") != nil {
+            #expect(try !Self.isFollowed("http://\(host):8080/", from: origin), "\(host)")
+            #expect(try !Self.isFollowed("https://\(host)/", from: origin), "\(host)")
+        }
+        for host in LocalHostTests.others {
+            #expect(try Self.isFollowed("http://\(host)/", from: origin), "\(host)")
+        }
+        #expect(try Self.isFollowed("http://127.0.0.3:2/", from: "http://LOCALHOST.:1/"), "it is there already")
+    }
+
+    @Test("Where plain HTTP is for this machine alone, only what surely is this machine is allowed")
+    func loopbackOnly() throws {
+        let rules = DownloadRules(allowsPlainHTTPToLoopback: true)
+        func isAllowed(_ host: String) throws -> Bool {
+            guard let url = URL(string: "http://\(host)/") else { return false }
+            return (try? rules.check(url)) != nil
+        }
+        for host in LocalHostTests.surely { #expect(try isAllowed(host), "\(host)") }
+        for host in LocalHostTests.others + ["db.localhost", "127.0.0.1.example.com"] {
+            #expect(try !isAllowed(host), "\(host)")
+        }
+    }
 }

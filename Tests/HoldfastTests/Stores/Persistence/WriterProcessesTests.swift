@@ -43,28 +43,35 @@ struct WriterProcessesTests {
     @Test("A process that saves while another holds the lock waits for it")
     func waiting() async throws {
         try await withTemporaryFolder { folder in
-            let path: String = folder.path
-            let store = FileDataStore(folder: folder)
-            #expect(store.save(data: Data([1]), forKey: "default"))
-            let lock = folder.appending(path: ".default.pins.lock")
-            let descriptor = unsafe open(lock.path, O_RDWR | O_CLOEXEC)
-            try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
-            let started = folder.appending(path: "started")
-            async let child: Void = {
-                await #expect(processExitsWith: .success) { [path = path as String] in
-                    let folder = URL(filePath: path)
-                    try Data().write(to: folder.appending(path: "started"))
-                    #expect(FileDataStore(folder: folder).save(data: Data([2]), forKey: "default"))
-                }
-            }()
-            while !FileManager.default.fileExists(atPath: started.path) { await Task.yield() }
-            // Time for a save, if nothing kept it from saving.
-            for _ in 0..<10 { #expect(FileDataStore(folder: folder).save(data: Data([3]), forKey: "other")) }
-            #expect(try store.load(forKey: "default") == Data([1]))
-            close(descriptor)
-            await child
-            #expect(try store.load(forKey: "default") == Data([2]))
+            try await ConversingChild.alone { try await waiting(in: folder) }
         }
+    }
+
+    private func waiting(in folder: URL) async throws {
+        let path: String = folder.path
+        let kept = folder.appending(path: "kept")
+        let store = FileDataStore(folder: kept)
+        #expect(store.save(data: Data([1]), forKey: "default"))
+        let lock = kept.appending(path: ".default.pins.lock")
+        let descriptor = unsafe open(lock.path, O_RDWR | O_CLOEXEC)
+        try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
+        let started = try ProcessSignal(folder.appending(path: "started"))
+        async let child: Void = {
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                let folder = URL(filePath: path)
+                try ProcessSignal(folder.appending(path: "started")).send()
+                let store = FileDataStore(folder: folder.appending(path: "kept"))
+                #expect(store.save(data: Data([2]), forKey: "default"))
+            }
+            started.send()
+        }()
+        await started.received()
+        // Time for a save, if nothing kept it from saving.
+        for _ in 0..<10 { #expect(store.save(data: Data([3]), forKey: "other")) }
+        #expect(try store.load(forKey: "default") == Data([1]))
+        close(descriptor)
+        await child
+        #expect(try store.load(forKey: "default") == Data([2]))
     }
 }
 #endif

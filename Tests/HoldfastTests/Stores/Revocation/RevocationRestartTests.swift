@@ -124,4 +124,19 @@ struct RevocationRestartTests {
         #expect(other.lists.map { $0.list == nil } == [true, true])
         #expect(try fixture.code(other) == nil)
     }
+
+    @Test("keeps what another store has found in the same storage beside what it has found itself")
+    func together() async throws {
+        let other = try fixture.root.intermediate(name: "Other")
+        let server = try other.leaf(names: ["www.example.com"]) {
+            $0.extensions = [RevocationStoreFixture.point("http://lists.example.com/other.crl")]
+        }
+        let (first, second) = (try fixture.store(configured: []), try fixture.store(configured: []))
+        for (store, chain) in [(first, fixture.leaf.chain), (second, server.chain)] {
+            _ = try fixture.code(store, of: chain)
+            store.keepPlaces()
+        }
+        let found = try fixture.store(configured: []).lists.map(\.url.absoluteString)
+        #expect(Set(found).isSuperset(of: [Fixture.issuingURL, "http://lists.example.com/other.crl"]))
+    }
 }

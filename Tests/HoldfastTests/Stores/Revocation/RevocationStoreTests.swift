@@ -226,14 +226,19 @@ struct RevocationStoreTests {
         #expect(await PathValidator(anchors: TrustAnchors([])).revocationSource.changes().first { _ in true } == nil)
     }
 
+    private struct Place: CustomTestStringConvertible {
+        let url: String
+        var testDescription: String { url.utf8.count > 60 ? "\(url.utf8.count) characters" : url }
+    }
+
     @Test(
         "refuses settings that cannot be meant",
-        arguments: [
+        arguments: ([
             "ldap://lists.example.com/", "http://user:secret@lists.example.com/a", "file:///a.crl",
             "http://lists.example.com/" + String(repeating: "a", count: 2_048),
-        ])
-    func settings(url: String) throws {
-        let error = #expect(throws: StoreError.self) { try fixture.store(configured: [url]) }
+        ] as [String]).map { Place(url: $0) })
+    private func settings(place: Place) throws {
+        let error = #expect(throws: StoreError.self) { try fixture.store(configured: [place.url]) }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.found.contains("secret") == false)
         #expect(throws: StoreError.self) { try fixture.store { $0.maximumBytes = 0 } }

@@ -11,7 +11,7 @@ struct TrustServerPolicyTests {
     private func policy(
         _ fixture: TrustServerStoreFixture, _ pinning: Pin.Subject = .publicKey, host: String = PolicyFixture.host,
         validatesHostName: Bool = true, pinOnly: Bool = false
-    ) throws -> TrustServerPolicy {
+    ) throws -> PinnedPolicy {
         try fixture.store().trustPolicy(
             forHost: host, pinning: pinning, validatesHostName: validatesHostName, certificatePinOnly: pinOnly)
     }
@@ -30,16 +30,16 @@ struct TrustServerPolicyTests {
             try await key.prepare()
             let certificatePolicy = try policy(fixture, .certificate)
             for (policy, expected) in [(key, keyTrusts), (certificatePolicy, certificateTrusts)] {
-                let decision = try policy.evaluate(pki.trust(renewed.chain), at: pki.now)
+                let decision = try policy.decision(about: pki.trust(renewed.chain), at: pki.now)
                 #expect(decision.isTrusted == expected)
                 #expect(expected || decision.failure?.code == .pinMismatch)
                 #expect(decision.validationType == policy.validationType)
                 #expect(decision.configuredPins.count == 1 && decision.notices.isEmpty)
-                #expect(try policy.evaluate(pki.untrusted(), at: pki.now).failure?.code == .unknownIssuer)
+                #expect(try policy.decision(about: pki.untrusted(), at: pki.now).failure?.code == .unknownIssuer)
             }
             #expect(key.validationType == .pinPublicKeyOnline)
             #expect(certificatePolicy.validationType == .pinCertificateOnline)
-            fixture.storage.removeData(forKey: key.store.documents.format.storageKey)
+            fixture.storage.removeData(forKey: (try key.trustServerStore()).documents.format.storageKey)
         }
     }
 
@@ -49,12 +49,12 @@ struct TrustServerPolicyTests {
         let gate = try fixture.answerBehindGate()
         let policy = try policy(fixture)
         for _ in 0..<3 {
-            let failure = try #require(try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now).failure)
+            let failure = try #require(try policy.decision(about: fixture.pki.trust(), at: fixture.clock.now).failure)
             #expect(failure.code == .noUsablePins && failure.description.contains("trust server"))
             #expect(try !policy.validate(trust: fixture.pki.trust()))
         }
         gate.open()
-        await policy.store.settle()
+        try await policy.trustServerStore().settle()
         #expect(fixture.provider.requests.count == 1)
         #expect(try policy.validate(trust: fixture.pki.trust()))
         #expect(!policy.validate(trust: nil))
@@ -71,7 +71,7 @@ struct TrustServerPolicyTests {
             for _ in 0..<8 {
                 group.addTask {
                     try? await policy.prepare()
-                    return policy.evaluate(trust, at: now).isTrusted
+                    return policy.decision(about: trust, at: now).isTrusted
                 }
             }
             gate.open()
@@ -93,7 +93,7 @@ struct TrustServerPolicyTests {
         let error = await #expect(throws: StoreError.self) { try await policy.prepare() }
         #expect(error?.code == .networkError && policy.needsPreparation)
         gate.open()
-        await policy.store.settle()
+        try await policy.trustServerStore().settle()
         #expect(try policy.validate(trust: fixture.pki.trust()))
         #expect(fixture.provider.requests.count == 1)
     }
@@ -105,7 +105,7 @@ struct TrustServerPolicyTests {
         let gate = try fixture.answerBehindGate()
         let policy = try policy(fixture)
         async let prepared: Void = policy.prepare()
-        while !policy.store.documents.isUpdating { await Task.yield() }
+        while !(try policy.trustServerStore()).documents.isUpdating { await Task.yield() }
         gate.open()
         try await prepared
         #expect(try policy.validate(trust: fixture.pki.trust()))
@@ -132,7 +132,7 @@ struct TrustServerPolicyTests {
         let policy = try policy(fixture)
         let error = await #expect(throws: StoreError.self) { try await policy.prepare() }
         #expect(error?.code == .networkError && !policy.needsPreparation)
-        let failure = try #require(try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now).failure)
+        let failure = try #require(try policy.decision(about: fixture.pki.trust(), at: fixture.clock.now).failure)
         #expect(failure.code == .noUsablePins && failure.found.contains("networkError, 503"))
         await #expect(throws: StoreError.self) { try await policy.prepare() }
         #expect(fixture.provider.requests.count == 1)
@@ -153,20 +153,21 @@ struct TrustServerPolicyTests {
         for (seconds, requests) in [(0.0, 2), (1, 2), (58, 2), (1, 3), (59, 3)] {
             fixture.clock.advance(by: .seconds(seconds))
             try fixture.publish()
-            #expect(policy.evaluate(trust, at: fixture.clock.now).failure?.code == .pinMismatch)
-            #expect(policy.needsPreparation == policy.store.documents.isUpdating)
+            #expect(policy.decision(about: trust, at: fixture.clock.now).failure?.code == .pinMismatch)
+            #expect(policy.needsPreparation == (try policy.trustServerStore()).documents.isUpdating)
             try await policy.prepare()
             #expect(fixture.provider.requests.count == requests)
         }
         fixture.clock.advance(by: .seconds(1))
         try fixture.publish([Host(PolicyFixture.host, [rotated])])
-        #expect(policy.evaluate(trust, at: fixture.clock.now).failure?.code == .pinMismatch)
+        #expect(policy.decision(about: trust, at: fixture.clock.now).failure?.code == .pinMismatch)
         try await policy.prepare()
-        #expect(policy.evaluate(trust, at: fixture.clock.now).isTrusted)
+        #expect(policy.decision(about: trust, at: fixture.clock.now).isTrusted)
         // What is no mismatch asks for nothing.
         fixture.clock.advance(by: .seconds(61))
-        #expect(try policy.evaluate(fixture.pki.untrusted(), at: fixture.clock.now).failure?.code == .unknownIssuer)
-        #expect(!policy.store.documents.isUpdating)
+        #expect(
+            try policy.decision(about: fixture.pki.untrusted(), at: fixture.clock.now).failure?.code == .unknownIssuer)
+        #expect(!(try policy.trustServerStore()).documents.isUpdating)
     }
 
     @Test("In its grace a document counts, each use is reported, and updates are tried")
@@ -176,22 +177,22 @@ struct TrustServerPolicyTests {
         let policy = try policy(fixture)
         try await policy.prepare()
         let uses = Lock<[Duration]>([])
-        policy.store.addObserver { event in
+        (try policy.trustServerStore()).addObserver { event in
             if case .usedInGrace(let host, let age) = event, host.name == PolicyFixture.host {
                 uses.withLock { $0.append(age) }
             }
         }
         fixture.fail()
         fixture.clock.advance(by: .seconds(3_600))
-        #expect(try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now).notices.isEmpty)
-        await policy.store.settle()
+        #expect(try policy.decision(about: fixture.pki.trust(), at: fixture.clock.now).notices.isEmpty)
+        try await policy.trustServerStore().settle()
         fixture.clock.advance(by: .seconds(7_200))
         for requests in 3...4 {
-            let decision = try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now)
+            let decision = try policy.decision(about: fixture.pki.trust(), at: fixture.clock.now)
             #expect(decision.isTrusted && decision.notices.map(\.code) == [.pinsPastTheirTime])
             #expect(decision.notices.first?.found.contains("3 h") == true)
-            #expect(policy.store.documents.isUpdating)
-            await policy.store.settle()
+            #expect((try policy.trustServerStore()).documents.isUpdating)
+            try await policy.trustServerStore().settle()
             #expect(fixture.provider.requests.count == requests)
             fixture.clock.advance(by: .seconds(61))
         }
@@ -219,7 +220,7 @@ struct TrustServerPolicyTests {
         #expect(restarted.needsPreparation)
         try fixture.publish()
         try await restarted.prepare()
-        #expect(try restarted.evaluate(fixture.pki.trust(), at: fixture.clock.now).notices.isEmpty)
+        #expect(try restarted.decision(about: fixture.pki.trust(), at: fixture.clock.now).notices.isEmpty)
     }
 
     @Test("Beyond its grace a document is good for nobody, and the rejection says how old it is")
@@ -230,15 +231,15 @@ struct TrustServerPolicyTests {
         try await policy.prepare()
         fixture.fail()
         fixture.clock.advance(by: .seconds(90_001))
-        let failure = try #require(try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now).failure)
+        let failure = try #require(try policy.decision(about: fixture.pki.trust(), at: fixture.clock.now).failure)
         #expect(failure.code == .noUsablePins && failure.found.contains("25 h"))
-        await policy.store.settle()
+        try await policy.trustServerStore().settle()
         await #expect(throws: StoreError.self) { try await policy.prepare() }
         // Nor does a time that is handed over make it younger.
         let early = fixture.clock.now.addingTimeInterval(-1)
-        #expect(try policy.evaluate(fixture.pki.trust(), at: early).isTrusted)
-        #expect(try policy.evaluate(fixture.pki.trust(), at: .distantPast).isTrusted)
-        #expect(try policy.evaluate(fixture.pki.trust(), at: .distantFuture).failure?.code == .noUsablePins)
+        #expect(try policy.decision(about: fixture.pki.trust(), at: early).isTrusted)
+        #expect(try policy.decision(about: fixture.pki.trust(), at: .distantPast).isTrusted)
+        #expect(try policy.decision(about: fixture.pki.trust(), at: .distantFuture).failure?.code == .noUsablePins)
     }
 
     @Test("Pins are found by the exact host that was dialled, whatever the certificate says")
@@ -249,7 +250,7 @@ struct TrustServerPolicyTests {
         let policy = try policy(fixture, host: "**.example.com")
         try await policy.prepare()
         func failure(_ host: String) throws -> TrustFailure? {
-            try policy.evaluate(fixture.pki.trust(wildcard.chain, host: host), at: fixture.clock.now).failure
+            try policy.decision(about: fixture.pki.trust(wildcard.chain, host: host), at: fixture.clock.now).failure
         }
         #expect(try failure("example.com") == nil)
         #expect(try failure("example.com.") == nil)
@@ -258,11 +259,12 @@ struct TrustServerPolicyTests {
         }
         #expect(try failure("example.net")?.code == .hostNotCovered)
         #expect(
-            try policy.evaluate(fixture.pki.trust(wildcard.chain, host: nil), at: fixture.clock.now).failure?.code
+            try policy.decision(about: fixture.pki.trust(wildcard.chain, host: nil), at: fixture.clock.now).failure?
+                .code
                 == .hostUnknown)
-        // An unlisted host may have been published a moment ago.
-        await policy.store.settle()
-        #expect(fixture.provider.requests.count == 2)
+        // A fresh document that is not about a host is no reason to ask again before it is due.
+        try await policy.trustServerStore().settle()
+        #expect(fixture.provider.requests.count == 1)
     }
 
     @Test("An entry's port counts where the port is known; where it is not, only if all entries of the host agree")
@@ -288,13 +290,13 @@ struct TrustServerPolicyTests {
             fixture.clock.advance(by: .seconds(61))
             try fixture.publish(hosts)
             let policy = try policy(fixture)
-            try await policy.store.update(mode: .forced)
+            try await policy.trustServerStore().update(mode: .forced)
             let trust = ServerTrust(
                 certificates: leaf.chain, host: try DialledHost(host, port: port),
                 anchors: try TrustAnchors(der: [fixture.pki.root.root]))
-            let decision = policy.evaluate(trust, at: fixture.clock.now)
+            let decision = policy.decision(about: trust, at: fixture.clock.now)
             #expect(decision.failure?.code == expected, "case \(position)")
-            await policy.store.settle()
+            try await policy.trustServerStore().settle()
         }
     }
 
@@ -312,7 +314,7 @@ struct TrustServerPolicyTests {
         ) throws -> TrustFailure.Code? {
             let policy = try policy(fixture, host: host, validatesHostName: validatesHostName, pinOnly: pinOnly)
             let anchors = trusted ? nil : [try TestAuthority.root(name: "Somebody Else", clock: pki.clock).root]
-            return try policy.evaluate(pki.trust(host: host, anchors: anchors), at: pki.now).failure?.code
+            return try policy.decision(about: pki.trust(host: host, anchors: anchors), at: pki.now).failure?.code
         }
         #expect(try code(PolicyFixture.host) == nil)
         #expect(try code(PolicyFixture.host, trusted: false) == .unknownIssuer)
@@ -361,7 +363,7 @@ struct TrustServerPolicyTests {
         settings.onlinePinning = fixture.settings
         for type in [ValidationType.pinPublicKeyOnline, .pinCertificateOnline] {
             let policy = try manager.makePolicy(type: type, hostName: PolicyFixture.host, settings: settings)
-            let online = try #require(policy as? TrustServerPolicy)
+            let online = try #require(policy as? PinnedPolicy)
             try await online.prepare()
             #expect(online.validationType == type)
             #expect(try policy.validate(trust: fixture.pki.trust()))
@@ -373,7 +375,7 @@ struct TrustServerPolicyTests {
         composer.trustServerCertificate = fixture.server.certificate
         composer.customer = "gcx"
         composer.onlinePinning = fixture.settings
-        let made = try #require(try composer.makePolicy() as? TrustServerPolicy)
-        #expect(made.store.clock is SystemWallClock)
+        let made = try #require(try composer.makePolicy() as? PinnedPolicy)
+        #expect((try made.trustServerStore()).clock is SystemWallClock)
     }
 }

@@ -22,9 +22,17 @@ struct KeyStrengthRuleTests {
         rsa(head + [UInt8](repeating: 0xFF, count: more), [1, 2, 840, 113_549, 1, 1, 10], [])
     }
 
+    private struct Key: CustomTestStringConvertible {
+        let specification: CertificateSpecification
+        let code: TrustFailure.Code?
+        var testDescription: String {
+            "\(specification.subjectPublicKeyInfo?.count ?? 0) octets, \(code?.rawValue ?? "accepted")"
+        }
+    }
+
     @Test(
         "RSA has 2048 to 8192 bits",
-        arguments: [
+        arguments: ([
             (rsa([0, 0x80], 255), nil), (rsa([0x7F], 255), .weakKey), (rsa([0, 0x80], 127), .weakKey),
             (rsa([1], 0), .weakKey),
             (rsa([0], 0), .unsupportedKey), (rsa([0, 0x80], 1_023), nil), (rsa([1], 1_024), .unsupportedKey),
@@ -34,9 +42,9 @@ struct KeyStrengthRuleTests {
             // RSA 1024 behind zeros
             (rsa([UInt8](repeating: 0, count: 130) + [0x80], 127), .unsupportedKey),
             (rsa([0x80], 255), .unsupportedKey),
-        ] as [(CertificateSpecification, TrustFailure.Code?)])
-    func rsaSizes(specification: CertificateSpecification, code: TrustFailure.Code?) throws {
-        #expect(try Judge.violation(of: KeyStrengthRule(), specification) == code)
+        ] as [(CertificateSpecification, TrustFailure.Code?)]).map { Key(specification: $0, code: $1) })
+    private func rsaSizes(key: Key) throws {
+        #expect(try Judge.violation(of: KeyStrengthRule(), key.specification) == key.code)
     }
 
     @Test("RSA numbers are odd, and the exponent is not 1; points are uncompressed, and whole")

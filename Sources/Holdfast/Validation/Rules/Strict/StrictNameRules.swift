@@ -83,7 +83,7 @@ struct CommonNameRule: PathRule {
     }
 }
 
-extension DistinguishedName.RawAttribute {
+extension DistinguishedName.Attribute {
     /// The value as UTF-8; nil for what is no text.
     fileprivate var utf8: [UInt8]? {
         DistinguishedName.Attribute.text(tag: tag, value: Array(value)).map { Array($0.utf8) }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Tells whether an argument is a file or a host.
-enum PinSource {
+enum PinInput {
     private static let fileEndings = ["pem", "der", "crt", "cer", "key", "csr"]
 
     static let explanation = """

@@ -1,0 +1,159 @@
+/// What a revocation list says apart from its entries: enough to find out who signed it. Whoever is on the way of a
+/// list decides how many entries it has, so they are read once it is known whose it is.
+struct RevocationListHeader: Sendable {
+    /// Which certificates a list speaks of (issuingDistributionPoint, RFC 5280 5.2.5). Lists of one issuer and of equal
+    /// scopes take the place of each other.
+    struct Scope: Sendable, Equatable {
+        var onlyEndEntities = false
+        var onlyAuthorities = false
+        var onlyAttributeCertificates = false
+        var isIndirect = false
+        /// The content of onlySomeReasons; nil where the list is for all reasons.
+        var reasons: OctetString?
+        /// The names of the distribution point; empty where the list is for all.
+        var distributionPoint: Set<DistributionPointName> = []
+    }
+
+    /// How a list came here that was fetched and verified.
+    struct Provenance: Sendable, Equatable {
+        /// SHA-256 of the list.
+        let digest: [UInt8]
+        /// The ``X509Certificate/keyIdentity`` of whoever signed it.
+        let signer: OctetString
+        /// That of the authority for which it was fetched and verified.
+        let authority: OctetString
+        /// The URL that it is from.
+        let address: OctetString
+    }
+
+    /// The DER as given.
+    let der: [UInt8]
+    let toBeSigned: Range<Int>
+    let signatureAlgorithm: CertificateSignatureAlgorithm
+    let signature: Range<Int>
+    private let issuerRange: Range<Int>
+    let thisUpdateSeconds: Int64
+    let nextUpdateSeconds: Int64?
+    /// The content of revokedCertificates, which has not been read; nil where there is none.
+    let entries: Range<Int>?
+    let scope: Scope
+    /// The cRLNumber (RFC 5280 5.2.3); nil where it is absent or is no such number.
+    let number: RevocationListNumber?
+    /// Whether it lists changes since another list (deltaCRLIndicator, RFC 5280 5.2.4).
+    let isDelta: Bool
+    /// The BaseCRLNumber of a delta list.
+    let baseNumber: RevocationListNumber?
+    /// The keyIdentifier of its authorityKeyIdentifier (RFC 5280 5.2.1): a hint who signed it.
+    private let keyIdentifierRange: Range<Int>?
+    /// The first reason, as far as the entries do not matter, why the list tells nobody's status, delta lists aside.
+    let flaw: String?
+    /// nil for a list that the application gave.
+    var provenance: Provenance?
+
+    init(der: [UInt8]) throws(CertificateError) {
+        guard der.count <= CertificateRevocationList.maximumBytes else {
+            throw CertificateError(
+                .tooLarge, field: "certificateList",
+                expected: "at most \(CertificateRevocationList.maximumBytes) bytes", found: "\(der.count) bytes")
+        }
+        do throws(DERError) {
+            var outer = DERReader(der)
+            var list = outer.inside(try outer.next(DERTag.sequence))
+            try outer.finish()
+            let signed = try list.next(DERTag.sequence)
+            toBeSigned = signed.encoded
+            let outerAlgorithm = try list.next(DERTag.sequence)
+            let bits = try list.next(DERTag.bitString).content
+            try list.finish()
+            guard let unused = der[bits].first, unused == 0 else {
+                throw DERError(.invalidValue("a signature with unused bits"), at: bits.lowerBound)
+            }
+            signature = bits.lowerBound + 1..<bits.upperBound
+
+            var fields = DERReader(der, in: signed.content)
+            let version = try fields.nextIfPresent(DERTag.integer)
+            let inner = try fields.next(DERTag.sequence)
+            guard der[inner.encoded] == der[outerAlgorithm.encoded] else {
+                throw DERError(.invalidValue("two signature algorithms"), at: inner.encoded.lowerBound)
+            }
+            signatureAlgorithm = try CertificateSignatureAlgorithm(inner.content, of: der)
+            issuerRange = try fields.next(DERTag.sequence).encoded
+            thisUpdateSeconds = try ASN1Time.read(try fields.next(), of: der)
+            var next: Int64?
+            if fields.nextTag == DERTag.utcTime || fields.nextTag == DERTag.generalizedTime {
+                next = try ASN1Time.read(try fields.next(), of: der)
+            }
+            nextUpdateSeconds = next
+            let revoked = try fields.nextIfPresent(DERTag.sequence)
+            let issuer = DistinguishedName(der: der[issuerRange])
+            var extensions = RevocationListExtensions()
+            if let explicit = try fields.nextIfPresent(DERTag.contextConstructed(0)) {
+                try extensions.read(DERReader(der, in: explicit.content), issuer: issuer)
+            }
+            try fields.finish()
+            entries = revoked?.content
+            // RFC 5280 5.1.2.1, 5.2.3: conforming lists are of version 2 and have a number.
+            if version.map({ der[$0.content].elementsEqual([1]) }) != true {
+                extensions.note("a list that is not of version 2")
+            }
+            if !extensions.hasNumber { extensions.note("a list without a cRLNumber") }
+            scope = extensions.scope
+            (number, isDelta, baseNumber) = (extensions.number, extensions.isDelta, extensions.baseNumber)
+            keyIdentifierRange = extensions.keyIdentifier
+            flaw = extensions.flaw
+        } catch {
+            throw CertificateError(error, in: "certificateList")
+        }
+        self.der = der
+    }
+
+    /// The issuer whose certificates the list covers, as the list states it.
+    var issuer: DistinguishedName { DistinguishedName(der: der[issuerRange]) }
+    var keyIdentifier: ArraySlice<UInt8>? { keyIdentifierRange.map { der[$0] } }
+}
+
+extension RevocationListHeader {
+    /// What a list is beside another of the same key and scope.
+    enum Age: Sendable {
+        case newer
+        case older
+        /// Of one number, or of one time where there are no two numbers.
+        case same
+        /// The numbers say one thing, the times the other.
+        case contradictory
+    }
+
+    /// Newer is the higher number if both have one, unless the times disagree; otherwise the later thisUpdate.
+    func age(beside other: RevocationListHeader) -> Age {
+        let byTime: Age =
+            thisUpdateSeconds == other.thisUpdateSeconds
+            ? .same : thisUpdateSeconds > other.thisUpdateSeconds ? .newer : .older
+        guard let number, let otherNumber = other.number else { return byTime }
+        guard number != otherNumber else { return .same }
+        let byNumber: Age = otherNumber < number ? .newer : .older
+        return byTime == .same || byTime == byNumber ? byNumber : .contradictory
+    }
+}
+
+/// A cRLNumber: a whole number that is not negative, of at most 20 octets (RFC 5280 5.2.3).
+struct RevocationListNumber: Sendable, Equatable, Comparable {
+    /// Big-endian, without zeros in front.
+    private let octets: [UInt8]
+
+    private static let longest = 20
+
+    /// - Parameter value: of the extension, an INTEGER; nil for what is none, or no such number.
+    init?(_ value: Range<Int>, of bytes: [UInt8]) {
+        var reader = DERReader(bytes, in: value)
+        guard let content = try? reader.next(DERTag.integer).content, (try? reader.finish()) != nil,
+            let first = bytes[content].first, first < 0x80
+        else { return nil }
+        octets = Array(bytes[content].drop { $0 == 0 })
+        guard octets.count <= Self.longest else { return nil }
+    }
+
+    static func < (one: Self, other: Self) -> Bool {
+        one.octets.count == other.octets.count
+            ? one.octets.lexicographicallyPrecedes(other.octets) : one.octets.count < other.octets.count
+    }
+}

@@ -1,0 +1,76 @@
+package import struct Foundation.Data
+
+extension PinFile {
+    /// A field that this version ignores.
+    package struct UnknownField: Sendable, Equatable {
+        /// Where it stands, such as `hosts[3].note`.
+        package let path: String
+        /// Its value as it stands there.
+        package let value: [UInt8]
+    }
+
+    /// The fields of a pin file that this version ignores, which somebody who signs, or who writes the file anew, has to
+    /// know of.
+    /// - Parameter json: a file that can be read.
+    /// - Throws: ``DocumentError`` if it is not JSON.
+    package static func unknownFields(in json: Data) throws(DocumentError) -> [UnknownField] {
+        var search = PinFileFieldSearch(
+            json: try StrictJSONReader([UInt8](json), maximumBytes: PinFileLimits.bytes))
+        try search.walk(.file)
+        return search.found
+    }
+}
+
+/// Looks for fields that stand where the reader has none of that name.
+private struct PinFileFieldSearch {
+    indirect enum Shape {
+        case file, refresh, host, pin, report
+
+        /// The fields of an object; those that have objects themselves, or lists of them, with what these are.
+        var fields: [String: Shape?] {
+            switch self {
+            case .file:
+                [
+                    "schema": nil, "app": nil, "issuedAt": nil, "notAfter": nil, "refresh": .refresh, "hosts": .host,
+                    "debugAnchors": nil, "critical": nil,
+                ]
+            case .refresh: ["after": nil, "jitter": nil, "grace": nil]
+            case .host:
+                [
+                    "host": nil, "includeSubdomains": nil, "ports": nil, "mode": nil, "require": nil, "onExpiry": nil,
+                    "pins": .pin, "report": .report, "retired": nil,
+                ]
+            case .pin: ["pin": nil, "role": nil, "state": nil, "notAfter": nil]
+            case .report: ["url": nil, "failureFraction": nil, "successFraction": nil]
+            }
+        }
+    }
+
+    var json: StrictJSONReader
+    private(set) var found: [PinFile.UnknownField] = []
+
+    init(json: StrictJSONReader) { self.json = json }
+
+    mutating func walk(_ shape: Shape) throws(DocumentError) {
+        let fields = shape.fields
+        try json.beginObject()
+        while let name = try json.nextKey() {
+            guard let field = fields[name] else {
+                // The reader keeps no name that is not ASCII.
+                let path = name.isEmpty ? json.path + ".(a name that is not ASCII)" : json.path
+                found.append(PinFile.UnknownField(path: path, value: Array(try json.valueOctets())))
+                continue
+            }
+            guard let inner = field else {
+                try json.skipValue()
+                continue
+            }
+            guard json.nextKind == .array else {
+                try walk(inner)
+                continue
+            }
+            try json.beginArray()
+            while try json.nextElement() { try walk(inner) }
+        }
+    }
+}

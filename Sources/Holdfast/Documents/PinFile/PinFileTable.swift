@@ -1,0 +1,105 @@
+package import struct Foundation.Date
+
+/// What a pin file requires, by host: made once, and asked with every decision.
+package struct PinFileTable: Sendable {
+    private var index = HostPatternIndex<PinFileEntry>()
+
+    /// - Parameter end: the first instant at which every pin has run out.
+    package init(_ hosts: [PinFile.Host], until end: Date) {
+        for host in hosts { index[host.pattern] = PinFileEntry(host, until: end) }
+    }
+
+    /// The most specific entry for a host; entries are never merged.
+    package func entry(for host: DialledHost) -> PinFileEntry? { index.value(for: host) }
+
+    /// What the file requires of a host.
+    package func content(for question: PinQuestion) -> PinAnswer.Content {
+        guard let host = question.host else { return .client }
+        guard let entry = entry(for: host) else {
+            return .none(
+                .notCovered,
+                TrustFailure(
+                    .noUsablePins, expected: "an entry for \(host.name) in the pin file", found: "none",
+                    remedy: "Publish pins for the host; a host without pins is not trusted."))
+        }
+        return entry.content(for: host)
+    }
+}
+
+extension PinAnswer.Content {
+    /// A client of a mutual TLS server has no host by which its pins could be found.
+    static var client: PinAnswer.Content {
+        .none(.notCovered, TrustFailure(.hostNotCovered, expected: "a server", found: "a client"))
+    }
+}
+
+/// What one entry of a pin file requires.
+package struct PinFileEntry: PinSource {
+    /// The entry as it stands in the file.
+    package let host: PinFile.Host
+    /// Its rules, with the end of the file.
+    package let pins: PinSet
+
+    package init(_ host: PinFile.Host, until end: Date) {
+        self.host = host
+        pins = PinSet(
+            known: host.pins.map { pin in
+                PinRule(
+                    pin.pin, at: pin.role == .leaf ? .leaf : .issuer, until: min(pin.end ?? .distantFuture, end),
+                    isOnTrial: pin.state == .candidate)
+            },
+            requirement: host.requirement == .leafAndIssuer ? .oneOfEachRole : .any,
+            enforcement: host.mode == .enforce ? .enforce : .reportOnly,
+            afterExpiry: host.onExpiry == .failClosed ? .reject : .standardValidation)
+    }
+
+    package func answer(to question: PinQuestion) -> PinAnswer {
+        guard let dialled = question.host else { return PinAnswer(.client, at: question.time) }
+        return PinAnswer(content(for: dialled), at: question.time)
+    }
+
+    func content(for dialled: DialledHost) -> PinAnswer.Content {
+        if host.isRetired { return .none(.notCovered, host.retirement) }
+        // Where the port is not known the pins are asked for: that keeps out no less than a rejection would.
+        guard let port = dialled.port, !host.ports.isEmpty, !host.ports.contains(port) else { return .required(pins) }
+        let ports = host.ports.map(String.init).joined(separator: " or ")
+        return .none(
+            .notCovered,
+            TrustFailure(
+                .hostNotCovered, expected: "port \(ports) of \(dialled.name)", found: "port \(port)",
+                remedy: "Add the port to the host's entry, or dial one that it has."))
+    }
+
+    package var mayAdmitWithoutPins: Bool { pins.enforcement == .reportOnly }
+    package var validationType: ValidationType? { .pinPublicKey }
+}
+
+extension PinFile.Host {
+    var retirement: TrustFailure {
+        TrustFailure(
+            .hostRetired, expected: "a host that is in use", found: "\(pattern), which the pin file retired")
+    }
+}
+
+/// Pins by the dialled host, from the entry that is the most specific.
+extension PinFile: PinSource {
+    /// The entry that decides about a host; nil where there is none.
+    package func host(for host: DialledHost) -> Host? { table.entry(for: host)?.host }
+
+    /// What the file requires of a host.
+    public func answer(to question: PinQuestion) -> PinAnswer {
+        PinAnswer(table.content(for: question), at: question.time)
+    }
+
+    /// Whether an entry is only reported on.
+    public var mayAdmitWithoutPins: Bool { hosts.contains { $0.mode == .report } }
+
+    /// ``ValidationType/pinPublicKey``.
+    public var validationType: ValidationType? { .pinPublicKey }
+}
+
+/// Two files with equal hosts and ends have equal tables.
+extension PinFileTable: Hashable {
+    package static func == (left: PinFileTable, right: PinFileTable) -> Bool { true }
+    package func hash(into hasher: inout Hasher) {}
+}

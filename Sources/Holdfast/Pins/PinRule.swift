@@ -1,0 +1,65 @@
+public import struct Foundation.Date
+
+/// One pin of a requirement: the certificates of a path for which it counts, until when, and whether it is on trial.
+public struct PinRule: Hashable, Sendable {
+    /// The certificates of a validated path for which a pin counts.
+    public enum Place: Hashable, Sendable {
+        /// Every certificate, from the server's own to the anchor.
+        case anywhere
+        /// The server's own.
+        case leaf
+        /// Every certificate above the server's own. The same key is an intermediate on one device and a root on
+        /// another.
+        case issuer
+        /// The certificate at a depth: 0 the server's own, n the n-th above it.
+        case depth(Int)
+
+        /// Whether a pin counts for the certificate at a position of a path; the leaf is 0.
+        func covers(_ position: Int) -> Bool {
+            switch self {
+            case .anywhere: true
+            case .leaf: position == 0
+            case .issuer: position > 0
+            case .depth(let depth): position == depth
+            }
+        }
+
+        var coversLeaf: Bool { covers(0) }
+
+        var coversIssuers: Bool {
+            switch self {
+            case .anywhere, .issuer: true
+            case .leaf: false
+            case .depth(let depth): depth > 0
+            }
+        }
+    }
+
+    /// What a certificate must contain.
+    public let pin: Pin
+    /// The certificates for which it counts.
+    public let place: Place
+    /// The first instant at which it no longer counts; `.distantFuture` if it never ends.
+    public let end: Date
+    /// Whether it is only reported on. A rule on trial never satisfies anything.
+    public let isOnTrial: Bool
+
+    /// Makes a rule.
+    /// - Parameters:
+    ///   - pin: what a certificate must contain.
+    ///   - place: the certificates for which it counts.
+    ///   - end: the first instant at which it no longer counts; nil for never.
+    ///   - isOnTrial: whether it is only reported on.
+    public init(_ pin: Pin, at place: Place = .anywhere, until end: Date? = nil, isOnTrial: Bool = false) {
+        self.pin = pin
+        self.place = place
+        self.end = end ?? .distantFuture
+        self.isOnTrial = isOnTrial
+    }
+
+    /// Whether it counts at an instant, as far as time decides.
+    public func counts(at time: Date) -> Bool {
+        // Written so that a time, or an end, that is not a number is past every end that there is.
+        time < end || end == .distantFuture
+    }
+}

@@ -1,0 +1,125 @@
+public import struct Foundation.Date
+
+/// What of a validated path meets a ``PinSet``.
+public struct PinMatch: Sendable, Hashable {
+    /// The rules that matched, in the order of the path.
+    public let rules: [PinRule]
+    /// The first instant at which those rules no longer meet the requirement. A rule that ends later makes up for one
+    /// that ends earlier.
+    public let holdsUntil: Date
+
+    /// The pins of the rules, each once, in the order of the path.
+    public var pins: [Pin] {
+        var pins: [Pin] = []
+        for rule in rules where !pins.contains(rule.pin) { pins.append(rule.pin) }
+        return pins
+    }
+}
+
+extension PinSet {
+    /// Matches the requirement against a path: the one judge of whether a path satisfies pins, whoever asks.
+    /// - Parameters:
+    ///   - path: a path that was validated; what was merely presented is not one.
+    ///   - time: the time at which pins must count.
+    /// - Returns: what matched; nil where the requirement is not met.
+    public func match(in path: ValidatedPath, at time: Date) -> PinMatch? { match(in: path, at: time, leafOnly: false) }
+
+    /// - Parameter leafOnly: whether pins count for the server's own certificate alone: where the host is not checked,
+    ///   everybody's leaf would do under a pinned issuer.
+    func match(in path: ValidatedPath, at time: Date, leafOnly: Bool) -> PinMatch? {
+        var matched: [PinRule] = []
+        var leafEnd = Date.distantPast
+        var issuerEnd = Date.distantPast
+        for (position, certificate) in path.certificates.enumerated() where position == 0 || !leafOnly {
+            for rule in rules(of: certificate, isLeaf: position == 0, at: time, where: { $0.covers(position) }) {
+                matched.append(rule)
+                if position == 0 { leafEnd = max(leafEnd, rule.end) } else { issuerEnd = max(issuerEnd, rule.end) }
+            }
+        }
+        guard !matched.isEmpty else { return nil }
+        guard requirement == .oneOfEachRole else {
+            return PinMatch(rules: matched, holdsUntil: max(leafEnd, issuerEnd))
+        }
+        guard min(leafEnd, issuerEnd) > .distantPast else { return nil }
+        return PinMatch(rules: matched, holdsUntil: min(leafEnd, issuerEnd))
+    }
+
+    /// The rules that a certificate matches where they count.
+    func rules(
+        of certificate: X509Certificate, isLeaf: Bool, at time: Date, onTrial: Bool = false,
+        where covers: (PinRule.Place) -> Bool
+    ) -> [PinRule] {
+        var matched: [PinRule] = []
+        for subject in subjects(ofLeaf: isLeaf) {
+            let pin = subject == .publicKey ? certificate.publicKeyPin : certificate.certificatePin
+            for rule in rules(matching: pin, at: time, onTrial: onTrial, where: covers)
+            where isLeaf || rule.isForIssuer(certificate) { matched.append(rule) }
+        }
+        return matched
+    }
+
+    /// Whether a rule on trial would match a path; nil where no rule is on trial.
+    func trial(in path: ValidatedPath, at time: Date) -> Bool? {
+        guard rules.contains(where: { $0.isOnTrial && $0.counts(at: time) }) else { return nil }
+        return path.certificates.enumerated().contains { position, certificate in
+            !rules(of: certificate, isLeaf: position == 0, at: time, onTrial: true) { $0.covers(position) }.isEmpty
+        }
+    }
+
+    /// Why valid paths do not meet the requirement.
+    func mismatch(in paths: [ValidatedPath], at time: Date, leafOnly: Bool) -> TrustFailure {
+        // A hostile chain may have hundreds of valid paths: the first few explain as well as all of them.
+        let (count, paths) = (paths.count, paths.prefix(8))
+        if leafOnly, paths.contains(where: { match(in: $0, at: time) != nil }) { return Self.issuerWithoutHost }
+        let places = Set(rules.lazy.filter { !$0.isOnTrial && $0.counts(at: time) }.map(\.place))
+        let expected =
+            switch (requirement, places.contains { $0.coversLeaf }, places.contains { $0.coversIssuers }) {
+            case (.oneOfEachRole, _, _): "a leaf pin and an issuer pin in a valid path"
+            case (.any, _, _) where places == [.anywhere]: "one of the pins in a valid path"
+            case (.any, true, false): "a pin of the server's own certificate or key"
+            case (.any, false, _): "a pin of an issuer in a valid path"
+            case (.any, true, true): "a pin of the server's own certificate or key, or of an issuer in a valid path"
+            }
+        if paths.contains(where: { trial(in: $0, at: time) == true }) {
+            return TrustFailure(
+                .pinMismatch, expected: expected, found: "a candidate alone, which is never accepted",
+                remedy: "Make the candidate an active pin once it is to be accepted.")
+        }
+        // The commonest mistake: the key is there, in another role than the document says.
+        let found =
+            switch (paths.contains(where: hasPinsElsewhere), requirement) {
+            case (true, .oneOfEachRole): "one of the two, or a pin in another role"
+            case (true, .any): "a pin in another role"
+            case (false, _): count == 1 ? "a valid path without one" : "\(count) valid paths without one"
+            }
+        return TrustFailure(.pinMismatch, expected: expected, found: found)
+    }
+
+    /// Whether a path has accepted pins, wherever they would count.
+    private func hasPinsElsewhere(_ path: ValidatedPath) -> Bool {
+        PinSet(known: rules.filter { !$0.isOnTrial }.map { PinRule($0.pin) })
+            .match(in: path, at: .distantPast) != nil
+    }
+
+    /// Whether a certificate has one of the pins, wherever that would count: for reports on what was presented, which
+    /// decide nothing.
+    package func names(_ certificate: X509Certificate) -> Bool {
+        [true, false].contains { isLeaf in
+            !rules(of: certificate, isLeaf: isLeaf, at: .distantPast) { isLeaf ? $0.coversLeaf : $0.coversIssuers }
+                .isEmpty
+        }
+    }
+
+    static let issuerWithoutHost = TrustFailure(
+        .invalidConfiguration, expected: "a pin of the server's own certificate, since the host is not checked",
+        found: "a pin of an issuer only", remedy: "Check the host, or pin the server's own certificate.")
+}
+
+extension PinRule {
+    /// The depth of a static list is not signed: above the leaf only a certificate authority counts, so that no leaf
+    /// passes for an issuer.
+    fileprivate func isForIssuer(_ certificate: X509Certificate) -> Bool {
+        guard case .depth = place else { return true }
+        return (try? certificate.basicConstraints)?.isCertificateAuthority == true
+    }
+}

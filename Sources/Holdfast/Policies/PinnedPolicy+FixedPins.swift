@@ -1,0 +1,141 @@
+/// Fixed pins: the same requirement for every host, and for clients.
+extension PinSet: PinSource {
+    /// The pins themselves.
+    public func answer(to question: PinQuestion) -> PinAnswer { .required(self, at: question.time) }
+
+    /// Whether the pins are only reported on.
+    public var mayAdmitWithoutPins: Bool { enforcement == .reportOnly }
+
+    /// ``ValidationType/pinCertificate`` or ``ValidationType/pinPublicKey``; nil when the set has pins of both kinds.
+    public var validationType: ValidationType? {
+        switch (hasPins(of: .certificate), hasPins(of: .publicKey)) {
+        case (true, false): .pinCertificate
+        case (false, true): .pinPublicKey
+        default: nil
+        }
+    }
+}
+
+extension PinnedPolicy {
+    /// Makes a policy for servers from pins.
+    /// - Parameters:
+    ///   - host: the host, or the pattern of hosts, that it applies to.
+    ///   - pins: the pins, their expiry, and whether they are enforced.
+    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
+    ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
+    ///   - clock: the clock of the published calls that have no time parameter.
+    /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
+    public init(
+        host: HostPattern, pins: PinSet, validatesHostName: Bool = true, certificatePinOnly: Bool = false,
+        clock: any WallClock = SystemWallClock()
+    ) throws(PolicyConfigurationError) {
+        try self.init(
+            scope: .hosts(host), pins: pins, certificates: [], validatesHostName: validatesHostName,
+            certificatePinOnly: certificatePinOnly, clock: clock)
+    }
+
+    /// Makes a policy for servers from certificates.
+    /// - Parameters:
+    ///   - host: the host, or the pattern of hosts, that it applies to.
+    ///   - subject: whether their keys are pinned, which survive a renewal, or the certificates themselves.
+    ///   - certificates: a bundle, a folder, files or data; all of them are pinned.
+    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
+    ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
+    ///   - clock: the clock of the published calls that have no time parameter.
+    /// - Throws: ``PolicyConfigurationError`` naming the file that cannot be read, when there is no certificate, and
+    ///   for settings under which nothing would have to be proved.
+    public init(
+        host: HostPattern, pinning subject: Pin.Subject, of certificates: CertificateSource,
+        validatesHostName: Bool = true, certificatePinOnly: Bool = false, clock: any WallClock = SystemWallClock()
+    ) throws(PolicyConfigurationError) {
+        let read: [X509Certificate]
+        do throws(CertificateFileError) {
+            read = try certificates.read()
+        } catch {
+            throw PolicyConfigurationError(error, hostName: host.description)
+        }
+        try self.init(
+            scope: .hosts(host), pinning: subject, of: read, from: certificates.description,
+            validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly, clock: clock)
+    }
+
+    /// Makes a policy for the clients of a mutual TLS server: a pin of a client's own certificate, or of the issuer of
+    /// clients.
+    /// - Parameters:
+    ///   - name: what decisions and logs call the policy; it is not a host.
+    ///   - pins: the pins, their expiry, and whether they are enforced.
+    ///   - certificatePinOnly: whether pins alone decide about trust and expiry.
+    ///   - clock: the clock of the published calls that have no time parameter.
+    /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
+    public init(
+        clients name: String, pins: PinSet, certificatePinOnly: Bool = false, clock: any WallClock = SystemWallClock()
+    ) throws(PolicyConfigurationError) {
+        try self.init(
+            scope: .clients(name), pins: pins, certificates: [], validatesHostName: true,
+            certificatePinOnly: certificatePinOnly, clock: clock)
+    }
+
+    init(
+        scope: PolicyScope, pinning subject: Pin.Subject, of certificates: [X509Certificate], from source: String,
+        validatesHostName: Bool, certificatePinOnly: Bool, clock: any WallClock, log: PolicyLog = .shared
+    ) throws(PolicyConfigurationError) {
+        let pins: PinSet
+        do throws(PinError) {
+            pins = try PinSet(subject, of: certificates)
+        } catch {
+            throw .noPins(hostName: scope.name, found: "no certificate in \(source)")
+        }
+        try self.init(
+            scope: scope, pins: pins, certificates: certificates, validatesHostName: validatesHostName,
+            certificatePinOnly: certificatePinOnly, clock: clock, log: log)
+    }
+
+    private init(
+        scope: PolicyScope, pins: PinSet, certificates: [X509Certificate], validatesHostName: Bool,
+        certificatePinOnly: Bool, clock: any WallClock, log: PolicyLog = .shared
+    ) throws(PolicyConfigurationError) {
+        self.init(
+            scope: scope, source: pins, validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly,
+            type: pins.validationType, certificates: certificates, clock: clock, log: log)
+        if let conflict = conflict(with: pins) { throw conflict }
+        guard case .hosts = scope, !validatesHostName else { return }
+        let issuers = certificates.filter(\.isIssuerOnly)
+        // Pins that no known certificate stands for may be a server's: whether they are shows when one matches.
+        let known = issuers.flatMap { [$0.publicKeyPin, $0.certificatePin] }
+        if Set(pins.pins).isSubset(of: known) {
+            throw error(
+                .issuerPinWithoutHostCheck,
+                expected: "the server's own certificate or key where the host is not checked",
+                found: "issuers only: \(issuers.map(\.subject.description).joined(separator: "; "))",
+                remedy: "Check the host, or pin the server's own certificate.")
+        }
+        if !issuers.isEmpty {
+            log.issuerPinsDoNotCount(for: hostName, certificates: issuers.map(\.subject.description))
+        }
+    }
+}
+
+extension X509Certificate {
+    /// A CA's certificate that is no server's own, as far as it shows. A self-signed one may be both: common tools make a
+    /// CA's certificate where a server's was asked for.
+    package var isIssuerOnly: Bool {
+        guard (try? basicConstraints)?.isCertificateAuthority == true else { return false }
+        if let usage = try? keyUsage, usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) {
+            return true
+        }
+        return !isSelfIssued && value(of: .subjectAltName) == nil
+    }
+}
+
+extension PinSet {
+    /// Pins the keys of certificates, or the certificates themselves; equal pins are kept once.
+    /// - Parameters:
+    ///   - subject: what of them is pinned.
+    ///   - certificates: at least one.
+    /// - Throws: ``PinError`` `noPins` when there is none.
+    public init(_ subject: Pin.Subject, of certificates: [X509Certificate]) throws(PinError) {
+        var seen: Set<Pin> = []
+        let pins = certificates.map { subject == .publicKey ? $0.publicKeyPin : $0.certificatePin }
+        try self.init(pins: pins.filter { seen.insert($0).inserted })
+    }
+}

@@ -1,0 +1,74 @@
+/// Pins by the dialled host, from the newest document.
+extension CertStore: PinSource {
+    /// What the store's content requires of a host at the moment; a host without usable entries has `noUsablePins`.
+    public func answer(to question: PinQuestion) -> PinAnswer {
+        let snapshot = snapshot
+        let time = snapshot.trustedTime.time(asked: question.time, clock: clock.now)
+        return PinAnswer(snapshot.content(for: question, under: configuration, at: time), at: time)
+    }
+
+    /// Grows with every document that the store accepts, and with every reset.
+    public var revision: UInt64 { documents.revision }
+
+    /// Whether a document may exempt hosts.
+    public var mayAdmitWithoutPins: Bool { configuration.allowsDocumentsToDisablePinning }
+
+    /// Whether ``prepare()`` would wait: there is nothing to decide by, neither stored nor shipped, and no attempt to
+    /// download a list has just failed; or a mismatch asked for a newer one.
+    public var needsPreparation: Bool {
+        guard configurationError == nil else { return false }
+        guard snapshot.hasUsableFallback(at: clock.now) else { return documents.needsPreparation }
+        return documents.isAnsweringMismatch
+    }
+
+    /// Waits, for at most ``CertStoreConfiguration/preparationTimeout``, for a list to decide by. Concurrent calls share
+    /// one download, which goes on after they stop waiting.
+    /// - Throws: ``StoreError`` when there is no usable list; `CancellationError` when the task is cancelled.
+    public func prepare() async throws {
+        if let configurationError { throw configurationError }
+        guard needsPreparation else { return }
+        try await documents.prepare(within: configuration.preparationTimeout, from: "service of the store")
+    }
+
+    /// Tells the observers of the validation. With ``CertStoreConfiguration/updatesOnMismatch`` a mismatch, and a host
+    /// without usable pins, start an update.
+    public func receive(_ decision: TrustDecision) {
+        guard let host = decision.host, !decision.findings.contains(.exempt) else { return }
+        let result: ValidationResult =
+            decision.isTrusted ? .trusted : decision.failure?.code == .noUsablePins ? .empty : .untrusted
+        tell(.validated(name: host.name, result))
+        updateIfAsked(by: decision.findings)
+    }
+
+    func updateIfAsked(by findings: [PinFinding]) {
+        guard configuration.updatesOnMismatch, configurationError == nil else { return }
+        documents.updateIfAsked(by: findings)
+    }
+}
+
+extension CertStore {
+    /// A policy that trusts by standard validation and the store's pins; for a ``TrustManager`` and every adapter.
+    /// - Parameter host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is
+    ///   dialled.
+    /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
+    public func trustPolicy(forHost host: String) throws(PolicyConfigurationError) -> PinnedPolicy {
+        trustPolicy(for: try HostPattern(policyName: host))
+    }
+
+    /// A policy for a host or a pattern that is known to be one.
+    public func trustPolicy(for host: HostPattern) -> PinnedPolicy {
+        note(host)
+        return PinnedPolicy(scope: .hosts(host), source: self)
+    }
+}
+
+extension HostPattern {
+    /// The host or pattern of a policy that is made from a text.
+    package init(policyName text: String) throws(PolicyConfigurationError) {
+        do throws(HostPatternError) {
+            self = try HostPattern(publishedName: text)
+        } catch {
+            throw PolicyConfigurationError(error, hostName: text)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import struct Foundation.Date
+
+extension DocumentStore {
+    /// Whether an update is under way that a mismatch asked for.
+    package var isAnsweringMismatch: Bool { state.withLock { $0.followsMismatch } }
+
+    /// Starts the update that findings of a decision ask for.
+    ///
+    /// A mismatch, and a host about which nothing usable is known, may be answered by a newer document: one update is in
+    /// flight then, and the next waits for its interval and for the back-off. A document that counts and is not about
+    /// the host is no reason to ask before it is due, and a mismatch in report mode, which may go on for months, asks
+    /// once for each document.
+    package func updateIfAsked(by findings: [PinFinding]) {
+        for finding in findings {
+            switch finding {
+            case .mismatch(.enforce), .noPins(.empty), .noPins(.expired): updateAfterMismatch()
+            case .mismatch(.reportOnly): updateAfterReport()
+            case .noPins(.notCovered), .pastTheirTime: updateIfDue()
+            case .exempt, .candidateMismatch: break
+            }
+        }
+    }
+
+    private func updateAfterReport() {
+        let isFirst = state.withLock { state in
+            defer { state.reportedRevision = state.revision }
+            return state.reportedRevision != state.revision
+        }
+        if isFirst { updateAfterMismatch() }
+    }
+}

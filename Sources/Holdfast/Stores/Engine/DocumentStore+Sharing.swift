@@ -1,0 +1,115 @@
+import Foundation
+
+// What other stores of this process, and other processes, have stored in the same place.
+extension DocumentStore: SharedStorage.Member {
+    var origin: [UInt8] { format.origin }
+
+    /// Takes over what is stored where another has stored it since this store looked, if it verifies and may take the
+    /// place of what counts here. It also reads what could not be read when the store was made: a new document must not
+    /// get past the checks against that one, and without a network that one is all there is. On the storage queue.
+    func catchUp() -> [SharedStorage.Announcement] {
+        guard let stored = try? dataStore.reported(forKey: format.storageKey) else {
+            // Removed under our hands: what was verified still counts here, and is checked against as before.
+            return []
+        }
+        return takeOver(stored)
+    }
+
+    private func takeOver(_ stored: Data) -> [SharedStorage.Announcement] {
+        let mark = StorageMark(stored)
+        guard format.canVerify, state.withLock({ $0.mark != mark }) else { return [] }
+        let now = clock.now
+        let loaded = StoreLoading(format: format, now: now).verified(stored)
+        let (current, wasUnread) = state.withLock { state in
+            defer { (state.mark, state.isUnread) = (mark, false) }
+            // Before the first document that was downloaded there is nothing but what the store began with.
+            return (state.snapshot, state.isUnread && state.revision == 0)
+        }
+        guard loaded.content != nil, let content = format.beginning(with: loaded.content),
+            wasUnread || isNewer(content, current, now: now)
+        else { return [] }
+        let trusted = TrustedTime(buildDate: format.buildDate, newestIssue: loaded.newestIssue)
+        let isUsable = obstacle(to: content, trusted: trusted, now: now) == nil
+        state.withLock { state in
+            state.snapshot = DocumentSnapshot(content: content, trustedTime: trusted)
+            state.nextUpdate = loaded.nextUpdate
+            state.entityTag = loaded.entityTag
+            state.revision &+= 1
+            state.takeovers &+= 1
+            if isUsable { state.forgetFailures() }
+        }
+        return [{ self.tell(wasUnread ? .loaded(content) : .replaced(content)) }]
+    }
+
+    /// Whether a stored document may take the place of the one that counts here. An answer to another's challenge is not
+    /// fresh: it goes by its date as well.
+    private func isNewer(_ content: Content, _ current: DocumentSnapshot<Content>, now: Date) -> Bool {
+        let newest = current.trustedTime.newestIssue
+        do throws(DocumentError) {
+            try format.checkReplaces(
+                content, current.content, newestIssue: newest, at: current.trustedTime.time(clock: now))
+        } catch {
+            return false
+        }
+        guard let issued = format.issueTime(of: content), let newest else { return true }
+        return issued >= newest
+    }
+
+    func forget() -> [SharedStorage.Announcement] {
+        let content = format.beginning(with: nil)
+        state.withLock { state in
+            state.generation += 1
+            state.revision &+= 1
+            state.snapshot = DocumentSnapshot(
+                content: content, trustedTime: TrustedTime(buildDate: format.buildDate, newestIssue: nil))
+            state.nextUpdate = Date(timeIntervalSince1970: 0)
+            state.entityTag = ""
+            state.isUnread = false
+            state.mark = nil
+            state.forgetFailures()
+        }
+        return [{ self.tell(.reset) }]
+    }
+
+    /// What came of saving a record.
+    struct Saving {
+        var failure: StoreError?
+        /// Whether another process was faster, and what it stored counts.
+        var isOvertaken = false
+        var announcements: [SharedStorage.Announcement] = []
+    }
+
+    /// How often a record is tried to be saved while others save theirs, none of which counts here.
+    private static var maximumAttempts: Int { 8 }
+
+    /// Saves a record in the place of what this store knows to be stored, and of nothing else. On the storage queue.
+    func save(_ record: StoredRecord) -> Saving {
+        let data = record.data
+        var saving = Saving()
+        let takeovers = state.withLock { $0.takeovers }
+        do {
+            for _ in 0..<Self.maximumAttempts {
+                let stored = try dataStore.reported(forKey: format.storageKey)
+                if let stored { saving.announcements += takeOver(stored) }
+                guard state.withLock({ $0.takeovers == takeovers }) else {
+                    saving.isOvertaken = true
+                    return saving
+                }
+                if try dataStore.replaceIfUnchanged(stored, with: data, forKey: format.storageKey) {
+                    state.withLock { $0.mark = StorageMark(data) }
+                    return saving
+                }
+            }
+            saving.failure = StoreError(
+                .notStored, expected: "a data store that others let be", found: "one that others change again and again"
+            )
+        } catch {
+            saving.failure =
+                error as? StoreError
+                ?? StoreError(
+                    .notStored, expected: "a data store that saves", found: ForeignErrorText.found(error),
+                    underlying: error)
+        }
+        return saving
+    }
+}

@@ -1,0 +1,86 @@
+package import Foundation
+
+extension TrustServerFormat {
+    /// What a document requires of a host.
+    /// - Parameter lastFailure: why there is no newer document, for the failure.
+    func answer(
+        to question: PinQuestion, from content: TrustServerTable?, at time: Date, lastFailure: () -> StoreError?
+    ) -> PinAnswer {
+        guard let host = question.host else { return PinAnswer(.client, at: time) }
+        if let obstacle = obstacle(to: content, at: time) {
+            let last = lastFailure().map { "; the last download failed: \($0.code.rawValue), \($0.found)" }
+            let failure = TrustFailure(
+                .noUsablePins, expected: obstacle.expected, found: obstacle.found + (last ?? ""),
+                remedy: obstacle.remedy)
+            return .none(content == nil ? .empty : .expired, failure, at: time)
+        }
+        guard let content else { return .none(.empty, DecisionDraft.unexplained, at: time) }
+        let isInGrace = isInGrace(content, at: time)
+        let age = time.timeIntervalSince(content.timestamp)
+        let found = Self.content(content.answer(for: host, question.subject), for: host, question.subject, isInGrace)
+        return PinAnswer(
+            found, at: time, age: isInGrace ? age : nil, notices: isInGrace ? [pastItsTime(age: age)] : [])
+    }
+
+    private func pastItsTime(age: TimeInterval) -> TrustFailure {
+        TrustFailure(
+            .pinsPastTheirTime,
+            expected: "a document at most \(Self.text(age: configuration.settings.maxAge.inSeconds)) old",
+            found: "one that is \(Self.text(age: age)) old")
+    }
+
+    private static func content(
+        _ answer: TrustServerTable.Answer, for host: DialledHost, _ subject: Pin.Subject?, _ isInGrace: Bool
+    ) -> PinAnswer.Content {
+        let found: String
+        switch answer {
+        case .pins(let pins): return .required(pins)
+        case .unlisted: found = "none in the document"
+        case .otherKind: found = subject == .certificate ? "pins of its keys only" : "pins of its certificates only"
+        case .otherPorts(let ports): found = "pins for \(text(ports)) only"
+        case .differentPorts(let ports):
+            return .none(
+                .notCovered,
+                TrustFailure(
+                    .noUsablePins, expected: "the port of \(host.name), or the same pins for every port",
+                    found: "different pins for \(text(ports))",
+                    remedy: "Say which port was dialled: DialledHost(_:port:)."))
+        }
+        // A document past its time may lack what a newer one has.
+        return .none(
+            isInGrace ? .expired : .notCovered,
+            TrustFailure(
+                .noUsablePins, expected: "pins for \(host)", found: found,
+                remedy: "Have the host published by the trust server; a host without pins is not trusted."))
+    }
+
+    private static func text(_ ports: [Int]) -> String {
+        (ports.count == 1 ? "port " : "ports ") + ports.prefix(8).map { "\($0)" }.joined(separator: ", ")
+    }
+}
+
+/// The pins of a verified document as a client has them that was given it, for tools that want to know whether it gets
+/// in.
+package struct TrustServerDocumentPins: PinSource {
+    private let format: TrustServerFormat
+    private let table: TrustServerTable
+
+    /// The pins of a document.
+    /// - Parameter configuration: that of the client; only its settings matter.
+    /// - Throws: ``DocumentError`` for a document that clients refuse.
+    package init(
+        _ document: TrustServerDocument, _ configuration: TrustServerConfiguration
+    ) throws(DocumentError) {
+        format = TrustServerFormat(configuration: configuration)
+        table = try format.table(of: document, issuedUpTo: .distantFuture)
+    }
+
+    /// The first instant at which clients refuse the document.
+    package var end: Date { table.end }
+
+    package func answer(to question: PinQuestion) -> PinAnswer {
+        format.answer(to: question, from: table, at: question.time, lastFailure: { nil })
+    }
+
+    package var mayAdmitWithoutPins: Bool { false }
+}

@@ -1,0 +1,58 @@
+/// Pins by the dialled host and its port, from the newest document.
+extension TrustServerStore: PinSource {
+    /// What the document requires of a host at the moment. Without one that counts, and for a host that it does not
+    /// have, there is `noUsablePins`.
+    public func answer(to question: PinQuestion) -> PinAnswer {
+        let snapshot = documents.snapshot
+        let time = snapshot.trustedTime.time(asked: question.time, clock: clock.now)
+        return documents.format.answer(
+            to: question, from: snapshot.content, at: time, lastFailure: { self.lastUpdate?.error })
+    }
+
+    /// Grows with every document that the store accepts, and with every reset.
+    public var revision: UInt64 { documents.revision }
+
+    /// False: a document cannot loosen anything.
+    public var mayAdmitWithoutPins: Bool { false }
+
+    /// Reports a decision by a document past its time, and starts an update where one is due or a mismatch asks for it.
+    public func receive(_ decision: TrustDecision) {
+        for case .pastTheirTime(let age) in decision.findings {
+            if let host = decision.host, let content = documents.snapshot.content {
+                reportGrace(content, for: host, age: age)
+            }
+        }
+        documents.updateIfAsked(by: decision.findings)
+        documents.updateIfDue()
+    }
+}
+
+extension TrustServerStore {
+    /// A policy that trusts by the document's pins, for a ``TrustManager`` or any adapter.
+    /// - Parameters:
+    ///   - host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is dialled.
+    ///   - pinning: whether keys are pinned, which survive a renewal, or certificates.
+    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true. If false, only a pin of the
+    ///     server's own certificate counts.
+    ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
+    /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
+    public func trustPolicy(
+        forHost host: String, pinning: Pin.Subject = .publicKey, validatesHostName: Bool = true,
+        certificatePinOnly: Bool = false
+    ) throws(PolicyConfigurationError) -> PinnedPolicy {
+        trustPolicy(
+            for: try HostPattern(policyName: host), pinning: pinning, validatesHostName: validatesHostName,
+            certificatePinOnly: certificatePinOnly)
+    }
+
+    /// A policy for a host or a pattern that is known to be one.
+    public func trustPolicy(
+        for host: HostPattern, pinning: Pin.Subject = .publicKey, validatesHostName: Bool = true,
+        certificatePinOnly: Bool = false
+    ) -> PinnedPolicy {
+        PinnedPolicy(
+            scope: .hosts(host), source: self, pinning: pinning, validatesHostName: validatesHostName,
+            certificatePinOnly: certificatePinOnly,
+            type: pinning == .certificate ? .pinCertificateOnline : .pinPublicKeyOnline)
+    }
+}

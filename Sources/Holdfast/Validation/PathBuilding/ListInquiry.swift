@@ -1,0 +1,222 @@
+/// The lists that may speak of one certificate, and what has come of asking them.
+///
+/// Of the verified lists of one key and one scope (equal issuingDistributionPoint) the newer counts; see
+/// ``RevocationListHeader/age(beside:)``. So a certificate is revoked if a list names it, unless
+/// - a list of the same key and scope vouches that is newer and does not name it: it was on hold, or
+/// - the naming list is out of date, and one of another key or scope vouches that was issued later: numbers of different
+///   keys or scopes say nothing beside each other.
+///
+/// Whoever chooses what arrives, by blocking one place and replaying what another once served, can only leave lists out.
+/// A list vouches for a certificate if it speaks of it, is understood, has begun and is not out of date, and no other of
+/// its key and scope contradicts its age. A delta list vouches for what it takes back from its base, together with it.
+struct ListInquiry {
+    enum Verdict {
+        /// - Parameter isFinal: whether the issuer's own key says so, and nothing on another path could say otherwise.
+        case revoked(isFinal: Bool)
+        case good
+        case unknown
+    }
+
+    /// More work than the budget allows.
+    struct Overrun: Error {
+        let limit: String
+    }
+
+    /// What is said of the certificate by a list that does not name it, or by a delta list that takes back what its base
+    /// says and that base.
+    struct Clearance {
+        let list: Int
+        let delta: Int?
+
+        var newest: Int { delta ?? list }
+    }
+
+    struct Signer {
+        let key: OctetString
+        let isIssuer: Bool
+    }
+
+    let lists: [CertificateRevocationList]
+    let listings: [RevocationEntries.Listing]
+    let subject: RevocationSubject
+    let node: Int
+    let issuers: ArraySlice<Int>
+    let isOfSigner: Bool
+    /// Who signed the lists that were verified so far; nil for one that nobody did who may.
+    var signers: [Int: Signer?] = [:]
+    var objections: [PathSearch.ListObjection] = []
+    /// Whether a list speaks of the certificate, whatever it is good for.
+    var isCovered = false
+
+    init(
+        _ lists: [CertificateRevocationList], about subject: RevocationSubject, at node: Int,
+        below issuers: ArraySlice<Int>, isOfSigner: Bool
+    ) {
+        self.lists = lists
+        listings = lists.map { $0.listing(of: subject.serialNumber) }
+        self.subject = subject
+        self.node = node
+        self.issuers = issuers
+        self.isOfSigner = isOfSigner
+    }
+
+    /// Whether a list names the certificate. Attribute certificates have numbers of their own.
+    func names(_ list: Int) -> Bool {
+        listings[list] == .revoked && !lists[list].scope.onlyAttributeCertificates
+    }
+
+    /// Whether a list was in force once and is so no longer.
+    func isOutOfDate(_ list: Int) -> Bool {
+        lists[list].thisUpdateSeconds <= subject.time
+            && lists[list].nextUpdateSeconds.map { $0 < subject.time } ?? true
+    }
+
+    /// Whether a list is understood and in force.
+    func isUsable(_ list: Int) -> Bool {
+        lists[list].unsupported == nil && ListValidityRule().objection(to: lists[list], about: subject) == nil
+    }
+
+    func covers(_ list: Int) -> Bool { ListScopeRule().objection(to: lists[list], about: subject) == nil }
+
+    /// Whether a delta list takes back what a complete list says (RFC 5280 5.2.4): the complete list has at least what the
+    /// base has, and the delta list is newer.
+    func takesBack(_ delta: Int, from list: Int) -> Bool {
+        let (later, earlier) = (lists[delta], lists[list])
+        guard listings[delta] == .removed, later.isDeltaAlone, !earlier.header.isDelta,
+            ListValidityRule().objection(to: later, about: subject) == nil,
+            let base = later.header.baseNumber, let number = earlier.header.number, base <= number
+        else { return false }
+        return later.scope == earlier.scope && later.header.age(beside: earlier.header) == .newer
+    }
+}
+
+extension PathSearch {
+    mutating func verdict(of inquiry: inout ListInquiry) throws(ListInquiry.Overrun) -> ListInquiry.Verdict {
+        let naming = inquiry.lists.indices.filter(inquiry.names)
+        if !naming.isEmpty { inquiry.isCovered = true }
+        for list in naming {
+            guard let signer = try signer(of: list, &inquiry) else { continue }
+            if try isSuperseded(list, of: signer, &inquiry) { continue }
+            return .revoked(isFinal: signer.isIssuer && !inquiry.isOutOfDate(list))
+        }
+        for list in inquiry.lists.indices where !inquiry.names(list) {
+            if try vouches(list, &inquiry) { return .good }
+        }
+        for delta in inquiry.lists.indices where inquiry.listings[delta] == .removed {
+            try spendLook(&inquiry)
+            for list in naming where inquiry.covers(list) && inquiry.isUsable(list) {
+                guard inquiry.takesBack(delta, from: list) else { continue }
+                if try authority(for: .init(list: list, delta: delta), &inquiry) != nil { return .good }
+            }
+        }
+        return .unknown
+    }
+
+    /// Whether a list that does not name the certificate vouches for it; what keeps it from that is noted.
+    private mutating func vouches(_ list: Int, _ inquiry: inout ListInquiry) throws(ListInquiry.Overrun) -> Bool {
+        for rule in Self.listRules {
+            func objection(_ rule: some RevocationListRule) -> ListObjection? {
+                ListObjection(rule, inquiry.lists[list], inquiry.subject)
+            }
+            if let objection = objection(rule) {
+                inquiry.objections.append(objection)
+                return false
+            }
+            // It speaks of the certificate: the first rule is about that.
+            inquiry.isCovered = true
+        }
+        guard let signer = try signer(of: list, &inquiry) else { return false }
+        guard try !isContradicted(list, of: signer, &inquiry) else {
+            inquiry.objections.append(ListObjection(ListOrderRule.name, ListOrderRule.reference, ListOrderRule.found))
+            return false
+        }
+        return true
+    }
+
+    /// Whether what a list says of the certificate no longer counts, since another list vouches that took its place.
+    private mutating func isSuperseded(
+        _ naming: Int, of signer: ListInquiry.Signer, _ inquiry: inout ListInquiry
+    ) throws(ListInquiry.Overrun) -> Bool {
+        for list in inquiry.lists.indices where !inquiry.lists[list].header.isDelta {
+            try spendLook(&inquiry, at: 1)
+            guard inquiry.isUsable(list) else { continue }
+            var clearances: [ListInquiry.Clearance] = []
+            if !inquiry.names(list) { clearances.append(.init(list: list, delta: nil)) }
+            for delta in inquiry.lists.indices where inquiry.listings[delta] == .removed {
+                try spendLook(&inquiry, at: 1)
+                if inquiry.takesBack(delta, from: list) { clearances.append(.init(list: list, delta: delta)) }
+            }
+            for clearance in clearances where try supersedes(clearance, naming, of: signer, &inquiry) { return true }
+        }
+        return false
+    }
+
+    private mutating func supersedes(
+        _ clearance: ListInquiry.Clearance, _ naming: Int, of signer: ListInquiry.Signer, _ inquiry: inout ListInquiry
+    ) throws(ListInquiry.Overrun) -> Bool {
+        let (newer, older) = (inquiry.lists[clearance.newest], inquiry.lists[naming])
+        let isOfScope = newer.scope == older.scope
+        let takesPlace = isOfScope && newer.header.age(beside: older.header) == .newer
+        let isLater =
+            inquiry.isOutOfDate(naming) && newer.thisUpdateSeconds > older.thisUpdateSeconds
+            && inquiry.covers(clearance.list)
+        // Before anything is verified.
+        guard takesPlace || isLater, let key = try authority(for: clearance, &inquiry) else { return false }
+        return isOfScope && key == signer.key ? takesPlace : isLater
+    }
+
+    /// The key of a clearance that counts: its lists are verified, and none of its age contradicts them.
+    private mutating func authority(
+        for clearance: ListInquiry.Clearance, _ inquiry: inout ListInquiry
+    ) throws(ListInquiry.Overrun) -> OctetString? {
+        guard let signer = try signer(of: clearance.list, &inquiry),
+            try !isContradicted(clearance.list, of: signer, &inquiry)
+        else { return nil }
+        guard let delta = clearance.delta else { return signer.key }
+        guard let other = try self.signer(of: delta, &inquiry), other.key == signer.key,
+            try !isContradicted(delta, of: signer, &inquiry)
+        else { return nil }
+        return signer.key
+    }
+
+    /// Whether another list of the same key and scope disagrees about which of the two is newer.
+    private mutating func isContradicted(
+        _ list: Int, of signer: ListInquiry.Signer, _ inquiry: inout ListInquiry
+    ) throws(ListInquiry.Overrun) -> Bool {
+        try spendLook(&inquiry)
+        let header = inquiry.lists[list].header
+        for other in inquiry.lists.indices {
+            let beside = inquiry.lists[other].header
+            guard header.age(beside: beside) == .contradictory, header.scope == beside.scope else { continue }
+            if try self.signer(of: other, &inquiry, isNoted: false)?.key == signer.key { return true }
+        }
+        return false
+    }
+
+    /// Who signed a list; nil where nobody did who may.
+    /// - Parameter isNoted: whether what is wrong with it keeps the status from being known.
+    private mutating func signer(
+        of list: Int, _ inquiry: inout ListInquiry, isNoted: Bool = true
+    ) throws(ListInquiry.Overrun) -> ListInquiry.Signer? {
+        if let known = inquiry.signers[list] { return known }
+        let header = inquiry.lists[list].header
+        switch answer(of: header, about: inquiry.node, by: inquiry.issuers, isOfSigner: inquiry.isOfSigner) {
+        case .overBudget(let limit): throw ListInquiry.Overrun(limit: limit)
+        case .unusable(let objection):
+            if isNoted { inquiry.objections.append(objection) }
+            inquiry.signers[list] = .some(nil)
+            return nil
+        case .signed(let node, let isIssuer):
+            let signer = ListInquiry.Signer(key: nodes[node].certificate.keyIdentity, isIssuer: isIssuer)
+            inquiry.signers[list] = signer
+            return signer
+        }
+    }
+
+    /// Charges a look at all lists, or at some.
+    private mutating func spendLook(
+        _ inquiry: inout ListInquiry, at count: Int? = nil
+    ) throws(ListInquiry.Overrun) {
+        guard meter.spend(count ?? inquiry.lists.count) else { throw ListInquiry.Overrun(limit: "the limit for work") }
+    }
+}

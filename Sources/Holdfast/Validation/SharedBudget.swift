@@ -1,0 +1,66 @@
+import struct Foundation.Date
+
+/// The one budget of a decision that several policies make together: what its validations have cost so far, and what
+/// they found.
+///
+/// Members of a composite ask for the same path as a rule. What one validation found is shown to the next that asks for
+/// the same, so that honest members do not use up the budget, and a hostile chain costs as much as under one policy.
+final class SharedBudget: Sendable {
+    /// What a validation was asked.
+    private struct Question: Hashable {
+        let purpose: ValidationPurpose
+        let time: Date
+    }
+
+    private struct State {
+        var spent = ValidationEffort()
+        var outcomes: [Question: ValidationOutcome] = [:]
+    }
+
+    private let state = Lock(State())
+
+    /// What everything has cost so far.
+    var spent: ValidationEffort { state.withLock { $0.spent } }
+
+    /// Charges what was done outside of ``validate(for:at:accepting:by:)``.
+    func charge(_ effort: ValidationEffort) { state.withLock { $0.spent += effort } }
+
+    /// Answers from what an earlier validation found, and otherwise asks for another.
+    /// - Parameter validation: validates, given what was spent before.
+    func validate(
+        for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool,
+        by validation: (ValidationEffort) -> ValidationOutcome
+    ) -> ValidationOutcome {
+        let question = Question(purpose: purpose, time: time)
+        let (known, spent) = state.withLock { ($0.outcomes[question], $0.spent) }
+        if let known, let answer = answer(from: known, accepting) { return answer }
+        let outcome = validation(spent)
+        state.withLock { state in
+            state.spent += outcome.effort
+            state.outcomes[question] = outcome
+        }
+        return outcome
+    }
+
+    /// nil where the earlier search ended with a path that does not do here: a later one may.
+    private func answer(from known: ValidationOutcome, _ accepting: (ValidatedPath) -> Bool) -> ValidationOutcome? {
+        var effort = ValidationEffort()
+        var others: [ValidatedPath] = []
+        for path in known.otherPaths + [known.path].compactMap(\.self) {
+            effort.work += path.certificates.reduce(0) { $0 + $1.hashingWork }
+            guard accepting(path) else {
+                others.append(path)
+                continue
+            }
+            charge(effort)
+            return ValidationOutcome(
+                path: path, otherPaths: others, failure: nil, effort: effort, unusable: known.unusable,
+                notices: known.notices)
+        }
+        guard known.path == nil else { return nil }
+        charge(effort)
+        return ValidationOutcome(
+            path: nil, otherPaths: others, failure: known.failure, effort: effort, unusable: known.unusable,
+            notices: known.notices)
+    }
+}

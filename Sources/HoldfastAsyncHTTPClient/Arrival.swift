@@ -1,0 +1,47 @@
+import Holdfast
+import NIOCore
+
+/// Looks at the address that a connection of a download leads to, before a request goes out on it: a name says nothing of
+/// the machine that it resolves to.
+final class Arrival: Sendable {
+    private let place: DownloadRules.Place
+    private let isHere = Lock<Bool?>(nil)
+
+    init(place: DownloadRules.Place) {
+        self.place = place
+    }
+
+    /// Whether the last connection led to this machine; nil where that is not known, as behind a proxy.
+    var isThisMachine: Bool? { isHere.withLock { $0 } }
+
+    /// Fails for a connection to where the download must not lead. On the connection's event loop.
+    func check(_ channel: any Channel) -> EventLoopFuture<Void> {
+        let isHere = Self.isHere(channel)
+        self.isHere.withLock { $0 = isHere }
+        let isWrong =
+            switch place {
+            case .anywhere: false
+            case .elsewhere: isHere
+            case .thisMachine: !isHere
+            }
+        guard isWrong else { return channel.eventLoop.makeSucceededVoidFuture() }
+        let error =
+            place == .elsewhere
+            ? RemoteDataError(
+                .redirectRefused, expected: "a redirect from another machine to another machine",
+                found: "a name that resolves to an address of this one")
+            : RemoteDataError(
+                .insecureURL, expected: "http to this machine alone", found: "a name that resolves to another one")
+        return channel.eventLoop.makeFailedFuture(error)
+    }
+
+    /// The system connects a machine with itself from the address that was dialled, whichever of its own that is.
+    private static func isHere(_ channel: any Channel) -> Bool {
+        guard let remote = channel.remoteAddress.flatMap(octets) else { return true }
+        return LocalHost.isAddress(remote) || channel.localAddress.flatMap(octets) == remote
+    }
+
+    private static func octets(of address: SocketAddress) -> [UInt8]? {
+        address.ipAddress.flatMap { try? DialledHost($0) }?.addressOctets
+    }
+}

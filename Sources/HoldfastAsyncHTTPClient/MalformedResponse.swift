@@ -1,0 +1,81 @@
+import Holdfast
+import NIOHPACK
+import NIOHTTP1
+import NIOHTTP2
+
+// What a server sent that is no response, in words of Holdfast's own. The texts of other libraries' errors hold what the
+// server chose, unescaped.
+extension PinnedHTTPClientError {
+    static func malformedResponse(found: String) -> PinnedHTTPClientError {
+        PinnedHTTPClientError(
+            .malformedResponse,
+            expected: """
+                at most \(ResponseGrammar.maximumInformationalHeads) informational responses, then one with a status of \
+                200 to 599, its body and its end
+                """,
+            found: found,
+            remedy: "Report it to whoever runs the server, and check what stands between it and this client.")
+    }
+
+    /// An error of NIOHTTP1's decoder; nil where the connection just ended early.
+    /// - Parameter line: the beginning of what was sent, as long as it was no response; nil after that.
+    static func malformedResponse(_ error: any Error, line: [UInt8]?) -> PinnedHTTPClientError? {
+        switch error {
+        case HTTPParserError.invalidEOFState: return nil
+        case is HTTPParserError, is NIOHTTPDecoderError: break
+        default: return nil
+        }
+        guard let line else { return .malformedResponse(found: "octets that HTTP/1.1 does not allow there") }
+        return .malformedResponse(found: "\(String(decoding: line, as: UTF8.self).quoted) where a status line begins")
+    }
+
+    /// An error of NIOHTTP2's handler; nil for what says nothing about the server.
+    static func malformedResponse(http2 error: any Error) -> PinnedHTTPClientError? {
+        switch error {
+        // Of streams that this client is late to open.
+        case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.CreatedStreamAfterGoaway,
+            is NIOHTTP2Errors.IOOnClosedConnection:
+            return nil
+        case is any NIOHTTP2Error, is any NIOHPACKError: return .malformedResponse(found: found(error))
+        default: return nil
+        }
+    }
+
+    private static func found(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOHTTP2Errors.InvalidPseudoHeaders:
+            guard let status = error.headerBlock.status else { return "a head without a status" }
+            return "the status \(status.quoted) where none may be"
+        case let error as NIOHTTP2Errors.InvalidPseudoHeaderValue:
+            return "the field \(error.name.quoted) with the value \(error.value.quoted)"
+        case let error as NIOHTTP2Errors.DuplicatePseudoHeader: return "the field \(error.name.quoted) twice"
+        case let error as NIOHTTP2Errors.UnknownPseudoHeader: return "the field \(error.name.quoted)"
+        case let error as NIOHTTP2Errors.PseudoHeaderAfterRegularHeader:
+            return "the field \(error.name.quoted) behind others"
+        case let error as NIOHTTP2Errors.InvalidHTTP2HeaderFieldName: return "the field \(error.fieldName.quoted)"
+        case let error as NIOHTTP2Errors.InvalidHTTP2HeaderFieldValue:
+            return "the field \(error.name.quoted) with the value \(error.value.quoted)"
+        case let error as NIOHTTP2Errors.ForbiddenHeaderField:
+            return "the field \(error.name.quoted), which HTTP/2 does not have"
+        case is NIOHTTP2Errors.TrailersWithoutEndStream: return "trailers that are not the end"
+        case is NIOHTTP2Errors.ContentLengthViolated: return "a body that is not as long as content-length says"
+        case is NIOHTTP2Errors.ContentLengthHeadersMismatch, is NIOHTTP2Errors.ContentLengthHeaderNegative,
+            is NIOHTTP2Errors.ContentLengthHeaderMalformedValue:
+            return "a content-length that is none"
+        case is NIOHTTP2Errors.FlowControlViolation: return "more data than this client had asked for"
+        case is NIOHTTP2Errors.PushInViolationOfSetting:
+            return "a response to a request that nobody made (PUSH_PROMISE)"
+        case let error as NIOHTTP2Errors.NoSuchStream: return "a frame on stream \(error.streamID), which is not open"
+        case is NIOHTTP2Errors.BadStreamStateTransition: return "a frame out of turn"
+        default: return "a frame that HTTP/2 does not allow there"
+        }
+    }
+}
+
+extension HPACKHeaders {
+    /// The value of `:status`.
+    var status: String? {
+        // Names in octets: a server's may normalize for long as `String`.
+        first { name, _, _ in name.utf8.elementsEqual(":status".utf8) }?.value
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+public import Holdfast
+
+/// Pins by the dialled host, from the most specific entry of the newest pin file.
+extension PinRepository: PinSource {
+    /// What the pin file requires of a host at the moment; without a pin file, and for a host without an entry, there
+    /// is `noUsablePins`.
+    public func answer(to question: PinQuestion) -> PinAnswer {
+        let snapshot = documents.snapshot
+        let time = snapshot.trustedTime.time(asked: question.time, clock: clock.now)
+        guard let pins = snapshot.content?.pins else {
+            let last = lastUpdate?.error.map { "; the last update failed: \($0.code.rawValue), \($0.found)" }
+            let failure = TrustFailure(
+                .noUsablePins, expected: "a pin file of the repository", found: "none\(last ?? "")",
+                remedy: "Let the app reach its repository once, or ship a bundle with it.")
+            return .none(.empty, failure, at: time)
+        }
+        let content = pins.table.content(for: question)
+        guard case .grace = pins.state(at: time) else { return PinAnswer(content, at: time) }
+        let notice = TrustFailure(
+            .pinsPastTheirTime, expected: "a pin file before its notAfter",
+            found: "one that ended at \(pins.graceBegins.formatted(.iso8601)); its pins expire at "
+                + pins.end.formatted(.iso8601))
+        return PinAnswer(content, at: time, age: time.timeIntervalSince(pins.graceBegins), notices: [notice])
+    }
+
+    /// Grows with every reset, and whenever the repository accepts something, even if only metadata is new.
+    public var revision: UInt64 { documents.revision }
+
+    /// True: a document may put a host in report mode, in which nobody is refused.
+    public var mayAdmitWithoutPins: Bool { true }
+
+    /// `ValidationType.pinPublicKey`.
+    public var validationType: ValidationType? { .pinPublicKey }
+
+    /// Whether ``prepare()`` would wait: there are no usable pins, or they are in their grace period and a renewal is
+    /// due, or a mismatch has started an update.
+    public var needsPreparation: Bool { documents.needsPreparation }
+
+    /// Waits for usable pins, for at most ``PinRepositoryConfiguration/preparationTimeout``.
+    ///
+    /// Before the `notAfter` of the pins, it returns at once, unless a mismatch has started an update. Otherwise there
+    /// is one download, which all callers share. If it fails, pins in their grace period are enough, and later calls do
+    /// not wait again until a download succeeds.
+    /// - Throws: `StoreError` if there are no usable pins; `CancellationError` if the task is cancelled.
+    public func prepare() async throws {
+        try await documents.prepare(within: configuration.preparationTimeout, from: "repository")
+    }
+
+    /// Reports a decision by pins in their grace period, and starts an update where one is due or a mismatch asks for
+    /// it.
+    public func receive(_ decision: TrustDecision) {
+        for case .pastTheirTime(let age) in decision.findings {
+            if decision.isTrusted, let host = decision.host, let pins = documents.snapshot.content?.pins {
+                reportGrace(pins, for: host, age: age)
+            }
+        }
+        documents.updateIfAsked(by: decision.findings)
+        documents.updateIfDue()
+    }
+
+    /// Makes a policy that uses the repository's pins, for a `TrustManager` and every adapter.
+    ///
+    /// It uses the pin file that the repository has at the moment of the decision, and in it the most specific entry
+    /// for the host. It rejects a host without an entry with `noUsablePins`, and every host while there is no pin file.
+    /// - Parameter host: a host, a URL (which stands for its host), or a pattern. Pins are looked up by the host that
+    ///   is dialled.
+    /// - Throws: `PolicyConfigurationError` `invalidHostName`.
+    public func policy(for host: String) throws(PolicyConfigurationError) -> PinnedPolicy {
+        policy(for: try HostPattern(policyName: host))
+    }
+
+    /// Makes a policy for a host or a pattern that was parsed before.
+    public func policy(for host: HostPattern) -> PinnedPolicy {
+        PinnedPolicy(scope: .hosts(host), source: self, type: validationType, log: log)
+    }
+}

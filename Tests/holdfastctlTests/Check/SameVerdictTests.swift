@@ -1,0 +1,200 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+/// For generated documents, chains and times the command says what a client decides that was given the same document.
+@Suite("The command's verdict is the clients' decision")
+struct SameVerdictTests {
+    private static let host = "www.example.com"
+    private let clock = ManualClock(now: Date(timeIntervalSince1970: 1_900_000_000))
+    private let root: TestAuthority
+    private let issuing: TestAuthority
+    private let leaves: [TestCertificate]
+    private let anchors: TrustAnchors
+
+    /// A provider that has one document.
+    private struct OneDocument: RemoteDataProvider {
+        let data: Data
+        func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse { RemoteDataResponse(.body(data)) }
+    }
+
+    init() throws {
+        root = try TestAuthority.root(clock: clock)
+        issuing = try root.intermediate()
+        let first = try issuing.leaf(names: [.dns(Self.host), .dns("a.example.com")])
+        leaves = [first, try issuing.renew(first), try issuing.leaf(names: [.dns(Self.host), .dns("a.example.com")])]
+        anchors = try TrustAnchors(der: [root.root])
+    }
+
+    /// Certificates that a document may be about: those of every chain, and one that no server has.
+    private func certificates() throws -> [TestCertificate] {
+        leaves + [issuing.certificate, root.certificate, try root.intermediate(name: "Another CA").certificate]
+    }
+
+    private func trust(_ leaf: TestCertificate, _ host: DialledHost) -> ServerTrust {
+        ServerTrust(certificates: leaf.chain, host: host, anchors: anchors)
+    }
+
+    /// Compares the command and a client for each chain, host and time.
+    private func compare(
+        _ published: PublishedPins, hosts: [DialledHost], times: [Date],
+        client: (ServerTrust, DialledHost, Date) throws -> Bool
+    ) throws -> (trusted: Int, refused: Int) {
+        var (trusted, refused) = (0, 0)
+        for host in hosts {
+            let policy = try published.policy(of: host)
+            for leaf in leaves {
+                for time in times {
+                    let decision = policy.evaluate(trust(leaf, host), at: time)
+                    let verdict = try #require(published.judge(decision, watch: nil))
+                    let expected = try client(trust(leaf, host), host, time)
+                    #expect(verdict.isLockedOut == !expected, "\(host) at \(time): \(verdict.text)")
+                    #expect(decision.isTrusted == expected)
+                    if expected { trusted += 1 } else { refused += 1 }
+                }
+            }
+        }
+        return (trusted, refused)
+    }
+
+    private var hosts: [DialledHost] {
+        get throws {
+            try [
+                DialledHost(Self.host), DialledHost(Self.host, port: 443), DialledHost(Self.host, port: 8_443),
+                DialledHost("a.example.com", port: 443), DialledHost("b.example.com", port: 443),
+            ]
+        }
+    }
+
+    @Test("Signed lists, with entries that stand there twice, wildcards, depths and ends")
+    func lists() async throws {
+        let key = SigningKey()
+        let certificates = try certificates()
+        var generator = SplitMix64(seed: 31)
+        var counts = (trusted: 0, refused: 0)
+        for _ in 0..<24 {
+            let names = [Self.host, "*.example.com", "a.example.com", "WWW.example.com"]
+            var entries = try (0..<(1 + generator.below(4))).map { _ in
+                try FingerprintEntry(
+                    name: names[generator.below(names.count)],
+                    pin: .certificate(certificates[generator.below(certificates.count)].der),
+                    expires: Int64(clock.now.timeIntervalSince1970) + Int64(generator.below(4)) * 10,
+                    depth: generator.below(3) == 0 ? generator.below(3) : 0)
+            }
+            if generator.below(3) == 0 { entries.append(entries[0]) }
+            let data = try list(entries, signedBy: key)
+            let store = try CertStore(
+                checking: CertStoreConfiguration(
+                    serviceURL: URL(filePath: "/"), publicKey: Data(key.publicKey.x963).base64EncodedString()),
+                secureDataStore: InMemoryDataStore(), remoteDataProvider: OneDocument(data: data), clock: clock,
+                logger: RecordingLog().logger)
+            _ = try? await store.update()
+            let published = try PublishedPins(list: data, named: "list.json", key: key.publicKey)
+            let times = entries.flatMap { entry in
+                [-1, 0, 1].map { Date(timeIntervalSince1970: Double(entry.expires) + $0) }
+            }.filter { $0 >= clock.now }
+            let one = try compare(published, hosts: hosts, times: times) { trust, host, time in
+                store.trustPolicy(for: HostPattern(host)).evaluate(trust, at: time).isTrusted
+            }
+            counts = (counts.trusted + one.trusted, counts.refused + one.refused)
+        }
+        #expect(counts.trusted > 100 && counts.refused > 100, "\(counts)")
+    }
+
+    private func list(_ entries: [FingerprintEntry], signedBy key: SigningKey) throws -> Data {
+        let lines = try entries.map { entry in
+            let signature = Data(try key.signature(for: entry.signedBytes)).base64EncodedString()
+            return "{\"name\":\"\(entry.name)\",\"fingerprint\":\"\(entry.fingerprint)\",\"expires\":\(entry.expires),"
+                + "\"depth\":\(entry.depth),\"signature\":\"\(signature)\"}"
+        }
+        return Data("{\"fingerprints\":[\(lines.joined(separator: ","))]}".utf8)
+    }
+
+    @Test(
+        "Trust servers' documents, with and without ports, for clients that pin keys and clients that pin certificates")
+    func trustServers() async throws {
+        let server = try TestTrustServer(clock: clock)
+        let certificates = try certificates()
+        var generator = SplitMix64(seed: 32)
+        var counts = (trusted: 0, refused: 0)
+        for round in 0..<24 {
+            let ports: [Int?] = [nil, 443, 8_443]
+            let entries = (0..<(1 + generator.below(3))).map { _ in
+                TestTrustServer.Host(
+                    [Self.host, "a.example.com"][generator.below(2)], port: ports[generator.below(3)],
+                    (0..<(1 + generator.below(2))).map { _ in certificates[generator.below(certificates.count)] })
+            }
+            let data = try server.document(at: clock.now, entries)
+            var settings = OnlinePinningSettings()
+            settings.remoteDataProvider = OneDocument(data: data)
+            settings.secureDataStore = InMemoryDataStore()
+            let store = try TrustServerStore(
+                checking: TrustServerConfiguration(
+                    url: URL(filePath: "/\(round)"), signer: TrustServerSigner(certificate: server.certificate),
+                    customer: "gcx", settings: settings), clock: clock, logger: RecordingLog().logger)
+            _ = try? await store.update()
+            let published = try await withTemporaryFolder { folder in
+                let signer = folder.appending(path: "signer.crt")
+                try server.certificate.write(to: signer)
+                return try PublishedPins(
+                    document: data, named: "gcx.json.signed", signer: signer.path, customer: "gcx", at: clock.now)
+            }
+            let end = clock.now.addingTimeInterval((settings.maxAge + settings.grace).inSeconds)
+            let one = try compare(
+                published, hosts: hosts, times: [clock.now, end - 1, end, end + 1]
+            ) { trust, host, time in
+                Pin.Subject.allCases.allSatisfy { subject in
+                    store.trustPolicy(for: HostPattern(host), pinning: subject).evaluate(trust, at: time).isTrusted
+                }
+            }
+            counts = (counts.trusted + one.trusted, counts.refused + one.refused)
+        }
+        #expect(counts.trusted > 100 && counts.refused > 100, "\(counts)")
+    }
+
+    @Test("Pin files, with roles, states, modes, ports, patterns and ends")
+    func pinFiles() throws {
+        let keys = try certificates().map { try Pin.publicKey(of: $0.der) }
+        var generator = SplitMix64(seed: 33)
+        var counts = (trusted: 0, refused: 0)
+        for _ in 0..<150 {
+            let end = generator.below(2) == 0 ? nil : clock.now.addingTimeInterval(20)
+            let patterns = ["www.example.com", "*.example.com", "**.example.com", "a.example.com"]
+            let hosts = patterns.compactMap { pattern -> PinFile.Host? in
+                guard generator.below(2) == 0, let pattern = try? HostPattern(pattern) else { return nil }
+                if generator.below(8) == 0 { return try? .retired(pattern) }
+                let pins = (0..<(1 + generator.below(4))).compactMap { _ in
+                    try? PinFile.KeyPin(
+                        keys[generator.below(keys.count)], role: generator.below(2) == 0 ? .leaf : .issuer,
+                        state: PinFile.KeyPin.State.allCases[generator.below(4)],
+                        notAfter: generator.below(2) == 0
+                            ? nil : clock.now.addingTimeInterval(Double(generator.below(3)) * 10))
+                }
+                return try? PinFile.Host(
+                    pattern, ports: generator.below(3) == 0 ? [443] : [],
+                    mode: generator.below(6) == 0 ? .report : .enforce,
+                    requirement: generator.below(3) == 0 ? .leafAndIssuer : .any,
+                    onExpiry: generator.below(4) == 0 ? .systemTrust : .failClosed, pins: pins)
+            }
+            let file = try PinFile(notAfter: end, hosts: hosts)
+            let client = PolicyLog.$shared.withValue(RecordingLog().policyLog) {
+                TrustManager(policies: file.policies(clock: clock), clock: clock)
+            }
+            let published = try PublishedPins(pinFile: file.json, named: "app.pins.json")
+            let times = [0, 9, 10, 11, 19, 20, 21].map { clock.now.addingTimeInterval($0) }
+            let one = try compare(published, hosts: self.hosts, times: times) { trust, _, time in
+                client.evaluate(trust, at: time).isTrusted
+            }
+            counts = (counts.trusted + one.trusted, counts.refused + one.refused)
+        }
+        #expect(counts.trusted > 500 && counts.refused > 500, "\(counts)")
+    }
+}
+
+extension SplitMix64 {
+    fileprivate mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+}
