@@ -72,16 +72,21 @@ enum TUFChanges {
     }
 
     private static func leaves(_ file: TUFMetadataFile) -> [JSONTree.Leaf] {
-        file.signed.leaves { names in
-            func isNamed(_ index: Int, _ name: String) -> Bool { names[index].elementsEqual(name.utf8) }
+        func isNamed(_ names: [[UInt8]], _ index: Int, _ name: String) -> Bool {
+            names[index].elementsEqual(name.utf8)
+        }
+        return file.signed.leaves { names in
             switch names.count {
-            case 1: return ["_type", "version", "expires"].contains { isNamed(0, $0) }
+            case 1: return ["_type", "version", "expires"].contains { isNamed(names, 0, $0) }
             case 3:
-                return file.role == .root && isNamed(0, "roles")
-                    && TUFRole.allCases.contains { isNamed(1, $0.rawValue) }
-                    && ["keyids", "threshold"].contains { isNamed(2, $0) }
+                return file.role == .root && isNamed(names, 0, "roles")
+                    && TUFRole.allCases.contains { isNamed(names, 1, $0.rawValue) }
+                    && ["keyids", "threshold"].contains { isNamed(names, 2, $0) }
             default: return false
             }
+        } digesting: { names in
+            // Thirty-two octets of a private key that is given by mistake pass for a public key of Ed25519.
+            names.count == 4 && isNamed(names, 0, "keys") && isNamed(names, 2, "keyval") && isNamed(names, 3, "public")
         }
     }
 

@@ -14,15 +14,20 @@ extension JSONTree {
     private static let longestText = 1_000
 
     /// Every value, in the order of canonical JSON. An object or an array without members is a value as well.
-    /// - Parameter isLeftOut: whether a value, and what is in it, is left out.
-    package func leaves(except isLeftOut: ([[UInt8]]) -> Bool = { _ in false }) -> [Leaf] {
+    /// - Parameters:
+    ///   - isLeftOut: whether a value, and what is in it, is left out.
+    ///   - isDigested: whether only the SHA-256 of a value is written.
+    package func leaves(
+        except isLeftOut: ([[UInt8]]) -> Bool = { _ in false }, digesting isDigested: ([[UInt8]]) -> Bool = { _ in false }
+    ) -> [Leaf] {
         var leaves: [Leaf] = []
-        collect(&leaves, [], "", isLeftOut)
+        collect(&leaves, [], "", isLeftOut, isDigested)
         return leaves
     }
 
     private func collect(
-        _ leaves: inout [Leaf], _ names: [[UInt8]], _ path: String, _ isLeftOut: ([[UInt8]]) -> Bool
+        _ leaves: inout [Leaf], _ names: [[UInt8]], _ path: String, _ isLeftOut: ([[UInt8]]) -> Bool,
+        _ isDigested: ([[UInt8]]) -> Bool
     ) {
         guard !isLeftOut(names) else { return }
         switch self {
@@ -30,23 +35,26 @@ extension JSONTree {
             for member in members {
                 let name = Array(member.key)
                 member.value.collect(
-                    &leaves, names + [name], path + (path.isEmpty ? "" : ".") + Self.part(name), isLeftOut)
+                    &leaves, names + [name], path + (path.isEmpty ? "" : ".") + Self.part(name), isLeftOut,
+                    isDigested)
             }
         case .array(let elements) where !elements.isEmpty:
             for (index, element) in elements.enumerated() {
-                element.collect(&leaves, names + [Array("\(index)".utf8)], "\(path)[\(index)]", isLeftOut)
+                element.collect(
+                    &leaves, names + [Array("\(index)".utf8)], "\(path)[\(index)]", isLeftOut, isDigested)
             }
-        default: leaves.append(Leaf(path: path, text: text))
+        default: leaves.append(Leaf(path: path, text: isDigested(names) ? "the value with SHA-256 \(digest)" : text))
         }
     }
 
     private var text: String {
         let octets = canonical
         guard octets.count > Self.longestText else { return String(decoding: octets, as: UTF8.self) }
-        let digest = HexText.text(of: SHA256.hash(data: octets))
         return String(decoding: octets.prefix(Self.longestText), as: UTF8.self)
             + "… (\(octets.count) octets, SHA-256 \(digest))"
     }
+
+    private var digest: String { HexText.text(of: SHA256.hash(data: canonical)) }
 
     private static func part(_ name: [UInt8]) -> String {
         let isPlain =
