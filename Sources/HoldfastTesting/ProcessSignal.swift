@@ -1,5 +1,5 @@
 #if os(macOS) || os(Linux)
-import Foundation
+package import Foundation
 import Holdfast
 
 /// What one process tells another, once: an octet in a named pipe. Nobody looks again and again for a file, which would
