@@ -1,6 +1,7 @@
 import COpenSSLVerifier
 import Foundation
 import Holdfast
+import HoldfastTesting
 import SwiftASN1
 
 /// A revocation list of any length. Nothing verifies it by reading it, so that its signature is none.
@@ -102,6 +103,37 @@ public struct RevocationListWorkloads: Sendable {
         }
     }
 
+    /// What a store does with a downloaded list that a stranger signed: it reads none of its entries.
+    public static func refusal(entries: Int) throws -> (workload: Workload, byteCount: Int) {
+        let authority = try TestAuthority.root()
+        let stranger = try TestKey()
+        let list = Data(
+            try authority.revocationList {
+                $0.serialNumbers = (0..<entries).map(serialNumber)
+                $0.signer = stranger
+            })
+        guard let url = URL(string: "http://lists.example.com/1.crl") else { throw WorkloadError("no URL") }
+        var configuration = RevocationConfiguration(authorities: [
+            .init(certificate: try X509Certificate(der: authority.root), urls: [url])
+        ])
+        configuration.remoteDataProvider = Served(list: list)
+        configuration.secureDataStore = InMemoryDataStore()
+        let store = try RevocationStore(configuration: configuration)
+        let name = "refuse a downloaded list of \(entries.formatted()) entries that a stranger signed"
+        let workload = Workload(name, clock: .wall) { times in
+            for _ in 0..<times {
+                do throws(StoreError) {
+                    _ = try await store.update(mode: .forced)
+                } catch {
+                    try require(error.code == .invalidSignature, "it is refused with \(error.code)")
+                    continue
+                }
+                throw WorkloadError("it is taken")
+            }
+        }
+        return (workload, list.count)
+    }
+
     private static func sample(of entries: Int) -> [[UInt8]] {
         (0..<4_096).map { serialNumber($0 * 7_919 % entries) }
     }
@@ -117,4 +149,11 @@ private final class OpenSSLList: Sendable {
     init(_ der: [UInt8]) { pointer = openssl_revocation_list_new(der, der.count) }
 
     deinit { openssl_revocation_list_free(pointer) }
+}
+
+/// Answers every request with one list.
+private struct Served: RemoteDataProvider {
+    let list: Data
+
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse { RemoteDataResponse(.body(list)) }
 }

@@ -137,6 +137,10 @@ struct Sections {
         report.compare(found[0], with: found[1])
         report.compare(found[2], with: found[3])
         report.state(found[2], below: 1_000)
+        let hostile = try RevocationListWorkloads.refusal(entries: 1_700_000)
+        let refused = try await Measurement.run([hostile.workload], for: time)
+        let name = "\(hostile.workload.name), \(hostile.byteCount >> 20) MiB"
+        report.state(refused[0], name: name, below: 1_000_000_000)
         guard let bytes = Int(try ChildProcess.output(["read-crl", "\(entries)", folder.path])) else {
             throw WorkloadError("no figure for the memory of a revocation list")
         }
