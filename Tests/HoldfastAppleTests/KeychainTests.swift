@@ -54,6 +54,25 @@ struct KeychainTests {
         }
     }
 
+    @Test("An item is replaced where it is what was read, and nowhere else", .enabled(if: refusal == nil))
+    func comparing() throws {
+        try withStore { store in
+            #expect(try !store.replace(Data([9]), with: Data([1]), forKey: "a"))
+            #expect(try store.replace(nil, with: Data([1]), forKey: "a"))
+            #expect(try !store.replace(nil, with: Data([2]), forKey: "a"))
+            #expect(try !store.replace(Data(), with: Data([2]), forKey: "a"))
+            #expect(try store.load(forKey: "a") == Data([1]))
+            #expect(try store.replace(Data([1]), with: Data([2]), forKey: "a"))
+            // What was kept without a comparison is compared all the same.
+            try store.replace(Data([3]), forKey: "a")
+            #expect(try !store.replace(Data([2]), with: Data([4]), forKey: "a"))
+            #expect(try store.replace(Data([3]), with: Data([4]), forKey: "a"))
+            store.removeData(forKey: "a")
+            #expect(try !store.replace(Data([4]), with: Data([5]), forKey: "a"))
+            #expect(try store.load(forKey: "a") == nil)
+        }
+    }
+
     @Test("Two services do not see each other's items", .enabled(if: refusal == nil))
     func services() throws {
         try withStore { one in

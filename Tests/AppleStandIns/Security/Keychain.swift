@@ -5,6 +5,7 @@ public let kSecClassGenericPassword: CFString = "genp"
 public let kSecAttrService: CFString = "svce"
 public let kSecAttrAccount: CFString = "acct"
 public let kSecAttrAccessGroup: CFString = "agrp"
+public let kSecAttrGeneric: CFString = "gena"
 public let kSecAttrAccessible: CFString = "pdmn"
 public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
 public let kSecAttrSynchronizable: CFString = "sync"
@@ -25,6 +26,7 @@ public enum StandInKeychain {
 
     struct Item: Sendable {
         var data: Data
+        var generic: Data?
         var accessible: String?
         var isDataProtected: Bool
     }
@@ -45,7 +47,7 @@ public enum StandInKeychain {
     public static func plant(service: String, account: String, data: Data) {
         state.withLock {
             $0.items[Key(service: service, account: account, group: nil)] = Item(
-                data: data, accessible: nil, isDataProtected: true)
+                data: data, generic: nil, accessible: nil, isDataProtected: true)
         }
     }
 
@@ -68,10 +70,11 @@ public enum StandInKeychain {
 
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     guard let data = attributes[kSecValueData] as? Data else { return errSecParam }
-    let accessible = attributes[kSecAttrAccessible] as? String
+    let (generic, accessible) = (attributes[kSecAttrGeneric] as? Data, attributes[kSecAttrAccessible] as? String)
     return StandInKeychain.perform(attributes) { state, key in
         guard state.items[key] == nil else { return errSecDuplicateItem }
-        state.items[key] = StandInKeychain.Item(data: data, accessible: accessible, isDataProtected: true)
+        state.items[key] = StandInKeychain.Item(
+            data: data, generic: generic, accessible: accessible, isDataProtected: true)
         return errSecSuccess
     }
 }
@@ -81,9 +84,12 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
         let data = attributesToUpdate[kSecValueData] as? Data
     else { return errSecParam }
     let accessible = attributesToUpdate[kSecAttrAccessible] as? String
+    let (wanted, generic) = (query[kSecAttrGeneric] as? Data, attributesToUpdate[kSecAttrGeneric] as? Data)
     return StandInKeychain.perform(query) { state, key in
-        guard state.items[key] != nil else { return errSecItemNotFound }
+        // What stands in the query selects.
+        guard let item = state.items[key], wanted == nil || item.generic == wanted else { return errSecItemNotFound }
         state.items[key]?.data = data
+        if let generic { state.items[key]?.generic = generic }
         if let accessible { state.items[key]?.accessible = accessible }
         return errSecSuccess
     }

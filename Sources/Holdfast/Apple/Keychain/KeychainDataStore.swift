@@ -4,9 +4,10 @@ import Security
 
 /// Keeps data in the keychain: on this device only, readable after the first unlock, and not synchronized.
 ///
-/// Each key is one generic password item. Several processes of one access group may use it at once. On macOS a program
-/// needs to be signed with an application identifier for this keychain.
-public struct KeychainDataStore: ReportingDataStore {
+/// Each key is one generic password item. Several processes of one access group may use it at once: an item says of which
+/// content it is (`kSecAttrGeneric`, its SHA-256), and is replaced only where it is found by that. On macOS a program needs
+/// to be signed with an application identifier for this keychain.
+public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     /// The items' service.
     public let service: String
     /// The access group that shares the items; nil for the application's own.
@@ -41,20 +42,49 @@ public struct KeychainDataStore: ReportingDataStore {
     /// Keeps data under a key, in place of what was there.
     /// - Throws: ``KeychainError``; what was there before is there still.
     public func replace(_ data: Data, forKey key: String) throws {
-        let content: [String: Any] = [
-            kSecValueData as String: data,
-            kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
-        ]
-        var status = SecItemUpdate(item(key) as CFDictionary, content as CFDictionary)
+        var status = update(item(key), data)
         if status == errSecItemNotFound {
-            status = SecItemAdd(item(key).merging(content) { $1 } as CFDictionary, nil)
+            status = add(data, key)
             // Another process may have added it in between.
-            if status == errSecDuplicateItem {
-                status = SecItemUpdate(item(key) as CFDictionary, content as CFDictionary)
-            }
+            if status == errSecDuplicateItem { status = update(item(key), data) }
         }
         guard status == errSecSuccess else { throw KeychainError(.notWritten, status: status, key: key) }
     }
+
+    /// Keeps data under a key if `old` is what is kept there, as one step of the keychain.
+    /// - Returns: false if something other than `old` is kept.
+    /// - Throws: ``KeychainError``; nothing has changed then.
+    public func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
+        guard let old else {
+            let status = add(new, key)
+            guard status != errSecDuplicateItem else { return false }
+            guard status == errSecSuccess else { throw KeychainError(.notWritten, status: status, key: key) }
+            return true
+        }
+        var found = item(key)
+        found[kSecAttrGeneric as String] = Self.digest(of: old)
+        let status = update(found, new)
+        guard status != errSecItemNotFound else { return false }
+        guard status == errSecSuccess else { throw KeychainError(.notWritten, status: status, key: key) }
+        return true
+    }
+
+    private func update(_ query: [String: Any], _ data: Data) -> OSStatus {
+        SecItemUpdate(query as CFDictionary, Self.content(data) as CFDictionary)
+    }
+
+    private func add(_ data: Data, _ key: String) -> OSStatus {
+        SecItemAdd(item(key).merging(Self.content(data)) { $1 } as CFDictionary, nil)
+    }
+
+    private static func content(_ data: Data) -> [String: Any] {
+        [
+            kSecValueData as String: data, kSecAttrGeneric as String: digest(of: data),
+            kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
+        ]
+    }
+
+    private static func digest(of data: Data) -> Data { Data(SHA256Digest.of(data)) }
 
     /// Forgets what is kept under a key.
     public func removeData(forKey key: String) { _ = SecItemDelete(item(key) as CFDictionary) }
