@@ -2,6 +2,7 @@ import COpenSSLVerifier
 import Foundation
 import Holdfast
 import HoldfastTesting
+import Logging
 import SwiftASN1
 
 /// A revocation list of any length. Nothing verifies it by reading it, so that its signature is none.
@@ -118,7 +119,8 @@ public struct RevocationListWorkloads: Sendable {
         ])
         configuration.remoteDataProvider = Served(list: list)
         configuration.secureDataStore = InMemoryDataStore()
-        let store = try RevocationStore(configuration: configuration)
+        let quiet = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
+        let store = try RevocationStore(configuration: configuration, logger: quiet)
         let name = "refuse a downloaded list of \(entries.formatted()) entries that a stranger signed"
         let workload = Workload(name, clock: .wall) { times in
             for _ in 0..<times {
