@@ -43,6 +43,8 @@ final class OriginClients: Sendable {
     /// Requests whose responses are not read to their end.
     var requestsInFlight: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.requests } } }
 
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     // MARK: Requests
 
     /// The client for a request; the one there is, if it still does, or a new one.

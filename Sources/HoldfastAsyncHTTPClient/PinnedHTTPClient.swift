@@ -322,6 +322,12 @@ public final class PinnedHTTPClient: Sendable {
                 guard silentAt - begun < lease.client.connectTimeout else { throw HTTPClientError.connectTimeout }
                 throw ConnectionRetired()
             }
+            // Nothing of it was sent: the pool chose a connection that ended before the request was on it.
+            if lease.client.gate.isRetired, !clients.isClosed, !Task.isCancelled,
+                Self.isOfEndedClient(error) || Self.isOfEndedConnection(error)
+            {
+                throw ConnectionRetired()
+            }
             guard verification != .none, Self.isRefusedByTLS(error),
                 let failure = await explanation(by: lease.client, deadline: deadline)
             else { throw Self.isOfEndedConnection(error) ? HTTPClientError.remoteConnectionClosed : error }
