@@ -44,7 +44,8 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     ///   - answerLimit: the longest time until the answer begins.
     ///   - wholeLimit: the longest time for the whole.
     ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to localhost and the loopback addresses.
-    ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
+    ///   - eventLoopGroup: where timers run; event loops of Network.framework are refused. Connections have threads of
+    ///     their own.
     ///   - clock: tells the time for which servers are validated.
     ///   - proxy: the HTTP proxy through which a URL is asked for, each redirect's anew; nil for none. The server is
     ///     validated all the same.

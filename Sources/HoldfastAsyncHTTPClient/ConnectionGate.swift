@@ -62,6 +62,8 @@ final class ConnectionGate: Sendable {
     let evidence: EvidenceStore
     let collector: EvidenceCollector?
     private let patience: TimeAmount
+    /// Called when the pool has been given a connection.
+    private let answered: @Sendable () -> Void
     /// Called when no further request is to begin on the connections, because the evidence about one of them has come to
     /// its end or is too little for a new policy.
     let expired: @Sendable (ConnectionGate) -> Void
@@ -72,13 +74,15 @@ final class ConnectionGate: Sendable {
     ///   - patience: how long judging a connection may take, what the application does with it included.
     init(
         origin: HTTPOrigin, judge: TrustJudge, evidence: EvidenceStore, collector: EvidenceCollector?,
-        patience: TimeAmount, expired: @escaping @Sendable (ConnectionGate) -> Void
+        patience: TimeAmount, answered: @escaping @Sendable () -> Void,
+        expired: @escaping @Sendable (ConnectionGate) -> Void
     ) {
         self.origin = origin
         self.judge = judge
         self.evidence = evidence
         self.collector = collector
         self.patience = patience
+        self.answered = answered
         self.expired = expired
     }
 
@@ -148,6 +152,7 @@ final class ConnectionGate: Sendable {
                 $0.judged[id] = nil
                 $0.admissions += 1
             }
+            self.answered()
             // After whoever waits for this future has taken the connection over.
             channel.eventLoop.execute { guarding.value.open(channel) }
         }.flatMapError { error in

@@ -29,18 +29,25 @@ final class OriginClient: Sendable {
     let anchors: TrustAnchors
     let gate: ConnectionGate
     let http: HTTPClient
+    let lane: ConnectionLane
     /// How long it may take until there is a connection.
     let connectTimeout: TimeAmount
 
+    /// How long a connection is waited for when nobody wants it any more. One that is still there then is silent.
+    var endTimeout: TimeAmount { min(connectTimeout, Self.longestEnd) }
+
+    static let longestEnd = TimeAmount.seconds(10)
+
     init(
         key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors, gate: ConnectionGate,
-        http: HTTPClient, connectTimeout: TimeAmount
+        http: HTTPClient, lane: ConnectionLane, connectTimeout: TimeAmount
     ) {
         self.key = key
         self.verification = verification
         self.anchors = anchors
         self.gate = gate
         self.http = http
+        self.lane = lane
         self.connectTimeout = connectTimeout
     }
 }
@@ -48,7 +55,6 @@ final class OriginClient: Sendable {
 /// Makes the clients of origins from what the application configured.
 final class OriginClientMaker: Sendable {
     private let configuration: Lock<HTTPClient.Configuration>
-    let group: any EventLoopGroup
     let judge: TrustJudge
     let evidence: EvidenceStore
     private let oldestTLSVersion: TLSVersion
@@ -56,11 +62,10 @@ final class OriginClientMaker: Sendable {
     private let roots = Lock<(anchors: TrustAnchors, certificates: [NIOSSLCertificate])?>(nil)
 
     init(
-        configuration: sending HTTPClient.Configuration, group: any EventLoopGroup, judge: TrustJudge,
-        evidence: EvidenceStore, oldestTLSVersion: TLSVersion, tries: Int
+        configuration: sending HTTPClient.Configuration, judge: TrustJudge, evidence: EvidenceStore,
+        oldestTLSVersion: TLSVersion, tries: Int
     ) {
         self.configuration = Lock(configuration)
-        self.group = group
         self.judge = judge
         self.evidence = evidence
         self.oldestTLSVersion = oldestTLSVersion
@@ -79,8 +84,8 @@ final class OriginClientMaker: Sendable {
 
     /// - Throws: ``PinnedHTTPClientError``.
     func make(
-        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors,
-        expired: @escaping @Sendable (ConnectionGate) -> Void
+        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors, on lane: ConnectionLane,
+        answered: @escaping @Sendable () -> Void, expired: @escaping @Sendable (ConnectionGate) -> Void
     ) throws(PinnedHTTPClientError) -> OriginClient {
         var inner = configuration.withLock { $0 }
         let override = Self.override(of: key.origin, in: inner)
@@ -100,6 +105,8 @@ final class OriginClientMaker: Sendable {
             case .chainAndHost: derived.certificateVerification = .fullVerification
             }
             derived.trustRoots = .certificates(verification == .none ? [] : certificates(of: anchors))
+            // A silent server does not answer the goodbye of TLS either.
+            derived.shutdownTimeout = min(derived.shutdownTimeout, connectTimeout)
             inner.tlsConfiguration = derived
             if key.origin.scheme == .https {
                 var own = given
@@ -117,7 +124,7 @@ final class OriginClientMaker: Sendable {
         }
         let gate = ConnectionGate(
             origin: key.origin, judge: judge, evidence: evidence, collector: collector, patience: connectTimeout,
-            expired: expired)
+            answered: answered, expired: expired)
         let (http1, http2) = (inner.http1_1ConnectionDebugInitializer, inner.http2ConnectionDebugInitializer)
         let stream = inner.http2StreamChannelDebugInitializer
         inner.http1_1ConnectionDebugInitializer = { gate.admit($0, .http1, next: http1) }
@@ -125,7 +132,8 @@ final class OriginClientMaker: Sendable {
         inner.http2StreamChannelDebugInitializer = { gate.admit(stream: $0, next: stream) }
         return OriginClient(
             key: key, verification: verification, anchors: anchors, gate: gate,
-            http: HTTPClient(eventLoopGroup: group, configuration: inner), connectTimeout: connectTimeout)
+            http: HTTPClient(eventLoopGroup: lane.group, configuration: inner), lane: lane,
+            connectTimeout: connectTimeout)
     }
 
     /// Refuses TLS settings that would weaken the policy before anything is connected.

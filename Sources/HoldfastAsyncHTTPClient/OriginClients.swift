@@ -3,91 +3,47 @@ import Holdfast
 import HoldfastNIO
 import NIOCore
 
-/// A request's hold on the client of its origin, until its response is read. May be ended more than once.
-final class OriginLease: Sendable {
-    let client: OriginClient
-    private let clients: OriginClients
-    private let isOver = Lock(false)
-
-    init(client: OriginClient, clients: OriginClients) {
-        self.client = client
-        self.clients = clients
-    }
-
-    deinit { end() }
-
-    func end() {
-        let isFirst = isOver.withLock { isOver in
-            defer { isOver = true }
-            return !isOver
-        }
-        if isFirst { clients.end(client) }
-    }
-}
-
 /// The clients of all origins: at most so many, those that are not used shut down. A client that is to be no longer
 /// used is retired: it gets no further requests and is shut down, with its pooled connections, after its last
 /// response.
 final class OriginClients: Sendable {
-    fileprivate struct Entry {
-        let client: OriginClient
-        var requests = 0
-        var lastUse = 0
-        var isShuttingDown = false
-        /// When the last request came to its end, as long as there is no other.
-        var idleSince = NIODeadline.distantPast
-        /// One for many requests: to set or to cancel it wakes an event loop, which takes longer than all of Holdfast's
-        /// part of a request.
-        var idleTimer: Scheduled<Void>?
-        /// Runs as long as requests wait for a first connection.
-        var startTimer: Scheduled<Void>?
+    /// What a request gets that asks for a client.
+    enum Admission {
+        case lease(OriginLease)
+        /// It has to ask again after this.
+        case wait(EventLoopFuture<Void>, stop: @Sendable (any Error) -> Void)
     }
 
-    fileprivate struct State {
-        var current: [OriginKey: OriginClient] = [:]
-        /// Current ones, and retired ones until they are gone.
-        var entries: [ObjectIdentifier: Entry] = [:]
-        var uses = 0
-        var isClosed = false
-        var idleWaiters: [EventLoopPromise<Void>] = []
-        var goneWaiters: [EventLoopPromise<Void>] = []
-
-        /// Marks a retired client without requests; nil when there is nothing to do.
-        mutating func shutdownIfIdle(_ client: OriginClient, isForced: Bool = false) -> OriginClient? {
-            let id = ObjectIdentifier(client)
-            guard var entry = entries[id], !entry.isShuttingDown, current[client.key] !== client,
-                entry.requests == 0 || isForced
-            else { return nil }
-            entry.isShuttingDown = true
-            entry.idleTimer?.cancel()
-            entry.idleTimer = nil
-            entry.startTimer?.cancel()
-            entry.startTimer = nil
-            entries[id] = entry
-            return client
-        }
-    }
-
-    private let state = Lock(State())
+    let state: Lock<OriginClientsState>
     let maker: OriginClientMaker
-    private let capacity: Int
+    /// Timers run here: the loops of lanes end.
+    let loops: any EventLoopGroup
     private let idleTimeout: TimeAmount
     private let closingTimeout: TimeAmount
 
-    /// - Parameter closingTimeout: how long a client that is shut down is waited for. AsyncHTTPClient waits for ever for
-    ///   a connection whose server sends nothing after the handshake.
-    init(maker: OriginClientMaker, capacity: Int, idleTimeout: TimeAmount, closingTimeout: TimeAmount) {
+    /// - Parameters:
+    ///   - unansweredCapacity: how many clients may wait for their server's first word, over all origins.
+    ///   - closingTimeout: how long a client that is shut down is waited for.
+    init(
+        maker: OriginClientMaker, loops: any EventLoopGroup, capacity: Int, unansweredCapacity: Int,
+        idleTimeout: TimeAmount, closingTimeout: TimeAmount
+    ) {
         self.maker = maker
-        self.capacity = capacity
+        self.loops = loops
         self.idleTimeout = idleTimeout
         self.closingTimeout = closingTimeout
+        state = Lock(OriginClientsState(capacity: capacity, unansweredCapacity: unansweredCapacity))
     }
 
     /// The clients there are, retired ones that are not gone yet included.
-    var all: [OriginClient] { state.withLock { $0.entries.values.map(\.client) } }
+    var all: [OriginClient] {
+        state.withLock { $0.entries.values.filter { !$0.hasEnded && !$0.isStuck }.map(\.client) }
+    }
 
     /// Requests whose responses are not read to their end.
     var requestsInFlight: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.requests } } }
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
     // MARK: Requests
 
@@ -95,37 +51,32 @@ final class OriginClients: Sendable {
     ///
     /// - Throws: ``PinnedHTTPClientError``, AsyncHTTPClient's `alreadyShutdown`.
     func lease(
-        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors
-    ) throws -> OriginLease {
-        if let lease = try existing(key, verification: verification, anchors: anchors) { return lease }
-        // Outside the lock: it reads certificates and makes contexts.
-        let made = try maker.make(key, verification: verification, anchors: anchors) { [weak self] gate in
-            self?.retire { $0.gate === gate }
+        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors, until deadline: NIODeadline
+    ) throws -> Admission {
+        if let lease = try existing(key, verification: verification, anchors: anchors) { return .lease(lease) }
+        let promise = loops.any().makePromise(of: Void.self)
+        let (turn, replaced) = try admit(key, promise)
+        replaced.map(finish)
+        let waiter: Int
+        switch turn {
+        case .make:
+            promise.succeed()
+            return .lease(try make(key, verification: verification, anchors: anchors))
+        case .waitForOther(let number):
+            promise.complete(with: .failure(HTTPClientError.deadlineExceeded), at: deadline)
+            waiter = number
+        case .waitForRoom(let number):
+            promise.complete(with: .failure(silentPeer(key.origin)), at: deadline)
+            waiter = number
         }
-        do {
-            let (lease, replaced) = try state.withLock { state in
-                guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
-                var replaced = state.current.removeValue(forKey: key).map { [$0] } ?? []
-                if state.current.count >= capacity {
-                    guard
-                        let unused = state.current.values.filter({ state.requests(of: $0) == 0 })
-                            .min(by: { state.lastUse(of: $0) < state.lastUse(of: $1) })
-                    else { throw tooManyOrigins(for: key.origin) }
-                    state.current[unused.key] = nil
-                    replaced.append(unused)
-                }
-                state.current[key] = made
-                state.entries[ObjectIdentifier(made)] = Entry(client: made)
-                begin(made, &state)
-                return (OriginLease(client: made, clients: self), replaced)
+        promise.futureResult.whenFailure { _ in
+            let woken = self.state.withLock { state in
+                state.stopWaiting(for: key, waiter)
+                return state.wakeWhereThereIsRoom()
             }
-            replaced.forEach(finish)
-            return lease
-        } catch {
-            // It has no connections, so there is nothing to wait for.
-            made.http.shutdown { _ in }
-            throw error
+            for promise in woken { promise.succeed() }
         }
+        return .wait(promise.futureResult, stop: promise.fail)
     }
 
     private func existing(
@@ -144,7 +95,98 @@ final class OriginClients: Sendable {
         return lease
     }
 
-    private func begin(_ client: OriginClient, _ state: inout State) {
+    /// What a request does that found no client.
+    private enum Turn {
+        case make
+        /// Until somebody else has made the client.
+        case waitForOther(Int)
+        case waitForRoom(Int)
+    }
+
+    private func admit(_ key: OriginKey, _ promise: EventLoopPromise<Void>) throws -> (Turn, replaced: OriginClient?) {
+        do {
+            return try state.withLock { state in
+                guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
+                if state.making.contains(key) || state.current[key] != nil {
+                    let turn = Turn.waitForOther(state.wait(for: key, promise))
+                    if state.current[key] != nil { promise.succeed() }
+                    return (turn, nil)
+                }
+                guard state.hasRoomForUnanswered(key.origin) else {
+                    return (.waitForRoom(state.wait(for: key, promise)), state.retireUnanswered(for: key.origin))
+                }
+                let replaced = try state.makeRoom(for: key)
+                state.making.insert(key)
+                return (.make, replaced)
+            }
+        } catch {
+            promise.succeed()
+            throw error
+        }
+    }
+
+    private func make(
+        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors
+    ) throws -> OriginLease {
+        var lane: ConnectionLane?
+        var made: OriginClient?
+        do {
+            // Outside the lock: it starts a thread, reads certificates and makes contexts.
+            let held = try holdLane(for: key.origin)
+            lane = held
+            let client = try maker.make(key, verification: verification, anchors: anchors, on: held) { [weak self] in
+                self?.noteAnswer(of: key.origin)
+            } expired: { [weak self] gate in
+                self?.retire { $0.gate === gate }
+            }
+            made = client
+            let (lease, woken) = try state.withLock { state in
+                guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
+                guard !state.isCondemned(held) else { throw ConnectionRetired() }
+                state.making.remove(key)
+                state.current[key] = client
+                state.entries[ObjectIdentifier(client)] = OriginClientsState.Entry(client: client)
+                state.release(held)
+                begin(client, &state)
+                return (OriginLease(client: client, clients: self), state.wake(key))
+            }
+            for promise in woken { promise.succeed() }
+            return lease
+        } catch {
+            let release = { @Sendable [lane] in
+                let woken = self.state.withLock { state in
+                    state.making.remove(key)
+                    if let lane { state.release(lane) }
+                    return state.wakeWhereThereIsRoom()
+                }
+                for promise in woken { promise.succeed() }
+                self.endUnusedLanes()
+            }
+            // It has no connections.
+            if let made { made.http.shutdown { _ in release() } } else { release() }
+            throw error
+        }
+    }
+
+    private func holdLane(for origin: HTTPOrigin) throws -> ConnectionLane {
+        if let lane = state.withLock({ $0.holdLane(for: origin) }) { return lane }
+        return try ConnectionLane.making.withLock { _ in
+            if let lane = state.withLock({ $0.holdLane(for: origin) }) { return lane }
+            let lane = try ConnectionLane()
+            state.withLock { $0.hold(lane, for: origin) }
+            return lane
+        }
+    }
+
+    private func noteAnswer(of origin: HTTPOrigin) {
+        let woken = state.withLock { state in
+            state.noteAnswer(of: origin)
+            return state.wakeWhereThereIsRoom()
+        }
+        for promise in woken { promise.succeed() }
+    }
+
+    private func begin(_ client: OriginClient, _ state: inout OriginClientsState) {
         state.begin(client)
         let id = ObjectIdentifier(client)
         if !client.gate.isConnected, state.entries[id]?.startTimer == nil {
@@ -152,17 +194,20 @@ final class OriginClients: Sendable {
         }
     }
 
-    private func tooManyOrigins(for origin: HTTPOrigin) -> PinnedHTTPClientError {
-        PinnedHTTPClientError(
-            .tooManyOrigins, expected: "at most \(capacity) origins with requests in flight",
-            found: "one more, \(origin.scheme.rawValue)://\(origin.host)",
-            remedy: "Read responses to their end, or raise limits.origins.")
+    private func silentPeer(_ origin: HTTPOrigin) -> PinnedHTTPClientError {
+        let capacity = state.withLock { $0.unansweredCapacity }
+        return PinnedHTTPClientError(
+            .silentPeer,
+            expected: "fewer than \(OriginClientsState.unansweredPerHost) connections to \(origin.host.name), and than "
+                + "\(capacity) to new origins, on which the server has said nothing yet",
+            found: "that many until the request's deadline",
+            remedy: "See why the servers accept connections and say nothing, or raise limits.unansweredConnections.")
     }
 
     func end(_ client: OriginClient) {
-        let (idle, waiters) = state.withLock { state -> (OriginClient?, [EventLoopPromise<Void>]) in
+        let (idle, isOver, waiters) = state.withLock { state -> (OriginClient?, Bool, [EventLoopPromise<Void>]) in
             let id = ObjectIdentifier(client)
-            guard var entry = state.entries[id] else { return (nil, []) }
+            guard var entry = state.entries[id] else { return (nil, false, []) }
             entry.requests -= 1
             if entry.requests == 0, state.current[client.key] === client {
                 entry.idleSince = .now()
@@ -175,16 +220,18 @@ final class OriginClients: Sendable {
             if !state.idleWaiters.isEmpty, state.entries.values.allSatisfy({ $0.requests == 0 }) {
                 swap(&waiters, &state.idleWaiters)
             }
-            return (state.shutdownIfIdle(client), waiters)
+            if entry.isShuttingDown { state.forgetIfGone(id) }
+            return (state.shutdownIfIdle(client), entry.isShuttingDown, waiters)
         }
         if let idle { shutDown(idle) }
+        if isOver { endUnusedLanes() }
         for waiter in waiters { waiter.succeed() }
     }
 
-    // MARK: Retirement
+    // MARK: Timers
 
-    private func idleTimer(for client: OriginClient, due: NIODeadline) -> Scheduled<Void> {
-        client.http.eventLoopGroup.any().scheduleTask(deadline: due) { [weak self] in self?.retireIfUnused(client) }
+    func idleTimer(for client: OriginClient, due: NIODeadline) -> Scheduled<Void> {
+        loops.any().scheduleTask(deadline: due) { [weak self] in self?.retireIfUnused(client) }
     }
 
     private func retireIfUnused(_ client: OriginClient) {
@@ -202,78 +249,13 @@ final class OriginClients: Sendable {
         if isDue { finish(client) }
     }
 
-    private func startTimer(for client: OriginClient) -> Scheduled<Void> {
+    func startTimer(for client: OriginClient) -> Scheduled<Void> {
         let admissions = client.gate.admissions
         let due = NIODeadline.now() + client.connectTimeout
-        return client.http.eventLoopGroup.any().scheduleTask(deadline: due) { [weak self, weak client] in
+        return loops.any().scheduleTask(deadline: due) { [weak self, weak client] in
             guard let self, let client else { return }
             self.retireIfSilent(client, since: admissions, due: due)
         }
-    }
-
-    /// AsyncHTTPClient lets every request wait for a connection that was opened, even when its server never says what
-    /// HTTP/2 begins with. Requests that have waited for less than the connect timeout, and later ones, get a client of
-    /// their own, and with it a new connection.
-    private func retireIfSilent(_ client: OriginClient, since admissions: Int, due: NIODeadline) {
-        let wait = state.withLock { state in
-            let id = ObjectIdentifier(client)
-            state.entries[id]?.startTimer = nil
-            guard state.current[client.key] === client else { return ConnectionGate.Wait.connected }
-            let wait = client.gate.giveUp(since: admissions, at: due)
-            if wait != .connected {
-                state.current[client.key] = nil
-            } else if state.requests(of: client) > 0, !client.gate.isConnected {
-                // A connection came and is about to go: the next one may be silent.
-                state.entries[id]?.startTimer = startTimer(for: client)
-            }
-            return wait
-        }
-        switch wait {
-        case .connected: break
-        // What waits is given up by AsyncHTTPClient, after the connect timeout of each.
-        case .draining: finish(client)
-        case .silent:
-            client.gate.retire()
-            // With its requests: none of them has a connection.
-            if let client = state.withLock({ $0.shutdownIfIdle(client, isForced: true) }) { shutDown(client) }
-        }
-    }
-
-    /// Takes clients out of use: no request starts on their connections any more, and they end with those under way.
-    func retire(where condition: (OriginClient) -> Bool) {
-        let retired = state.withLock { state in
-            let retired = state.current.values.filter(condition)
-            for client in retired { state.current[client.key] = nil }
-            return retired
-        }
-        retired.forEach(finish)
-    }
-
-    /// Ends a client that is no longer in use, as soon as it has no requests.
-    private func finish(_ client: OriginClient) {
-        client.gate.retire()
-        if let idle = state.withLock({ $0.shutdownIfIdle(client) }) { shutDown(idle) }
-    }
-
-    private func shutDown(_ client: OriginClient) {
-        let timer = client.http.eventLoopGroup.any().scheduleTask(in: closingTimeout) { [weak self] in
-            self?.forget(client)
-        }
-        client.http.shutdown { [weak self] _ in
-            timer.cancel()
-            self?.forget(client)
-        }
-        client.gate.endAll()
-    }
-
-    private func forget(_ client: OriginClient) {
-        let waiters = state.withLock { state in
-            state.entries[ObjectIdentifier(client)] = nil
-            var waiters: [EventLoopPromise<Void>] = []
-            if state.entries.isEmpty { swap(&waiters, &state.goneWaiters) }
-            return waiters
-        }
-        for waiter in waiters { waiter.succeed() }
     }
 
     // MARK: The end
@@ -300,41 +282,36 @@ final class OriginClients: Sendable {
             idle.succeed()
         }
         let gone = loop.makePromise(of: Void.self)
-        let (clients, isEmpty) = endAll(gone)
-        clients.forEach(shutDown)
-        if isEmpty { gone.succeed() }
+        // AsyncHTTPClient waits for ever for a connection whose server sends nothing after the handshake.
+        gone.complete(with: .success(()), at: .now() + closingTimeout)
+        endAll(gone)
         try await gone.futureResult.get()
+        state.withLock { state in
+            for (id, entry) in state.entries where !entry.hasEnded { state.markStuck(id) }
+        }
+        endUnusedLanes()
+        // Responses that nobody reads are held on them.
+        guard state.withLock({ $0.hasCondemnedLanes }) else { return }
+        loops.any().scheduleTask(in: closingTimeout) { self.endUnusedLanes(isForced: true) }
     }
 
     /// Ends everything without waiting, for a client that is let go of.
-    func abandon() {
-        endAll(nil).clients.forEach(shutDown)
-    }
+    func abandon() { endAll(nil) }
 
-    private func endAll(_ gone: EventLoopPromise<Void>?) -> (clients: [OriginClient], isEmpty: Bool) {
-        state.withLock { state in
+    private func endAll(_ gone: EventLoopPromise<Void>?) {
+        let (clients, woken) = state.withLock { state in
             state.isClosed = true
             state.current = [:]
-            if let gone, !state.entries.isEmpty { state.goneWaiters.append(gone) }
+            state.condemnAllLanes()
+            if let gone { state.goneWaiters.append(gone) }
             let clients = state.entries.values.map(\.client)
-            return (clients.compactMap { state.shutdownIfIdle($0, isForced: true) }, clients.isEmpty)
+            return (
+                clients.compactMap { state.shutdownIfIdle($0, isForced: true) },
+                state.wakeWhereThereIsRoom() + state.takeGoneWaiters()
+            )
         }
-    }
-}
-
-extension OriginClients.State {
-    fileprivate func requests(of client: OriginClient) -> Int { entries[ObjectIdentifier(client)]?.requests ?? 0 }
-
-    fileprivate func lastUse(of client: OriginClient) -> Int { entries[ObjectIdentifier(client)]?.lastUse ?? 0 }
-
-    fileprivate mutating func remove(_ client: OriginClient) {
-        if current[client.key] === client { current[client.key] = nil }
-    }
-
-    fileprivate mutating func begin(_ client: OriginClient) {
-        uses += 1
-        let id = ObjectIdentifier(client)
-        entries[id]?.requests += 1
-        entries[id]?.lastUse = uses
+        clients.forEach(shutDown)
+        for promise in woken { promise.succeed() }
+        endUnusedLanes()
     }
 }

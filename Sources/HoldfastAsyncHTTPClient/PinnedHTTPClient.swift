@@ -46,7 +46,9 @@ public import NIOSSL
 /// - Trust roots in a `TLSConfiguration`, of the client or of a request, and verification turned off are refused: the
 ///   validator's anchors and the policy decide.
 /// - A SOCKS proxy is refused. Through an HTTP proxy the policy evaluates the origin.
-/// - Event loops must be those of `MultiThreadedEventLoopGroup`, on Apple's platforms as well.
+/// - Event loops must be those of `MultiThreadedEventLoopGroup`, on Apple's platforms as well. Connections run not on
+///   them but on a thread of the client's own, which ends when a server on it stays silent: there is no other way to
+///   close such a connection. The other connections of the thread then end with the requests that are on them.
 ///
 /// Shut it down before you release it.
 public final class PinnedHTTPClient: Sendable {
@@ -54,7 +56,14 @@ public final class PinnedHTTPClient: Sendable {
     public struct Limits: Sendable, Hashable {
         /// Origins (scheme, host and port) that connections are kept for; 1 or more. Beyond that, the least recently
         /// used one is dropped. If all of them have requests in flight, a request to another origin is an error.
+        ///
+        /// Of these at most 16 are ports of one host. A 17th takes the place of the host's own that was not used for
+        /// longest, and is an error if all of them have requests in flight; other hosts keep theirs.
         public var origins = 256
+        /// Connections that may wait for their server's first word at one time, over all origins that have not answered
+        /// this client before; 1 or more. A request for one more waits until its deadline and then fails with
+        /// `silentPeer`. The ports of one host have at most four, whatever the limit.
+        public var unansweredConnections = 12
         /// Certificates that chains are remembered for; 1 or more; the oldest is dropped first.
         public var evidence = 1_024
         /// How long a chain is remembered, and how long a decision is used before it is made again; more than zero.
@@ -62,15 +71,15 @@ public final class PinnedHTTPClient: Sendable {
         /// Handshakes that are tried until the server shows the certificate of the connection; 1 or more. Servers with
         /// several certificates for one name need several.
         public var evidenceTries = 4
-        /// How long connections may take to close when the client is shut down; more than zero. Connections that are
-        /// still open then close by themselves.
+        /// How long connections may take to close when the client is shut down; more than zero. Then the
+        /// threads of those that are still open end, and close them.
         public var closing = Duration.seconds(10)
 
         /// The limits that suit most applications.
         public init() {}
     }
 
-    /// The event loops that connections run on.
+    /// The event loops that timers and waiting requests run on; connections have threads of the client's own.
     public let eventLoopGroup: any EventLoopGroup
 
     let judge: TrustJudge
@@ -87,7 +96,8 @@ public final class PinnedHTTPClient: Sendable {
     ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS. If they are
     ///     those of a `TrustAnchorStore`, connections are evaluated by its new ones with the next request. New lists of
     ///     a `RevocationStore` end connections to servers that they revoke.
-    ///   - eventLoopGroup: where connections run; event loops of Network.framework are refused.
+    ///   - eventLoopGroup: where timers run and requests wait; event loops of Network.framework are refused. It has to
+    ///     outlast the client.
     ///   - configuration: AsyncHTTPClient's. Settings of trust roots and verification are refused, its
     ///     `redirectConfiguration` is ignored, and the rest applies.
     ///   - redirects: which redirects are followed; with nil none, and the redirect itself is the response.
@@ -118,15 +128,16 @@ public final class PinnedHTTPClient: Sendable {
         let tls = configuration.tlsConfiguration
         evidence = EvidenceStore(capacity: limits.evidence, lifetime: TimeAmount(limits.evidenceLifetime))
         let maker = OriginClientMaker(
-            configuration: configuration, group: eventLoopGroup, judge: judge, evidence: evidence,
-            oldestTLSVersion: oldestTLSVersion, tries: limits.evidenceTries)
+            configuration: configuration, judge: judge, evidence: evidence, oldestTLSVersion: oldestTLSVersion,
+            tries: limits.evidenceTries)
         if let tls { try maker.check(tls) }
         self.judge = judge
         origins = KnownOrigins(capacity: limits.origins)
         self.eventLoopGroup = eventLoopGroup
         let clients = OriginClients(
-            maker: maker, capacity: limits.origins, idleTimeout: idleTimeout, closingTimeout: TimeAmount(limits.closing)
-        )
+            maker: maker, loops: eventLoopGroup, capacity: limits.origins,
+            unansweredCapacity: limits.unansweredConnections, idleTimeout: idleTimeout,
+            closingTimeout: TimeAmount(limits.closing))
         self.clients = clients
         let (policies, lists) = (judge.manager.changes(), judge.validator.revocationSource.changes())
         // A request judges its connections itself before it uses one; this ends those that nobody uses meanwhile.
@@ -167,7 +178,7 @@ public final class PinnedHTTPClient: Sendable {
             }
         }
         guard limits.origins > 0, limits.evidence > 0, limits.evidenceTries > 0, limits.evidenceLifetime > .zero,
-            limits.closing > .zero
+            limits.closing > .zero, limits.unansweredConnections > 0
         else {
             throw PinnedHTTPClientError(
                 .invalidLimit, expected: "limits above zero", found: "\(limits)", remedy: "Start from Limits().")
@@ -272,7 +283,16 @@ public final class PinnedHTTPClient: Sendable {
             localAddress: request.localAddress)
         let verification = clients.maker.verification(
             for: look.policy, origin: target.origin, anchors: look.anchors)
-        let lease = try clients.lease(key, verification: verification, anchors: look.anchors)
+        var admission = try clients.lease(key, verification: verification, anchors: look.anchors, until: deadline)
+        while case .wait(let turn, let stop) = admission {
+            try await withTaskCancellationHandler {
+                try await turn.get()
+            } onCancel: {
+                stop(HTTPClientError.cancelled)
+            }
+            admission = try clients.lease(key, verification: verification, anchors: look.anchors, until: deadline)
+        }
+        guard case .lease(let lease) = admission else { throw ConnectionRetired() }
         // The pool may pick any of its connections: those that are refused by now have to be gone.
         let again = lease.client.gate.endWhatNoLongerHolds(under: look)
         guard again.undecided.isEmpty else {
@@ -284,7 +304,8 @@ public final class PinnedHTTPClient: Sendable {
         inner.url = target.text
         inner.tlsConfiguration = nil
         inner.localAddress = nil
-        lease.client.gate.expectConnection(under: look, on: eventLoopGroup.any())
+        // What serves a connection runs on its thread.
+        lease.client.gate.expectConnection(under: look, on: lease.client.http.eventLoopGroup.any())
         do {
             var response = try await lease.client.http.execute(inner, deadline: deadline, logger: logger)
             response.body = .stream(TrackedBody(base: response.body, lease: lease))
@@ -295,13 +316,20 @@ public final class PinnedHTTPClient: Sendable {
             if lease.client.gate.hasExpired() { clients.retire { $0 === lease.client } }
             throw error
         } catch {
-            lease.end()
+            // Not before the explanation, which needs the thread of the connection.
+            defer { lease.end() }
             if let silentAt = lease.client.gate.silentAt, Self.isOfEndedClient(error) {
                 guard silentAt - begun < lease.client.connectTimeout else { throw HTTPClientError.connectTimeout }
                 throw ConnectionRetired()
             }
+            // Nothing of it was sent: the pool chose a connection that ended before the request was on it.
+            if lease.client.gate.isRetired, !clients.isClosed, !Task.isCancelled,
+                Self.isOfEndedClient(error) || Self.isOfEndedConnection(error)
+            {
+                throw ConnectionRetired()
+            }
             guard verification != .none, Self.isRefusedByTLS(error),
-                let failure = await explanation(by: lease.client.gate, deadline: deadline)
+                let failure = await explanation(by: lease.client, deadline: deadline)
             else { throw Self.isOfEndedConnection(error) ? HTTPClientError.remoteConnectionClosed : error }
             throw failure
         }
@@ -338,10 +366,9 @@ public final class PinnedHTTPClient: Sendable {
     }
 
     /// Nil when the time is up or the request is cancelled before the reason is known.
-    private func explanation(by gate: ConnectionGate, deadline: NIODeadline) async -> TrustFailure? {
-        let loop = eventLoopGroup.any()
-        let promise = loop.makePromise(of: TrustFailure?.self)
-        gate.explanation(on: loop).cascade(to: promise)
+    private func explanation(by client: OriginClient, deadline: NIODeadline) async -> TrustFailure? {
+        let promise = eventLoopGroup.any().makePromise(of: TrustFailure?.self)
+        client.gate.explanation(on: client.http.eventLoopGroup.any()).cascade(to: promise)
         promise.complete(with: .success(nil), at: deadline)
         return await withTaskCancellationHandler {
             (try? await promise.futureResult.get()) ?? nil

@@ -24,6 +24,8 @@ public struct PinnedHTTPClientError: HoldfastError {
         case redirectToPlaintext
         /// As many origins are in use at once as the client allows.
         case tooManyOrigins
+        /// Until the request's deadline, as many connections as are allowed had servers that said nothing.
+        case silentPeer
         /// The server sent what is no response: a status outside 100 to 599 or 101, a second one, data before it.
         case malformedResponse
         /// Every connection for the request had just ended.

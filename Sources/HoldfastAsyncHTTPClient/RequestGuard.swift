@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import HoldfastNIO
 import NIOCore
 import NIOHTTP1
@@ -34,6 +35,7 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
     private var state: State
     private let place: Place
     private var isTurningAway = false
+    private var hasSentHead = false
     private var hasSentEnd = false
     private var status = HTTPResponseStatus.ok
     private var heldEnd: NIOAny?
@@ -121,6 +123,9 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // AsyncHTTPClient says so of a request that was given to a connection after its end; this one has begun.
+        let isLate = hasSentHead && error as? ChannelError == .ioOnClosedChannel
+        let error: any Error = isLate ? HTTPClientError.remoteConnectionClosed : error
         switch (state, place) {
         case (.open, .stream):
             let reset = error as? NIOHTTP2Errors.StreamClosed
@@ -173,6 +178,7 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
             context.fireErrorCaught(error)
             return
         }
+        hasSentHead = true
         if place == .connection, case .head = unwrapOutboundIn(data) {
             response = ResponseGrammar()
             statusLine.restart()

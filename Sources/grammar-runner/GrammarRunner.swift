@@ -12,6 +12,8 @@ struct GrammarRunner: AsyncParsableCommand {
         case pushes
         case sequences
         case damaged
+        /// Only with servers that somebody else runs.
+        case silent
     }
 
     static let configuration = CommandConfiguration(
@@ -20,8 +22,8 @@ struct GrammarRunner: AsyncParsableCommand {
         discussion: "Exits with 1 if something came otherwise than expected. A trap of a library ends it with a signal."
     )
 
-    @Argument(help: "What to do: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); everything by default.")
-    var parts = Part.allCases
+    @Argument(help: "What to do: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all but silent by default.")
+    var parts = Part.allCases.filter { $0 != .silent }
 
     @Option(help: "How many seeded sequences, and how many damaged answers, of both protocols together.")
     var count = 5_000
@@ -35,9 +37,15 @@ struct GrammarRunner: AsyncParsableCommand {
     @Flag(help: "Name each answer before it is met.")
     var verbose = false
 
+    @OptionGroup var silentHosts: SilentHosts.Options
+
     func run() async throws {
         var findings: [String] = []
         var met = 0
+        if parts.contains(.silent) {
+            findings += try await SilentHosts(options: silentHosts).run(Self.say)
+            met += SilentHosts.requests
+        }
         for part in parts {
             for (speech, share) in shares(of: part) {
                 let number = share.count
@@ -68,6 +76,7 @@ struct GrammarRunner: AsyncParsableCommand {
 
     private func shares(of part: Part) -> [(AnsweringPeer.Speech, Share)] {
         switch part {
+        case .silent: return []
         case .statuses:
             return AnsweringPeer.Speech.allCases.map { speech in
                 let answers = StatusAnswers.answers(speech)

@@ -104,20 +104,11 @@ struct MalformedResponseTests {
     private static let count =
         ProcessInfo.processInfo.environment["HOLDFAST_MUTANTS"].flatMap { Int($0) } ?? 10_000
 
-    private static let program: URL? = {
-        let places = [Bundle.main] + Bundle.allBundles
-        return places.flatMap { [$0.bundleURL, $0.bundleURL.deletingLastPathComponent()] }
-            .map { $0.appending(path: "grammar-runner") }
-            .first { url in
-                let isFolder = try? url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory
-                return isFolder == false && FileManager.default.isExecutableFile(atPath: url.path)
-            }
-    }()
-
     private static func expectAllRight(_ arguments: String...) async throws {
         let process = try GuardedProcess(
             URL(filePath: "/usr/bin/env"),
-            ["SWIFT_BACKTRACE=enable=no", try #require(program).path] + arguments, in: nil, limit: .seconds(1_500))
+            ["SWIFT_BACKTRACE=enable=no", try #require(GrammarRunnerProgram.url).path] + arguments, in: nil,
+            limit: .seconds(1_500))
         let status = await process.waitForEnd()
         #expect(status == 0, "\(process.output.suffix(4_000))")
         #expect(process.output.contains(" 0 otherwise than expected"))

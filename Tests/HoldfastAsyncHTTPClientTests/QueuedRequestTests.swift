@@ -119,4 +119,31 @@ struct QueuedRequestTests {
             #expect(Set(origin.requestConnections).count == 2)
         }
     }
+    @Test("goes out on another one if its connection ends at that moment because it is retired")
+    func moment() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        let context = try ScriptedOrigin.context(try setting.leaf(), protocols: ["h2"])
+        let script = ScriptedOrigin.Script(
+            greeting: [HTTP2Octets.settings()],
+            answer: { [HTTP2Octets.headers($0, ends: false) + HTTP2Octets.data($0, "ok")] })
+        try await withScriptedOrigin(context, script: { _ in script }) { origin in
+            try await setting.withClient { client in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            for _ in 0..<300 { try await client.expectAnswer(origin.url()) }
+                        }
+                    }
+                    group.addTask {
+                        for _ in 0..<150 {
+                            client.clients.retire { _ in true }
+                            try await client.expectAnswer(origin.url())
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
 }

@@ -88,6 +88,8 @@ final class ScriptedOrigin: Sendable {
     }
 
     var connections: Int { state.connections }
+    /// Of these and of those that only read certificates.
+    var openConnections: Int { state.channels.count }
     var requests: Int { state.requests.count }
     /// The number of the connection that each request came on.
     var requestConnections: [Int] { state.requests }

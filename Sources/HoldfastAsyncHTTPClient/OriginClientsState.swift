@@ -1,0 +1,293 @@
+import AsyncHTTPClient
+import Holdfast
+import NIOCore
+
+/// What ``OriginClients`` keep of each client, and which further ones there is room for.
+struct OriginClientsState {
+    struct Entry {
+        let client: OriginClient
+        var requests = 0
+        var lastUse = 0
+        var isShuttingDown = false
+        /// Whether AsyncHTTPClient has let go of all its connections.
+        var hasEnded = false
+        /// Whether that takes so long that one of them must be silent. It ends with its lane.
+        var isStuck = false
+        /// When the last request came to its end, as long as there is no other.
+        var idleSince = NIODeadline.distantPast
+        /// One for many requests: to set or to cancel it wakes an event loop, which takes longer than all of Holdfast's
+        /// part of a request.
+        var idleTimer: Scheduled<Void>?
+        /// Runs as long as requests wait for a first connection.
+        var startTimer: Scheduled<Void>?
+
+        /// Whether it may have a connection on which the server has said nothing yet, for all that is known.
+        var isUnanswered: Bool { !hasEnded && (isStuck || client.gate.admissions == 0) }
+
+        var isIdle: Bool { requests == 0 && !isShuttingDown }
+    }
+
+    /// How many unanswered clients a host may have, on all its ports together.
+    static let unansweredPerHost = 4
+    /// How many origins of one host are kept, whatever the capacity.
+    static let originsPerHost = 16
+
+    let capacity: Int
+    let unansweredCapacity: Int
+    var current: [OriginKey: OriginClient] = [:]
+    /// Current ones, and retired ones until they are gone.
+    var entries: [ObjectIdentifier: Entry] = [:]
+    /// Clients that are being made.
+    var making: Set<OriginKey> = []
+    var uses = 0
+    var isClosed = false
+    var idleWaiters: [EventLoopPromise<Void>] = []
+    var goneWaiters: [EventLoopPromise<Void>] = []
+
+    var isWaiting: Bool { !waitingKeys.isEmpty }
+
+    /// Requests that wait until a client of theirs may be made, or is made; their keys in the order in which they came.
+    private var waiting: [OriginKey: [Int: EventLoopPromise<Void>]] = [:]
+    private var waitingKeys: [OriginKey] = []
+    private var lastWaiter = 0
+
+    /// Origins that have answered before, and were not silent since.
+    private var answered: Set<HTTPOrigin> = []
+    /// Where the next clients go. Origins that have answered have a lane of their own, so that those which nothing is
+    /// known of do not end it.
+    private var lanes: [Bool: ConnectionLane] = [:]
+    /// Lanes that get no further clients, and end with the last request on them.
+    private var condemned: [ObjectIdentifier: ConnectionLane] = [:]
+    /// What keeps lanes from being ended although it is not among the entries.
+    private var holds: [ObjectIdentifier: Int] = [:]
+
+    init(capacity: Int, unansweredCapacity: Int) {
+        self.capacity = capacity
+        self.unansweredCapacity = unansweredCapacity
+    }
+
+    // MARK: Requests
+
+    func requests(of client: OriginClient) -> Int { entries[ObjectIdentifier(client)]?.requests ?? 0 }
+
+    mutating func begin(_ client: OriginClient) {
+        uses += 1
+        let id = ObjectIdentifier(client)
+        entries[id]?.requests += 1
+        entries[id]?.lastUse = uses
+    }
+
+    mutating func remove(_ client: OriginClient) {
+        if current[client.key] === client { current[client.key] = nil }
+    }
+
+    /// Marks a retired client without requests; nil when there is nothing to do.
+    mutating func shutdownIfIdle(_ client: OriginClient, isForced: Bool = false) -> OriginClient? {
+        let id = ObjectIdentifier(client)
+        guard var entry = entries[id], !entry.isShuttingDown, current[client.key] !== client,
+            entry.requests == 0 || isForced
+        else { return nil }
+        entry.isShuttingDown = true
+        entry.idleTimer?.cancel()
+        entry.idleTimer = nil
+        entry.startTimer?.cancel()
+        entry.startTimer = nil
+        entries[id] = entry
+        hold(client.lane)
+        return client
+    }
+
+    // MARK: Room
+
+    /// Makes room for one origin more, at the expense of one that has no requests.
+    /// - Returns: the client that was taken out of use.
+    /// - Throws: ``PinnedHTTPClientError``.
+    mutating func makeRoom(for key: OriginKey) throws(PinnedHTTPClientError) -> OriginClient? {
+        let isOfHost = { (other: OriginKey) in other.origin.host.hasSameName(as: key.origin.host) }
+        let keys = Array(current.keys) + making
+        let isHostFull = keys.count(where: isOfHost) >= Self.originsPerHost
+        guard isHostFull || keys.count >= capacity else { return nil }
+        let unused = leastRecentlyUsed { $0.isIdle && (!isHostFull || isOfHost($0.client.key)) }
+        guard let unused else { throw tooManyOrigins(for: key.origin, isHostFull: isHostFull) }
+        current[unused.key] = nil
+        return unused
+    }
+
+    /// Of the clients in use.
+    private func leastRecentlyUsed(where condition: (Entry) -> Bool) -> OriginClient? {
+        current.values.compactMap { entries[ObjectIdentifier($0)] }.filter(condition)
+            .min { $0.lastUse < $1.lastUse }?.client
+    }
+
+    private func tooManyOrigins(for origin: HTTPOrigin, isHostFull: Bool) -> PinnedHTTPClientError {
+        let limit =
+            isHostFull ? "\(Self.originsPerHost) origins of one host, on all its ports" : "\(capacity) origins"
+        return PinnedHTTPClientError(
+            .tooManyOrigins, expected: "at most \(limit), with requests in flight",
+            found: "one more, \(origin.scheme.rawValue)://\(origin.host)",
+            remedy: isHostFull
+                ? "Read responses to their end; see why requests go to so many ports of the host."
+                : "Read responses to their end, or raise limits.origins.")
+    }
+
+    /// Whether one unanswered client more may be made. Origins that have answered before do not wait for those that
+    /// nothing is known of.
+    func hasRoomForUnanswered(_ origin: HTTPOrigin) -> Bool { Unanswered(self).hasRoom(for: origin, self) }
+
+    /// How many clients are unanswered, or about to be.
+    private struct Unanswered {
+        private var all = 0
+        private var ofHost: [DialledHost.Kind: Int] = [:]
+
+        init(_ state: OriginClientsState) {
+            for entry in state.entries.values where entry.isUnanswered { add(entry.client.key.origin) }
+            for key in state.making { add(key.origin) }
+        }
+
+        mutating func add(_ origin: HTTPOrigin) {
+            all += 1
+            ofHost[origin.host.kind, default: 0] += 1
+        }
+
+        func hasRoom(for origin: HTTPOrigin, _ state: OriginClientsState) -> Bool {
+            ofHost[origin.host.kind, default: 0] < unansweredPerHost
+                && (state.answered.contains(origin) || all < state.unansweredCapacity)
+        }
+    }
+
+    /// Takes an unanswered client without requests out of use, if that may make room for an origin: its server may have
+    /// refused, or been refused, long ago.
+    mutating func retireUnanswered(for origin: HTTPOrigin) -> OriginClient? {
+        let isHostFull =
+            entries.values.count { $0.isUnanswered && $0.client.key.origin.host.hasSameName(as: origin.host) }
+            >= Self.unansweredPerHost
+        let unused = leastRecentlyUsed {
+            $0.isIdle && $0.isUnanswered && (!isHostFull || $0.client.key.origin.host.hasSameName(as: origin.host))
+        }
+        if let unused { current[unused.key] = nil }
+        return unused
+    }
+
+    // MARK: Waiting
+
+    mutating func wait(for key: OriginKey, _ promise: EventLoopPromise<Void>) -> Int {
+        if waiting[key] == nil { waitingKeys.append(key) }
+        lastWaiter += 1
+        waiting[key, default: [:]][lastWaiter] = promise
+        return lastWaiter
+    }
+
+    mutating func stopWaiting(for key: OriginKey, _ waiter: Int) {
+        waiting[key]?[waiter] = nil
+        if waiting[key]?.isEmpty == true { _ = wake(key) }
+    }
+
+    /// Those who wait for a client of one kind: there is one, or there cannot be any.
+    mutating func wake(_ key: OriginKey) -> [EventLoopPromise<Void>] {
+        guard let waiters = waiting.removeValue(forKey: key) else { return [] }
+        waitingKeys.removeAll { $0 == key }
+        return Array(waiters.values)
+    }
+
+    /// Those for whose clients there is room now.
+    mutating func wakeWhereThereIsRoom() -> [EventLoopPromise<Void>] {
+        guard !waitingKeys.isEmpty else { return [] }
+        var unanswered = Unanswered(self)
+        var woken: [EventLoopPromise<Void>] = []
+        for key in waitingKeys where !making.contains(key) {
+            guard isClosed || current[key] != nil || unanswered.hasRoom(for: key.origin, self) else { continue }
+            unanswered.add(key.origin)
+            woken += wake(key)
+        }
+        return woken
+    }
+
+    mutating func noteAnswer(of origin: HTTPOrigin) {
+        if answered.count >= capacity, !answered.contains(origin) { answered.removeAll() }
+        answered.insert(origin)
+    }
+
+    // MARK: Lanes
+
+    /// The lane for the next client of an origin, held until ``release(_:)``; nil where there is none yet.
+    mutating func holdLane(for origin: HTTPOrigin) -> ConnectionLane? {
+        guard let lane = lanes[answered.contains(origin)] else { return nil }
+        hold(lane)
+        return lane
+    }
+
+    /// Takes a new lane for the next clients of origins like this one, and holds it until ``release(_:)``.
+    mutating func hold(_ new: ConnectionLane, for origin: HTTPOrigin) {
+        let replaced = lanes.updateValue(new, forKey: answered.contains(origin))
+        if let replaced { condemned[ObjectIdentifier(replaced)] = replaced }
+        hold(new)
+        if isClosed { condemnAllLanes() }
+    }
+
+    private mutating func hold(_ lane: ConnectionLane) { holds[ObjectIdentifier(lane), default: 0] += 1 }
+
+    mutating func release(_ lane: ConnectionLane) {
+        let id = ObjectIdentifier(lane)
+        let count = holds[id, default: 1] - 1
+        holds[id] = count == 0 ? nil : count
+    }
+
+    var hasCondemnedLanes: Bool { !condemned.isEmpty }
+
+    func isCondemned(_ lane: ConnectionLane) -> Bool { condemned[ObjectIdentifier(lane)] != nil }
+
+    /// Gives a lane no further clients.
+    /// - Returns: those on it that were in use.
+    mutating func condemn(_ lane: ConnectionLane) -> [OriginClient] {
+        for (isKnown, current) in lanes where current === lane {
+            lanes[isKnown] = nil
+            condemned[ObjectIdentifier(lane)] = lane
+        }
+        let retired = current.values.filter { $0.lane === lane }
+        for client in retired { current[client.key] = nil }
+        return retired
+    }
+
+    mutating func condemnAllLanes() {
+        for lane in lanes.values { condemned[ObjectIdentifier(lane)] = lane }
+        lanes = [:]
+    }
+
+    /// Takes note that a client has a silent connection.
+    mutating func markStuck(_ id: ObjectIdentifier) {
+        guard let entry = entries[id] else { return }
+        entries[id]?.isStuck = true
+        answered.remove(entry.client.key.origin)
+    }
+
+    /// The condemned lanes that nobody needs any more, or all; each once.
+    mutating func takeUnusedLanes(isForced: Bool = false) -> [ConnectionLane] {
+        guard !condemned.isEmpty else { return [] }
+        var used = isForced ? [] : Set(holds.keys)
+        if !isForced {
+            for entry in entries.values where !(entry.isStuck && entry.requests == 0) {
+                used.insert(ObjectIdentifier(entry.client.lane))
+            }
+        }
+        let unused = condemned.filter { !used.contains($0.key) }
+        for id in unused.keys { condemned[id] = nil }
+        return Array(unused.values)
+    }
+
+    /// Forgets a client that AsyncHTTPClient has let go of, once its requests are at their end.
+    mutating func forgetIfGone(_ id: ObjectIdentifier) {
+        guard let entry = entries[id], entry.hasEnded, entry.requests == 0 else { return }
+        entries[id] = nil
+    }
+
+    mutating func forget(_ lane: ConnectionLane) {
+        entries = entries.filter { $0.value.client.lane !== lane }
+    }
+
+    /// Those who wait for the end of all clients, if it has come. Silent connections end with their lanes.
+    mutating func takeGoneWaiters() -> [EventLoopPromise<Void>] {
+        guard !goneWaiters.isEmpty, entries.values.allSatisfy({ $0.hasEnded || $0.isStuck }) else { return [] }
+        defer { goneWaiters = [] }
+        return goneWaiters
+    }
+}
