@@ -18,7 +18,8 @@ extension JSONTree {
     ///   - isLeftOut: whether a value, and what is in it, is left out.
     ///   - isDigested: whether only the SHA-256 of a value is written.
     package func leaves(
-        except isLeftOut: ([[UInt8]]) -> Bool = { _ in false }, digesting isDigested: ([[UInt8]]) -> Bool = { _ in false }
+        except isLeftOut: ([[UInt8]]) -> Bool = { _ in false },
+        digesting isDigested: ([[UInt8]]) -> Bool = { _ in false }
     ) -> [Leaf] {
         var leaves: [Leaf] = []
         collect(&leaves, [], "", isLeftOut, isDigested)
