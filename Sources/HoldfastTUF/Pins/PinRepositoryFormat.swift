@@ -19,13 +19,15 @@ struct PinRepositoryFormat: DocumentFormat {
     }
     var storageKey: String { "pin-repository-\(HexText.text(of: origin))" }
     var logName: String { "pins at \(configuration.source.urls.first?.absoluteString.quotedAddress ?? "")" }
-    var canVerify: Bool { true }
+    var storeName: String { "repository" }
+    var documentURL: URL? { configuration.source.urls.first }
+    var recordFormat: StoredRecord.Format { .repository }
     var buildDate: Date? { configuration.buildDate }
     var longestInterval: TimeInterval {
         max(configuration.longestInterval.inSeconds, UpdateSchedule.shortestInterval)
     }
     var updateTimeout: Duration { configuration.updateTimeout }
-    var longestBackOff: TimeInterval { 3_600 }
+    var preparationTimeout: Duration { configuration.preparationTimeout }
     var mismatchInterval: TimeInterval { configuration.mismatchInterval.inSeconds }
 
     // MARK: Updating
@@ -134,14 +136,12 @@ struct PinRepositoryFormat: DocumentFormat {
     private func document(
         _ state: RepositoryState, entityTag: String = "", shortfall: StoreError? = nil
     ) -> FetchedDocument<RepositoryState> {
-        var record = StoredRecord(format: .repository, body: state.json)
+        var record = StoredRecord(format: recordFormat, body: state.json)
         record.entityTag = entityTag
         return FetchedDocument(record: record, content: state, shortfall: shortfall)
     }
 
     // MARK: Restarting
-
-    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .repository }
 
     /// Ignores the expiration of metadata: it ends refreshing, not pinning.
     func content(
@@ -202,7 +202,9 @@ struct PinRepositoryFormat: DocumentFormat {
             remedy: "Let the app reach its repository, and check that it is still being published.")
     }
 
-    func isInGrace(_ content: RepositoryState, at time: Date) -> Bool { content.pins?.state(at: time) == .grace }
+    func state(of content: RepositoryState?, at time: Date) -> StoreState {
+        content?.pins?.state(at: time) ?? .absent
+    }
 
     /// As often as the document asks, within bounds, and sooner if its pins are about to expire.
     func nextUpdate(
@@ -222,7 +224,11 @@ struct PinRepositoryFormat: DocumentFormat {
         return time.addingTimeInterval(max(shortest, min(delay, longest)))
     }
 
-    func versionCheck(in content: RepositoryState) -> ChallengeResponse.VersionCheck? { nil }
+    /// Metadata alone is no news.
+    func news(of content: RepositoryState) -> [StoreEvent.Kind] {
+        guard content.bringsNewPins, let file = content.pins?.file else { return [] }
+        return [.replaced(entries: file.hosts.count, issuedAt: file.issuedAt)]
+    }
 }
 
 /// A clock that stands still.

@@ -26,14 +26,14 @@ struct TransparencyLogFormat: DocumentFormat {
     var storageKey: String { "log-list-\(Hexadecimal.encode(origin))" }
     /// Without what may be secret in a URL.
     var logName: String { "log list at \(configuration.listURL.quotedAddress)" }
-    var canVerify: Bool { true }
+    var storeName: String { "log-list" }
+    var documentURL: URL? { configuration.listURL }
+    var recordFormat: StoredRecord.Format { .logList }
     var buildDate: Date? { configuration.buildDate }
     var longestInterval: TimeInterval {
         max(configuration.updateInterval.inSeconds, UpdateSchedule.longestOfShortIntervals)
     }
     var updateTimeout: Duration { configuration.updateTimeout }
-    var longestBackOff: TimeInterval { BackOff.longest }
-    var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
 
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
@@ -43,7 +43,7 @@ struct TransparencyLogFormat: DocumentFormat {
             atMost: TransparencyLogList.maximumBytes)
         let signature = try await data(
             configuration.signatureURL, from: provider, accepting: "*/*", atMost: Self.maximumSignature)
-        var record = StoredRecord(format: .logList, body: body)
+        var record = StoredRecord(format: recordFormat, body: body)
         record.signature = CanonicalBase64.encode(signature)
         do throws(DocumentError) {
             let content = try content(of: record, issuedUpTo: current.latestIssue(), at: current.time())
@@ -66,8 +66,6 @@ struct TransparencyLogFormat: DocumentFormat {
         guard case .body(let body) = response.content else { throw StoreError(network: RemoteDataError(status: 304)) }
         return body
     }
-
-    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .logList }
 
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
@@ -102,5 +100,7 @@ struct TransparencyLogFormat: DocumentFormat {
             at: time, soonestExpiry: nil, using: &generator)
     }
 
-    func versionCheck(in content: Content) -> ChallengeResponse.VersionCheck? { nil }
+    func news(of content: Content) -> [StoreEvent.Kind] {
+        [.replaced(entries: content.list.logs.count, issuedAt: content.signedAt)]
+    }
 }
