@@ -24,7 +24,7 @@ extension PinRepository: Service {}
 /// current one, does not change the pins. When metadata expires, pins are no longer refreshed but still enforced: they
 /// end at the pin file's `notAfter` plus its grace period. Policies read a snapshot, and wait for neither storage nor
 /// network.
-public final class PinRepository: SignedDocumentStore {
+public final class PinRepository: UpdatingStore {
     /// How the repository was configured.
     public let configuration: PinRepositoryConfiguration
     /// What the repository runs on.

@@ -73,14 +73,8 @@ struct PinRepositoryFormat: DocumentFormat {
             url: url, headers: ["Accept": "application/json"], maximumBytes: configuration.maximumBundleBytes)
         let pins = current.content?.pins
         if pins != nil, !current.entityTag.isEmpty { request.headers["If-None-Match"] = current.entityTag }
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(for: request)
-        } catch {
-            throw StoreError(network: error)
-        }
-        switch (response.content, pins) {
-        case (.body(let body), _):
+        switch (try await provider.document(for: request), pins) {
+        case (let (body, response)?, _):
             do throws(TUFError) {
                 let bundle = try RepositoryBundle([UInt8](body), maximumBytes: configuration.maximumBundleBytes)
                 return (BundleSource(bundle: bundle), response.entityTag)
@@ -89,8 +83,8 @@ struct PinRepositoryFormat: DocumentFormat {
             }
         // Only the server says that nothing is new, so the bundle that is there is verified once more, with its
         // expirations.
-        case (.notModified, let pins?): return (BundleSource(bundle: pins.bundle), current.entityTag)
-        case (.notModified, nil): throw StoreError(network: RemoteDataError(status: 304))
+        case (nil, let pins?): return (BundleSource(bundle: pins.bundle), current.entityTag)
+        case (nil, nil): throw StoreError(network: RemoteDataError(status: 304))
         }
     }
 

@@ -20,7 +20,7 @@ import struct Foundation.Data
 ///
 /// A static list is signed entry by entry. An attacker who controls the server can serve entries that have since been
 /// replaced, as long as they have not expired. With a challenge that is impossible.
-public final class CertStore: SignedDocumentStore {
+public final class CertStore: UpdatingStore {
     /// The verdict on a certificate by the store's pins.
     public enum ValidationResult: String, Sendable, Hashable, CaseIterable {
         /// The certificate has a pin of the name.

@@ -47,24 +47,13 @@ struct CertStoreFormat: DocumentFormat {
                 ?? StoreError(.invalidConfiguration, expected: "a public key", found: "none")
         }
         let (request, challenge) = try question(entityTag: current.entityTag)
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(for: request)
+        guard let (body, response) = try await provider.document(for: request) else { return nil }
+        let record = try record(of: body, response, challenge: challenge)
+        do throws(DocumentError) {
+            let content = try Self.content(of: record, by: key, limits: configuration.limits)
+            return FetchedDocument(record: record, content: content)
         } catch {
-            throw StoreError(network: error)
-        }
-        switch response.content {
-        case .notModified where request.headers["If-None-Match"] != nil: return nil
-        case .notModified:
-            throw StoreError(network: RemoteDataError(status: 304))
-        case .body(let body):
-            let record = try record(of: body, response, challenge: challenge)
-            do throws(DocumentError) {
-                let content = try Self.content(of: record, by: key, limits: configuration.limits)
-                return FetchedDocument(record: record, content: content)
-            } catch {
-                throw StoreError(error)
-            }
+            throw StoreError(error)
         }
     }
 

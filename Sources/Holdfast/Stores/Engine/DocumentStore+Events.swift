@@ -4,7 +4,7 @@ import Logging
 extension DocumentStore: StoreDriver {
     var name: String { format.storeName }
 
-    var documentState: StoreState {
+    var currentState: StoreState {
         let snapshot = snapshot
         return format.state(of: snapshot.content, at: snapshot.trustedTime.time(clock: clock.now))
     }

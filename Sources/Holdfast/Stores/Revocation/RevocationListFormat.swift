@@ -37,16 +37,7 @@ struct RevocationListFormat: DocumentFormat {
             let name = Self.isEntityTag(current.entityTag) ? "If-None-Match" : "If-Modified-Since"
             request.headers[name] = current.entityTag
         }
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(for: request)
-        } catch {
-            throw StoreError(network: error)
-        }
-        guard case .body(let body) = response.content else {
-            guard request.isConditional else { throw StoreError(network: RemoteDataError(status: 304)) }
-            return nil
-        }
+        guard let (body, response) = try await provider.document(for: request) else { return nil }
         var record = StoredRecord(format: recordFormat, body: body)
         record.entityTag = Self.validator(of: response)
         do throws(DocumentError) {

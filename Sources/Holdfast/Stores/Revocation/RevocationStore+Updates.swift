@@ -5,13 +5,10 @@ extension RevocationStore {
     /// Downloads at one time.
     private static let simultaneousDownloads = 4
 
-    /// Brings every list up to date: after the downloads when a list is not usable or it is forced, at once and in the
-    /// background where a renewal is due, otherwise not at all.
+    /// A few lists at a time. It is no failure if only an earlier run met a list that fails.
     /// - Returns: of all lists together, the first problem that is no failure.
-    /// - Throws: ``StoreError`` of the first list, in the order of the URLs, that there is none of afterwards, or whose
-    ///   forced update failed. The others are still updated. It is not an error if only an earlier run met the list.
     @discardableResult
-    public func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
+    func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
         let results = Lock<[RevocationPlace.Key: Result<StoreUpdateReport, StoreError>]>([:])
         await forEachList { key, documents in
             let result: Result<StoreUpdateReport, StoreError>
@@ -79,8 +76,7 @@ extension RevocationStore {
         known.withLock { $0.places[key]?.isRestored == false }
     }
 
-    /// Keeps the lists up to date until the task is canceled, sleeping on the caller's clock.
-    public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
+    func run(sleepingOn sleeper: some Clock<Duration>) async throws(StoreError) {
         while !Task.isCancelled {
             await updateWhatIsDue()
             let now = clock.now
@@ -91,8 +87,7 @@ extension RevocationStore {
         }
     }
 
-    /// Forgets the list of every place that is known, stored ones too. It blocks on storage.
-    public func reset() {
+    func reset() {
         for key in keys { open(key)?.reset() }
         known.withLock { $0.nextLook = .distantPast }
         tell(.reset)

@@ -1,5 +1,5 @@
 import Dispatch
-public import Foundation
+import Foundation
 public import Logging
 
 /// Fetches revocation lists, keeps them and renews them, and goes where a ``Revocation`` goes.
@@ -16,7 +16,11 @@ public import Logging
 /// A validation waits for no storage and no network: it goes by the lists of the moment, and leaves a wish for those that
 /// are due. So the first connection to a server is decided before its list is there, by
 /// ``RevocationConfiguration/unknownLeaf``. ``prepare()`` waits.
-public final class RevocationStore: RevocationSource, UpdatingStore {
+///
+/// What every ``UpdatingStore`` does, this one does for every list: an update fails with the error of the first list, in
+/// the order of the URLs, that failed and that this run has met, after the others were updated; its state is that of the
+/// list that is worst off; events name the list that they are about, by its URL and its authority.
+public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver {
     typealias Documents = DocumentStore<RevocationListFormat>
 
     /// A certificate, who issued it, and where the path ended that it stood in.
@@ -56,6 +60,8 @@ public final class RevocationStore: RevocationSource, UpdatingStore {
 
     /// How the store was set up.
     public let configuration: RevocationConfiguration
+    /// What the store runs on.
+    public var engine: StoreEngine { StoreEngine(driver: self) }
     /// What the time is.
     public let clock: any WallClock
 
@@ -137,27 +143,25 @@ public final class RevocationStore: RevocationSource, UpdatingStore {
     /// Between two looks at what is due, in seconds.
     static let lookInterval: TimeInterval = 60
 
-    /// `revocation`.
-    public var name: String { RevocationListFormat.storeName }
+    var name: String { RevocationListFormat.storeName }
 
-    /// How often ``current`` was made anew.
-    public var revision: UInt64 { known.withLock { $0.published } }
+    var revision: UInt64 { known.withLock { $0.published } }
 
-    /// The state of the list that is worst off: `absent` while a list, or every place of lists, is unknown, `expired` if
-    /// one is out of date.
-    public var state: StoreState {
-        let states = known.withLock { $0.places }.values.map { $0.documents?.documentState ?? .absent }
+    /// An authority that dates its lists ahead moves nothing.
+    var trustedTime: Date { clock.now }
+
+    /// That of the list that is worst off.
+    var currentState: StoreState {
+        let states = known.withLock { $0.places }.values.map { $0.documents?.currentState ?? .absent }
         return [.absent, .expired].first(where: states.contains) ?? (states.isEmpty ? .absent : .fresh)
     }
 
-    /// When the next update of a list is due; `.distantFuture` while no place of lists is known.
-    public var nextUpdate: Date { lists.map(\.nextUpdate).min() ?? .distantFuture }
+    /// Never while no place of lists is known.
+    var nextUpdate: Date { lists.map(\.nextUpdate).min() ?? .distantFuture }
 
-    /// The result of the last update of a list; nil before the first.
-    public var lastUpdate: StoreUpdateReport? { lists.compactMap(\.lastUpdate).max { $0.time < $1.time } }
+    var lastUpdate: StoreUpdateReport? { lists.compactMap(\.lastUpdate).max { $0.time < $1.time } }
 
-    /// What was wrong with the first stored list that was damaged or could not be read; nil when all were fine.
-    public var storageError: StoreError? {
+    var storageError: StoreError? {
         known.withLock { $0.places }.sorted { $0.key.precedes($1.key) }
             .lazy.compactMap { $0.value.documents?.storageError }.first
     }
@@ -256,19 +260,6 @@ public final class RevocationStore: RevocationSource, UpdatingStore {
 
     /// An element after every change of ``current``.
     public func changes() -> AsyncStream<Void> { watchers.stream() }
-
-    /// Tells an observer of everything that happens from now on, on the thread where it happens, with no lock held. Events
-    /// name the list that they are about, by its URL and its authority.
-    @discardableResult
-    public func addObserver(_ observer: @escaping @Sendable (StoreEvent) -> Void) -> ObserverToken {
-        observers.add(observer)
-    }
-
-    /// Ends an observation.
-    public func removeObserver(_ token: ObserverToken) { observers.remove(token) }
-
-    /// Everything that happens from now on; see ``UpdatingStore/events()``.
-    public func events() -> AsyncStream<StoreEvent> { observers.stream() }
 
     func tell(_ kind: StoreEvent.Kind, of url: URL? = nil, _ authority: X509Certificate? = nil) {
         let event = StoreEvent(kind, store: name, url: url, authority: authority, revision: revision)

@@ -38,11 +38,14 @@ struct TransparencyLogFormat: DocumentFormat {
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
     ) async throws(StoreError) -> FetchedDocument<Content>? {
-        let body = try await data(
-            configuration.listURL, from: provider, accepting: "application/json",
-            atMost: TransparencyLogList.maximumBytes)
-        let signature = try await data(
-            configuration.signatureURL, from: provider, accepting: "*/*", atMost: Self.maximumSignature)
+        let list = RemoteDataRequest(
+            url: configuration.listURL, headers: ["Accept": "application/json"],
+            maximumBytes: TransparencyLogList.maximumBytes)
+        let proof = RemoteDataRequest(
+            url: configuration.signatureURL, headers: ["Accept": "*/*"], maximumBytes: Self.maximumSignature)
+        guard let (body, _) = try await provider.document(for: list),
+            let (signature, _) = try await provider.document(for: proof)
+        else { return nil }
         var record = StoredRecord(format: recordFormat, body: body)
         record.signature = CanonicalBase64.encode(signature)
         do throws(DocumentError) {
@@ -51,20 +54,6 @@ struct TransparencyLogFormat: DocumentFormat {
         } catch {
             throw StoreError(error)
         }
-    }
-
-    private func data(
-        _ url: URL, from provider: any RemoteDataProvider, accepting type: String, atMost limit: Int
-    ) async throws(StoreError) -> Data {
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(
-                for: RemoteDataRequest(url: url, headers: ["Accept": type], maximumBytes: limit))
-        } catch {
-            throw StoreError(network: error)
-        }
-        guard case .body(let body) = response.content else { throw StoreError(network: RemoteDataError(status: 304)) }
-        return body
     }
 
     func content(

@@ -11,7 +11,7 @@ public import Logging
 /// Until a newer list was downloaded the one that the application ships counts. A download that does not verify, or is
 /// older than a list that is there, changes nothing. A validation waits for no storage and no network; it starts an update
 /// in the background when one is due.
-public final class TransparencyLogStore: SignedDocumentStore {
+public final class TransparencyLogStore: UpdatingStore {
     /// How the store was set up.
     public let configuration: TransparencyLogConfiguration
     /// What the store runs on.

@@ -38,17 +38,9 @@ struct TrustServerFormat: DocumentFormat {
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<TrustServerTable>
     ) async throws(StoreError) -> FetchedDocument<TrustServerTable>? {
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(
-                for: RemoteDataRequest(
-                    url: configuration.url, headers: ["Accept": "*/*"], maximumBytes: settings.limits.bytes))
-        } catch {
-            throw StoreError(network: error)
-        }
-        guard case .body(let body) = response.content else {
-            throw StoreError(network: RemoteDataError(status: 304))
-        }
+        let request = RemoteDataRequest(
+            url: configuration.url, headers: ["Accept": "*/*"], maximumBytes: settings.limits.bytes)
+        guard let (body, _) = try await provider.document(for: request) else { return nil }
         let record = StoredRecord(format: recordFormat, body: body)
         let time = current.time()
         do throws(DocumentError) {

@@ -13,7 +13,7 @@ public import Logging
 /// ``OnlinePinningSettings/grace`` more it is still accepted, and every such use is reported. After that it is refused.
 /// A download that does not verify, is older than ten minutes, or older than the newest document that was verified,
 /// changes nothing. Policies read a snapshot: they never wait for storage or the network.
-public final class TrustServerStore: SignedDocumentStore {
+public final class TrustServerStore: UpdatingStore {
     /// How the store was set up.
     public let configuration: TrustServerConfiguration
     /// What the store runs on.

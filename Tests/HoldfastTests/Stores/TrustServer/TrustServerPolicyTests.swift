@@ -362,7 +362,9 @@ struct TrustServerPolicyTests {
         settings.customer = "gcx"
         settings.onlinePinning = fixture.settings
         for type in [ValidationType.pinPublicKeyOnline, .pinCertificateOnline] {
-            let policy = try manager.makePolicy(type: type, hostName: PolicyFixture.host, settings: settings)
+            let policy = try PolicyLog.$shared.withValue(fixture.log.policyLog) {
+                try manager.makePolicy(type: type, hostName: PolicyFixture.host, settings: settings)
+            }
             let online = try #require(policy as? PinnedPolicy)
             try await online.prepare()
             #expect(online.validationType == type)
