@@ -4,9 +4,9 @@ extension DocumentStore {
     /// Whether an update is under way that a mismatch asked for.
     package var isAnsweringMismatch: Bool { state.withLock { $0.followsMismatch } }
 
-    /// Reports a decision by a document in its grace period, and starts the update that it asks for, or that is due.
+    /// Reports a host that a document in its grace period let in, and starts the update that it asks for, or that is due.
     func receive(_ decision: TrustDecision) {
-        if let host = decision.host {
+        if decision.isTrusted, let host = decision.host {
             for case .pastTheirTime(let age) in decision.findings {
                 tell(.usedInGrace(host: host, age: Duration(exactSeconds: age) ?? .seconds(Int64.max)))
             }

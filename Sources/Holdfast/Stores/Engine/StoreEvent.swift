@@ -27,7 +27,7 @@ public struct StoreEvent: Sendable {
         case signerExpired(Date)
         /// A static list says which hosts need no pins. That part is not signed, so it is ignored.
         case unsignedDomainsConfigurationIgnored
-        /// A host was evaluated by a document in its grace period: how old a trust server's document is, or how long a
+        /// A host was trusted by a document in its grace period: how old a trust server's document is, or how long a
         /// pin file is past its `notAfter`.
         case usedInGrace(host: DialledHost, age: Duration)
         /// A ``CertStore`` has validated a certificate, for a common name or for a host.

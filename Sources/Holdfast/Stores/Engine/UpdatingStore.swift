@@ -121,7 +121,7 @@ extension UpdatingStore where Self: PinSource {
     /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is canceled.
     public func prepare() async throws { try await engine.driver.prepare() }
 
-    /// Reports a decision by a document in its grace period, and starts an update where one is due or what was found is
-    /// a reason for one.
+    /// Reports a host that a document in its grace period let in, and starts an update where one is due or what was found
+    /// is a reason for one.
     public func receive(_ decision: TrustDecision) { engine.driver.receive(decision) }
 }
