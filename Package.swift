@@ -168,7 +168,7 @@ let package = Package(
         .target(
             name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging, serviceLifecycle], swiftSettings: strict),
         .target(
-            name: "HoldfastMetrics", dependencies: ["Holdfast", "HoldfastTUF", metrics], swiftSettings: strict),
+            name: "HoldfastMetrics", dependencies: ["Holdfast", metrics], swiftSettings: strict),
         .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1, logging],
             swiftSettings: strict),

@@ -1,7 +1,6 @@
 #if Metrics
 public import CoreMetrics
 public import Holdfast
-public import HoldfastTUF
 
 /// Counts decisions and updates with swift-metrics, by the code of their failure.
 ///
@@ -42,43 +41,14 @@ public struct TrustMetrics: Sendable {
         manager.addObserver { record($0) }
     }
 
-    /// Counts every update of a store from now on, under the identifier of its configuration.
-    @discardableResult
-    public func count(_ store: CertStore) -> ObserverToken {
-        let name = store.configuration.instanceIdentifier
-        return store.addObserver { event in
-            if case .updateFinished(let report) = event { record(report, of: name) }
-        }
-    }
-
-    /// Counts every update of a store from now on, under the name of its customer.
-    @discardableResult
-    public func count(_ store: TrustServerStore) -> ObserverToken {
-        let name = store.configuration.customer
-        return store.addObserver { event in
-            if case .updateFinished(let report) = event { record(report, of: name) }
-        }
-    }
-
-    /// Counts every update of a list from now on. All lists of the store share the counters.
+    /// Counts every update of a store from now on. All lists of a `RevocationStore` share the counters.
     /// - Parameters:
-    ///   - store: the store whose lists are counted.
-    ///   - name: the value of the dimension `store`, which distinguishes this store from others.
+    ///   - store: the store whose updates are counted.
+    ///   - name: the value of the dimension `store`, which distinguishes this store from others; nil for its own name.
     @discardableResult
-    public func count(_ store: RevocationStore, named name: String = "revocation") -> ObserverToken {
+    public func count(_ store: any UpdatingStore, named name: String? = nil) -> ObserverToken {
         store.addObserver { event in
-            if case .updateFinished(_, let report) = event { record(report, of: name) }
-        }
-    }
-
-    /// Counts every update of a repository of pins from now on.
-    /// - Parameters:
-    ///   - repository: the repository whose updates are counted.
-    ///   - name: the value of the dimension `store`, which distinguishes this repository from others.
-    @discardableResult
-    public func count(_ repository: PinRepository, named name: String = "repository") -> ObserverToken {
-        repository.addObserver { event in
-            if case .updateFinished(let report) = event { record(report, of: name) }
+            if case .updateFinished(let report) = event.kind { record(report, of: name ?? event.store) }
         }
     }
 

@@ -39,6 +39,15 @@ func store(_ manager: TrustManager, url: URL, publicKey: String) async throws {
     try await store.update()
 }
 
+func alertOfFailures(of stores: [any UpdatingStore]) {
+    for store in stores {
+        store.addObserver { event in
+            guard case .updateFinished(let report) = event.kind, let error = report.error else { return }
+            print("\(event.store): \(error). Next attempt: \(report.nextUpdate)")
+        }
+    }
+}
+
 func revocation(anchors: TrustAnchors, issuing: X509Certificate, listURL: URL) async throws -> PathValidator {
     let store = try await RevocationStore.load(configuration: RevocationConfiguration())
     let validator = PathValidator(anchors: anchors, revocation: store, cache: VerifiedPathCache())

@@ -67,7 +67,7 @@ struct PinsFromRepositoryTests {
     /// Starts the example anew while a server has the bundle, updates, and fetches from another server.
     private func fetch(
         from certificate: TestCertificate, _ shipped: PinsFromRepository.Shipped, serving bundle: Data
-    ) async throws -> PinRepository.State {
+    ) async throws -> StoreState {
         let body = String(decoding: bundle, as: UTF8.self)
         let options = LoopbackTLSServer.Options(behavior: .http(body: "pinned"))
         return try await withLoopbackTLSServer(serving: stage.server, options: .init(behavior: .http(body: body))) {

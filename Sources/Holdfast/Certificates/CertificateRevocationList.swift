@@ -50,14 +50,14 @@ public struct CertificateRevocationList: Sendable {
     /// When it was issued.
     public var thisUpdate: Date { Date(wholeSeconds: thisUpdateSeconds) }
     /// When the next one is due at the latest; nil if the list does not say.
-    public var nextUpdate: Date? { nextUpdateSeconds.map { Date(wholeSeconds: $0) } }
+    public var nextUpdate: Date? { end.map { Date(wholeSeconds: $0 - 1) } }
     /// How many certificates of its issuer it revokes.
     public var count: Int { entries.count }
     /// The memory that the index of serial numbers takes, in addition to the DER.
     var indexBytes: Int { entries.indexBytes }
 
     var thisUpdateSeconds: Int64 { header.thisUpdateSeconds }
-    var nextUpdateSeconds: Int64? { header.nextUpdateSeconds }
+    var end: Int64? { header.end }
     var scope: Scope { header.scope }
     /// nil for a list that the application gave.
     var provenance: Provenance? {

@@ -55,7 +55,7 @@ struct PinOnlyValidation {
             // The pinned leaf is its own anchor, and the handshake has proved its key: there is no more to a path of one.
             // No certificate's validity counts here.
             let seconds = time.wholeSeconds
-            let end = revocation.isChecked ? Date(end: revocation.unchanged(from: seconds).upperBound) : .distantFuture
+            let end = revocation.isChecked ? Date(end: revocation.nextChange(after: seconds)) : .distantFuture
             return (ValidatedPath(leaf: leaf, holdsUntil: end), match)
         }
         return try pathToPinnedIssuer(of: chain, at: time, own, revocation, &spent)

@@ -45,10 +45,8 @@ extension X509Certificate {
 }
 
 extension Date {
-    /// The first instant after a last second, at most `.distantFuture`.
-    package init(end lastSecond: Int64) {
-        self = min(Date(timeIntervalSince1970: Double(lastSecond) + 1), .distantFuture)
-    }
+    /// The first instant that no longer counts, in seconds since 1970; at most `.distantFuture`.
+    package init(end: Int64) { self = min(Date(wholeSeconds: end), .distantFuture) }
 }
 
 extension ValidatedPath: CustomStringConvertible {

@@ -24,40 +24,11 @@ extension PinRepository: PinSource {
         return PinAnswer(content, at: time, age: time.timeIntervalSince(pins.graceBegins), notices: [notice])
     }
 
-    /// Grows with every reset, and whenever the repository accepts something, even if only metadata is new.
-    public var revision: UInt64 { documents.revision }
-
     /// True: a document may put a host in report mode, in which nobody is refused.
     public var mayAdmitWithoutPins: Bool { true }
 
     /// `ValidationType.pinPublicKey`.
     public var validationType: ValidationType? { .pinPublicKey }
-
-    /// Whether ``prepare()`` would wait: there are no usable pins, or they are in their grace period and a renewal is
-    /// due, or a mismatch has started an update.
-    public var needsPreparation: Bool { documents.needsPreparation }
-
-    /// Waits for usable pins, for at most ``PinRepositoryConfiguration/preparationTimeout``.
-    ///
-    /// Before the `notAfter` of the pins, it returns at once, unless a mismatch has started an update. Otherwise there
-    /// is one download, which all callers share. If it fails, pins in their grace period are enough, and later calls do
-    /// not wait again until a download succeeds.
-    /// - Throws: `StoreError` if there are no usable pins; `CancellationError` if the task is cancelled.
-    public func prepare() async throws {
-        try await documents.prepare(within: configuration.preparationTimeout, from: "repository")
-    }
-
-    /// Reports a decision by pins in their grace period, and starts an update where one is due or a mismatch asks for
-    /// it.
-    public func receive(_ decision: TrustDecision) {
-        for case .pastTheirTime(let age) in decision.findings {
-            if decision.isTrusted, let host = decision.host, let pins = documents.snapshot.content?.pins {
-                reportGrace(pins, for: host, age: age)
-            }
-        }
-        documents.updateIfAsked(by: decision.findings)
-        documents.updateIfDue()
-    }
 
     /// Makes a policy that uses the repository's pins, for a `TrustManager` and every adapter.
     ///

@@ -19,13 +19,15 @@ struct PinRepositoryFormat: DocumentFormat {
     }
     var storageKey: String { "pin-repository-\(HexText.text(of: origin))" }
     var logName: String { "pins at \(configuration.source.urls.first?.absoluteString.quotedAddress ?? "")" }
-    var canVerify: Bool { true }
+    var storeName: String { "repository" }
+    var documentURL: URL? { configuration.source.urls.first }
+    var recordFormat: StoredRecord.Format { .repository }
     var buildDate: Date? { configuration.buildDate }
     var longestInterval: TimeInterval {
         max(configuration.longestInterval.inSeconds, UpdateSchedule.shortestInterval)
     }
     var updateTimeout: Duration { configuration.updateTimeout }
-    var longestBackOff: TimeInterval { 3_600 }
+    var preparationTimeout: Duration { configuration.preparationTimeout }
     var mismatchInterval: TimeInterval { configuration.mismatchInterval.inSeconds }
 
     // MARK: Updating
@@ -71,14 +73,8 @@ struct PinRepositoryFormat: DocumentFormat {
             url: url, headers: ["Accept": "application/json"], maximumBytes: configuration.maximumBundleBytes)
         let pins = current.content?.pins
         if pins != nil, !current.entityTag.isEmpty { request.headers["If-None-Match"] = current.entityTag }
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(for: request)
-        } catch {
-            throw StoreError(network: error)
-        }
-        switch (response.content, pins) {
-        case (.body(let body), _):
+        switch (try await provider.document(for: request), pins) {
+        case (let (body, response)?, _):
             do throws(TUFError) {
                 let bundle = try RepositoryBundle([UInt8](body), maximumBytes: configuration.maximumBundleBytes)
                 return (BundleSource(bundle: bundle), response.entityTag)
@@ -87,8 +83,8 @@ struct PinRepositoryFormat: DocumentFormat {
             }
         // Only the server says that nothing is new, so the bundle that is there is verified once more, with its
         // expirations.
-        case (.notModified, let pins?): return (BundleSource(bundle: pins.bundle), current.entityTag)
-        case (.notModified, nil): throw StoreError(network: RemoteDataError(status: 304))
+        case (nil, let pins?): return (BundleSource(bundle: pins.bundle), current.entityTag)
+        case (nil, nil): throw StoreError(network: RemoteDataError(status: 304))
         }
     }
 
@@ -134,14 +130,12 @@ struct PinRepositoryFormat: DocumentFormat {
     private func document(
         _ state: RepositoryState, entityTag: String = "", shortfall: StoreError? = nil
     ) -> FetchedDocument<RepositoryState> {
-        var record = StoredRecord(format: .repository, body: state.json)
+        var record = StoredRecord(format: recordFormat, body: state.json)
         record.entityTag = entityTag
         return FetchedDocument(record: record, content: state, shortfall: shortfall)
     }
 
     // MARK: Restarting
-
-    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .repository }
 
     /// Ignores the expiration of metadata: it ends refreshing, not pinning.
     func content(
@@ -202,7 +196,9 @@ struct PinRepositoryFormat: DocumentFormat {
             remedy: "Let the app reach its repository, and check that it is still being published.")
     }
 
-    func isInGrace(_ content: RepositoryState, at time: Date) -> Bool { content.pins?.state(at: time) == .grace }
+    func state(of content: RepositoryState?, at time: Date) -> StoreState {
+        content?.pins?.state(at: time) ?? .absent
+    }
 
     /// As often as the document asks, within bounds, and sooner if its pins are about to expire.
     func nextUpdate(
@@ -222,7 +218,11 @@ struct PinRepositoryFormat: DocumentFormat {
         return time.addingTimeInterval(max(shortest, min(delay, longest)))
     }
 
-    func versionCheck(in content: RepositoryState) -> ChallengeResponse.VersionCheck? { nil }
+    /// Metadata alone is no news.
+    func news(of content: RepositoryState) -> [StoreEvent.Kind] {
+        guard content.bringsNewPins, let file = content.pins?.file else { return [] }
+        return [.replaced(entries: file.hosts.count, issuedAt: file.issuedAt)]
+    }
 }
 
 /// A clock that stands still.

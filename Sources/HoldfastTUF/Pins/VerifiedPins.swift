@@ -52,12 +52,12 @@ struct VerifiedPins: Sendable {
         self.bundle = bundle
         freshUntil = Date(wholeSeconds: expires)
         let last = file.notAfter ?? .distantPast
-        graceBegins = Date(end: last.wholeSeconds)
+        graceBegins = Date(end: last.wholeSeconds + 1)
         // The floor measures from issuedAt, which counts only up to `latest`. The pins end after the last second.
         let longest = min(file.issuedAt ?? .distantPast, latest)
             .addingTimeInterval(configuration.floor.longestValidity.inSeconds + 1)
         var end = min(file.end ?? .distantPast, longest)
-        if grace > .zero { end = max(end, Date(end: last.addingTimeInterval(grace.inSeconds).wholeSeconds)) }
+        if grace > .zero { end = max(end, Date(end: last.addingTimeInterval(grace.inSeconds + 1).wholeSeconds)) }
         if let shipped, shipped.bundle.pins == bundle.pins { end = max(end, shipped.end) }
         self.end = end
         table = PinFileTable(file.hosts, until: end)
@@ -73,7 +73,7 @@ struct VerifiedPins: Sendable {
         }
     }
 
-    func state(at time: Date) -> PinRepository.State {
+    func state(at time: Date) -> StoreState {
         // Written so that a time that is not a number is past every end.
         if time < freshUntil, time < graceBegins, time < end { return .fresh }
         if time < graceBegins, time < end { return .stale }

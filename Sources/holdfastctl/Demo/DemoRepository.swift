@@ -144,7 +144,7 @@ struct DemoRepository {
     /// Serves a bundle and updates. Afterwards the server's next key must be accepted, and neither the old one nor the
     /// thief's.
     private func update(
-        _ what: String, _ bundle: Data, _ expected: TUFError.Code? = nil, leaving state: PinRepository.State = .fresh
+        _ what: String, _ bundle: Data, _ expected: TUFError.Code? = nil, leaving state: StoreState = .fresh
     ) async throws {
         // After a mismatch the repository starts an update, which a forced update would join. So wait for it first.
         try await repository.policy(for: site.host).prepare()

@@ -10,7 +10,7 @@ struct DemoUpdate {
         /// An answer to a challenge.
         case answer
         /// A repository's files. The state says how current the pins are afterwards.
-        case repository(PinRepository.State)
+        case repository(StoreState)
 
         /// What decides about it, for people.
         var judge: String {

@@ -72,9 +72,8 @@ struct PinRepositoryTests {
         let pins = try scene.start()
         try await pins.update()
         let uses = Lock(0)
-        pins.addObserver { if case .usedInGrace = $0 { uses.withLock { $0 += 1 } } }
-        for (days, state) in [(9.0, PinRepository.State.fresh), (11, .stale), (29, .stale), (31, .grace), (43, .grace)]
-        {
+        pins.addObserver { if case .usedInGrace = $0.kind { uses.withLock { $0 += 1 } } }
+        for (days, state) in [(9.0, StoreState.fresh), (11, .stale), (29, .stale), (31, .grace), (43, .grace)] {
             scene.clock.set(TestRepository.start.addingTimeInterval(days * PinScene.day))
             #expect(pins.state == state)
             let refusal = await pins.refusal()
@@ -89,12 +88,28 @@ struct PinRepositoryTests {
         }
         #expect(uses.withLock { $0 } == 2)
         // One line for each repository that met it: this one, and the two that were started in the grace.
-        #expect(scene.log.lines.count { $0.hasPrefix("warning the pin file is past its notAfter") } == 3)
+        #expect(scene.log.lines.count { $0.hasPrefix("warning a document is past its time and still counts") } == 3)
         scene.clock.set(TestRepository.start.addingTimeInterval(45 * PinScene.day))
         for pins in [pins, try scene.start()] {
             #expect(pins.state == .expired)
             #expect(try scene.rejection(pins) == .pinsExpired)
             await pins.settle()
+        }
+    }
+
+    @Test("Metadata has expired at the second that it states; a pin file's notAfter, and its grace, end after theirs")
+    func lastSeconds() async throws {
+        let scene = try PinScene()
+        let pins = try scene.start()
+        try await pins.update()
+        let ends: [(days: Double, before: StoreState, at: StoreState, after: StoreState)] = [
+            (10, .fresh, .stale, .stale), (30, .stale, .stale, .grace), (44, .grace, .grace, .expired),
+        ]
+        for end in ends {
+            for (seconds, state) in [(-1.0, end.before), (0, end.at), (1, end.after)] {
+                scene.clock.set(TestRepository.start.addingTimeInterval(end.days * PinScene.day + seconds))
+                #expect(pins.state == state, "day \(end.days), \(seconds) s")
+            }
         }
     }
 

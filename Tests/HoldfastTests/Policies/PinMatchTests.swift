@@ -140,7 +140,8 @@ struct PinMatchTests {
             let policies = [PinSet.Enforcement.enforce, .reportOnly].map { enforcement in
                 PinnedPolicy(
                     scope: .hosts(host),
-                    source: PinSet(known: rules, requirement: requirement, enforcement: enforcement))
+                    source: PinSet(known: rules, requirement: requirement, enforcement: enforcement),
+                    type: nil, log: pki.log.policyLog)
             }
             let decisions = try policies.map { $0.evaluate(try pki.trust(), at: pki.now) }
             guard !without.rules.isEmpty, without.state(at: pki.now) == .active else { continue }

@@ -136,7 +136,7 @@ extension CertStore {
         let events = events()
         try await body()
         for await event in events {
-            if case .updateFinished(let report) = event { return report }
+            if case .updateFinished(let report) = event.kind { return report }
         }
         return nil
     }

@@ -46,7 +46,7 @@ struct SameVerdictTests {
     ) throws -> (trusted: Int, refused: Int) {
         var (trusted, refused) = (0, 0)
         for host in hosts {
-            let policy = try published.policy(of: host)
+            let policy = try PolicyLog.$shared.withValue(RecordingLog().policyLog) { try published.policy(of: host) }
             for leaf in leaves {
                 for time in times {
                     let decision = policy.evaluate(trust(leaf, host), at: time)

@@ -67,7 +67,7 @@ public struct PinFile: Sendable, Hashable {
     public var end: Date? { Self.end(notAfter: notAfter, refresh) }
 
     private static func end(notAfter: Date?, _ refresh: Refresh?) -> Date? {
-        notAfter.map { Date(end: Int64($0.timeIntervalSince1970) + Int64(refresh?.grace ?? 0)) }
+        notAfter.map { Date(end: $0.wholeSeconds + Int64(refresh?.grace ?? 0) + 1) }
     }
 }
 

@@ -53,7 +53,7 @@ extension PinFile {
         }
 
         /// The first instant at which it no longer counts, apart from the file's own end.
-        public var end: Date? { notAfter.map { Date(end: Int64($0.timeIntervalSince1970)) } }
+        public var end: Date? { notAfter.map { Date(end: $0.wholeSeconds + 1) } }
 
         /// What may stand in a host once.
         struct Identity: Hashable {

@@ -7,16 +7,12 @@ extension CertStore: PinSource {
         return PinAnswer(snapshot.content(for: question, under: configuration, at: time), at: time)
     }
 
-    /// Grows with every document that the store accepts, and with every reset.
-    public var revision: UInt64 { documents.revision }
-
     /// Whether a document may exempt hosts.
     public var mayAdmitWithoutPins: Bool { configuration.allowsDocumentsToDisablePinning }
 
     /// Whether ``prepare()`` would wait: there is nothing to decide by, neither stored nor shipped, and no attempt to
     /// download a list has just failed; or a mismatch asked for a newer one.
     public var needsPreparation: Bool {
-        guard configurationError == nil else { return false }
         guard snapshot.hasUsableFallback(at: clock.now) else { return documents.needsPreparation }
         return documents.isAnsweringMismatch
     }
@@ -27,7 +23,7 @@ extension CertStore: PinSource {
     public func prepare() async throws {
         if let configurationError { throw configurationError }
         guard needsPreparation else { return }
-        try await documents.prepare(within: configuration.preparationTimeout, from: "service of the store")
+        try await documents.prepare()
     }
 
     /// Tells the observers of the validation. With ``CertStoreConfiguration/updatesOnMismatch`` a mismatch, and a host
@@ -36,7 +32,7 @@ extension CertStore: PinSource {
         guard let host = decision.host, !decision.findings.contains(.exempt) else { return }
         let result: ValidationResult =
             decision.isTrusted ? .trusted : decision.failure?.code == .noUsablePins ? .empty : .untrusted
-        tell(.validated(name: host.name, result))
+        documents.tell(.validated(name: host.name, result))
         updateIfAsked(by: decision.findings)
     }
 

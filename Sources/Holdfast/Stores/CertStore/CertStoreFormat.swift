@@ -24,15 +24,20 @@ struct CertStoreFormat: DocumentFormat {
         ]
         return StoredRecord.origin(of: parts.map { Array($0.utf8) })
     }
-    var logName: String { configuration.instanceIdentifier }
-    var canVerify: Bool { key != nil }
+    var storeName: String { configuration.instanceIdentifier }
+    var logName: String { storeName }
+    var documentURL: URL? { configuration.serviceURL }
+    var recordFormat: StoredRecord.Format { configuration.useChallenge ? .challenge : .list }
+    var caveat: String? {
+        configuration.useChallenge
+            ? nil : "a static list does not protect against older entries that have not expired; a challenge does"
+    }
     var buildDate: Date? { configuration.buildDate }
     var longestInterval: TimeInterval {
         max(configuration.schedule.periodicInterval.inSeconds, UpdateSchedule.longestOfShortIntervals)
     }
     var updateTimeout: Duration { configuration.updateTimeout }
-    var longestBackOff: TimeInterval { BackOff.longest }
-    var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
+    var preparationTimeout: Duration { configuration.preparationTimeout }
 
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<StoreContent>
@@ -42,24 +47,13 @@ struct CertStoreFormat: DocumentFormat {
                 ?? StoreError(.invalidConfiguration, expected: "a public key", found: "none")
         }
         let (request, challenge) = try question(entityTag: current.entityTag)
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(for: request)
+        guard let (body, response) = try await provider.document(for: request) else { return nil }
+        let record = try record(of: body, response, challenge: challenge)
+        do throws(DocumentError) {
+            let content = try Self.content(of: record, by: key, limits: configuration.limits)
+            return FetchedDocument(record: record, content: content)
         } catch {
-            throw StoreError(network: error)
-        }
-        switch response.content {
-        case .notModified where request.headers["If-None-Match"] != nil: return nil
-        case .notModified:
-            throw StoreError(network: RemoteDataError(status: 304))
-        case .body(let body):
-            let record = try record(of: body, response, challenge: challenge)
-            do throws(DocumentError) {
-                let content = try Self.content(of: record, by: key, limits: configuration.limits)
-                return FetchedDocument(record: record, content: content)
-            } catch {
-                throw StoreError(error)
-            }
+            throw StoreError(error)
         }
     }
 
@@ -87,7 +81,7 @@ struct CertStoreFormat: DocumentFormat {
     private func record(
         of body: Data, _ response: RemoteDataResponse, challenge: String
     ) throws(StoreError) -> StoredRecord {
-        var record = StoredRecord(format: configuration.useChallenge ? .challenge : .list, body: body)
+        var record = StoredRecord(format: recordFormat, body: body)
         guard configuration.useChallenge else {
             record.entityTag = response.entityTag
             return record
@@ -100,10 +94,6 @@ struct CertStoreFormat: DocumentFormat {
         record.challenge = challenge
         record.signature = signature
         return record
-    }
-
-    func isOwn(_ format: StoredRecord.Format) -> Bool {
-        format == (configuration.useChallenge ? .challenge : .list)
     }
 
     func content(
@@ -151,6 +141,11 @@ struct CertStoreFormat: DocumentFormat {
         let soonest = content.table.soonestEnd(at: time.wholeSeconds)
         return configuration.schedule.nextUpdate(
             at: time, soonestExpiry: soonest.map { Date(wholeSeconds: $0 - 1) }, using: &generator)
+    }
+
+    func news(of content: StoreContent) -> [StoreEvent.Kind] {
+        [.replaced(entries: content.table.count, issuedAt: content.issuedAt)]
+            + (content.hasUnsignedDomains ? [.unsignedDomainsConfigurationIgnored] : [])
     }
 
     func versionCheck(in content: StoreContent) -> ChallengeResponse.VersionCheck? { content.versionCheck }

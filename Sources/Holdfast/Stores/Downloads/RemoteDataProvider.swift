@@ -83,6 +83,23 @@ public protocol RemoteDataProvider: Sendable {
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse
 }
 
+extension RemoteDataProvider {
+    /// Downloads a document for a store; nil where the server was asked whether it has changed, and says that it has not.
+    package func document(
+        for request: RemoteDataRequest
+    ) async throws(StoreError) -> (body: Data, response: RemoteDataResponse)? {
+        let response: RemoteDataResponse
+        do {
+            response = try await data(for: request)
+        } catch {
+            throw StoreError(network: error)
+        }
+        if case .body(let body) = response.content { return (body, response) }
+        guard request.isConditional else { throw StoreError(network: RemoteDataError(status: 304)) }
+        return nil
+    }
+}
+
 /// Why a document could not be downloaded.
 public struct RemoteDataError: HoldfastError {
     /// The closed set of reasons.

@@ -1,5 +1,6 @@
 package import struct Foundation.Date
 package import struct Foundation.TimeInterval
+package import struct Foundation.URL
 
 /// A format of signed documents: how one is asked for and proved, what may take the place of what, and how long it
 /// counts. What is the same for all of them is the ``DocumentStore``'s.
@@ -15,27 +16,37 @@ package protocol DocumentFormat: Sendable {
     /// A digest of what the documents come from and are verified by: two formats with different ones have nothing in
     /// common, and neither counts what the other kept.
     var origin: [UInt8] { get }
+    /// What a store of the format is called where names are few, as in metrics.
+    var storeName: String { get }
     /// What the documents are called in the log.
     var logName: String { get }
-    /// Whether there is anything to verify with; without it nothing is loaded.
-    var canVerify: Bool { get }
+    /// Where the documents come from.
+    var documentURL: URL? { get }
+    /// Whose certificates the documents are about; by default nil.
+    var authority: X509Certificate? { get }
+    /// What is kept of a document is of this kind.
+    var recordFormat: StoredRecord.Format { get }
+    /// Why nothing can be downloaded or verified; by default nil. Then nothing is loaded.
+    var configurationError: StoreError? { get }
+    /// What the log says once, with the first document; by default nothing.
+    var caveat: String? { get }
     /// When the application was built, where that is known.
     var buildDate: Date? { get }
     /// No two updates are further apart, in seconds.
     var longestInterval: TimeInterval { get }
     /// No update takes longer, verification included.
     var updateTimeout: Duration { get }
-    /// The longest wait after failures, in seconds.
+    /// Nobody waits longer for a first document; by default as long as an update may take.
+    var preparationTimeout: Duration { get }
+    /// The longest wait after failures, in seconds; by default an hour.
     var longestBackOff: TimeInterval { get }
-    /// No two updates that mismatches ask for are closer, in seconds.
+    /// No two updates that mismatches ask for are closer, in seconds; by default 15 minutes.
     var mismatchInterval: TimeInterval { get }
 
     /// Downloads and verifies a document; nil when the server has no other than the one that is there.
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
     ) async throws(StoreError) -> FetchedDocument<Content>?
-    /// Whether a record is one of this format.
-    func isOwn(_ format: StoredRecord.Format) -> Bool
     /// What counts when the store begins, or begins anew after a reset; by default what was stored.
     /// - Parameter stored: what was stored and verified; nil where nothing was.
     func beginning(with stored: Content?) -> Content?
@@ -55,20 +66,33 @@ package protocol DocumentFormat: Sendable {
     ) throws(DocumentError)
     /// Why nobody can be judged by a document at a time; nil when it counts.
     func obstacle(to content: Content?, at time: Date) -> StoreError?
-    /// Whether a document that counts is past its time, so that who can wait waits for a newer one; by default never.
-    func isInGrace(_ content: Content, at time: Date) -> Bool
+    /// Whether a document counts, or why not; by default it does unless there is an obstacle.
+    func state(of content: Content?, at time: Date) -> StoreState
     /// When the document is to be renewed.
     func nextUpdate(
         for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date
-    /// What the document thinks of the application's version, where it says so.
+    /// What there is to tell of a new document.
+    func news(of content: Content) -> [StoreEvent.Kind]
+    /// What the document thinks of the application's version, where it says so; by default nothing.
     func versionCheck(in content: Content) -> ChallengeResponse.VersionCheck?
 }
 
 extension DocumentFormat {
+    package var authority: X509Certificate? { nil }
+    package var configurationError: StoreError? { nil }
+    package var caveat: String? { nil }
+    package var preparationTimeout: Duration { updateTimeout }
+    package var longestBackOff: TimeInterval { BackOff.longest }
+    package var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
+
     package func beginning(with stored: Content?) -> Content? { stored }
 
-    package func isInGrace(_ content: Content, at time: Date) -> Bool { false }
+    package func state(of content: Content?, at time: Date) -> StoreState {
+        content == nil ? .absent : obstacle(to: content, at: time) == nil ? .fresh : .expired
+    }
+
+    package func versionCheck(in content: Content) -> ChallengeResponse.VersionCheck? { nil }
 }
 
 /// What a format is told when it asks for a document.
@@ -107,16 +131,4 @@ package final class DocumentSnapshot<Content: Sendable>: Sendable {
         self.content = content
         self.trustedTime = trustedTime
     }
-}
-
-/// What happens in a store, whatever the format.
-package enum DocumentStoreEvent<Content: Sendable>: Sendable {
-    case updateStarted(StoreUpdateKind)
-    case updateFinished(StoreUpdateReport)
-    case replaced(Content)
-    /// What was stored could be read at last, and counts.
-    case loaded(Content)
-    /// A document was made so long after what the clock says.
-    case issuedAhead(Duration)
-    case reset
 }

@@ -4,6 +4,17 @@ extension DocumentStore {
     /// Whether an update is under way that a mismatch asked for.
     package var isAnsweringMismatch: Bool { state.withLock { $0.followsMismatch } }
 
+    /// Reports a host that a document in its grace period let in, and starts the update that it asks for, or that is due.
+    func receive(_ decision: TrustDecision) {
+        if decision.isTrusted, let host = decision.host {
+            for case .pastTheirTime(let age) in decision.findings {
+                tell(.usedInGrace(host: host, age: Duration(exactSeconds: age) ?? .seconds(Int64.max)))
+            }
+        }
+        updateIfAsked(by: decision.findings)
+        updateIfDue()
+    }
+
     /// Starts the update that findings of a decision ask for.
     ///
     /// A mismatch, and a host about which nothing usable is known, may be answered by a newer document: one update is in

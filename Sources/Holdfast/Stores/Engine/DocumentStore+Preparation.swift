@@ -1,9 +1,10 @@
 import Foundation
 
 extension DocumentStore {
-    /// Whether ``prepare(within:from:)`` would wait: there is no usable document and no attempt has just failed, or the
+    /// Whether ``prepare()`` would wait: there is no usable document and no attempt has just failed, or the
     /// document is no longer fresh and no attempt has failed since, or a mismatch asked for a newer one.
     package var needsPreparation: Bool {
+        guard format.configurationError == nil else { return false }
         let now = clock.now
         return state.withLock { needsPreparation($0, now: now) }
     }
@@ -14,7 +15,7 @@ extension DocumentStore {
             return state.underWay != nil || !mustWait(state, now: now)
         }
         // A server that cannot be reached costs one wait, not one a minute for the whole of the grace.
-        guard format.isInGrace(content, at: state.snapshot.trustedTime.time(clock: now)), state.failures == 0
+        guard format.state(of: content, at: state.snapshot.trustedTime.time(clock: now)) == .grace, state.failures == 0
         else { return false }
         return state.underWay != nil || isRenewalDue(state, now: now)
     }
@@ -24,19 +25,17 @@ extension DocumentStore {
     /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
     /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
     /// a download succeeds. Right after a failure nothing is downloaded.
-    /// - Parameters:
-    ///   - limit: how long it waits at most.
-    ///   - server: what the server is called, for the error.
     /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is cancelled.
-    package func prepare(within limit: Duration, from server: String) async throws {
+    package func prepare() async throws {
         let now = clock.now
         guard let download = join(.direct, if: { needsPreparation($0, now: now) }) else { return try checkUsable() }
+        let limit = format.preparationTimeout
         let report = await TimeLimit.value(of: download, within: limit)
         try Task.checkCancellation()
         guard report != nil || isUsable(snapshot, now: clock.now) else {
             throw StoreError(
-                .networkError, expected: "a document within \(limit)",
-                found: "a download that goes on", remedy: "Check the network and the \(server), and try again.")
+                .networkError, expected: "a document within \(limit)", found: "a download that goes on",
+                remedy: "Check the network and the server of the documents, and try again.")
         }
         try checkUsable()
     }

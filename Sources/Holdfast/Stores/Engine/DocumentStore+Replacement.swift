@@ -11,7 +11,7 @@ extension DocumentStore {
         } catch {
             failure = error
         }
-        if let failure, failure.code != .notStored { noteFailure(failure, generation) }
+        if failure.map({ $0.code != .notStored }) ?? false { await noteFailure(generation) }
         let report = report(kind, error: failure, version: version)
         // The old report may hold the last reference to an error of the application's, which ends without the lock.
         _ = state.withLock { state in
@@ -102,24 +102,15 @@ extension DocumentStore {
         for announcement in outcome.announcements { announcement() }
         if outcome.isReplaced, let fetched, fetched.shortfall == nil {
             let content = fetched.content
-            tell(.replaced(content))
-            sayIfAhead(content)
+            announce(content)
+            if let lead = format.issueTime(of: content)?.timeIntervalSince(clock.now), lead > 0 {
+                tell(.issuedAheadOfClock(Duration(exactSeconds: lead) ?? .seconds(Int64.max)))
+            }
         }
         return outcome
     }
 
-    private func sayIfAhead(_ content: Content) {
-        guard let seconds = format.issueTime(of: content)?.timeIntervalSince(clock.now), seconds > 0 else { return }
-        tell(.issuedAhead(Duration(exactSeconds: seconds) ?? .seconds(Int64.max)))
-        // The clocks of two machines are seldom the same: that alone is no reason to look at either.
-        logger.log(
-            level: seconds > Self.ordinaryDifference ? .warning : .info,
-            "a document was issued after what the clock says; at most a day of that counts",
-            metadata: ["store": "\(format.logName)", "seconds": "\(seconds)"])
-    }
-
-    /// Between two clocks, in seconds.
-    private static var ordinaryDifference: TimeInterval { 300 }
+    func announce(_ content: Content) { format.news(of: content).forEach(tell) }
 
     /// On the storage queue, where resets happen as well: nothing changes the snapshot meanwhile.
     private func store(
@@ -172,6 +163,7 @@ extension DocumentStore {
             state.entityTag = record.entityTag
             if emptiness == nil, fetched.shortfall == nil { state.forgetFailures() }
         }
+        removeAttemptsIfOver()
         // Each verifies it anew by its own settings.
         if saving.failure == nil {
             for other in storage.noteChange(by: self) { outcome.announcements += other.catchUp() }
@@ -189,6 +181,7 @@ extension DocumentStore {
             state.nextUpdate = next
             if isUsable { state.forgetFailures() }
         }
+        removeAttemptsIfOver()
     }
 
     private func nextUpdate(for content: Content, trusted: TrustedTime, now: Date) -> Date {
@@ -197,26 +190,5 @@ extension DocumentStore {
         let next = format.nextUpdate(for: content, at: time, using: &generator)
         // Asked for by the device's clock, which may be behind.
         return now.addingTimeInterval(next.timeIntervalSince(time))
-    }
-
-    private func noteFailure(_ error: StoreError, _ generation: Int) {
-        let now = clock.now
-        // The application's generator is not called with the lock held.
-        var provided = ProviderGenerator(provider: crypto)
-        let word = provided.next()
-        state.withLock { state in
-            guard state.generation == generation else { return }
-            state.failures += 1
-            var generator = OneWord(word: word)
-            let delay = BackOff.delay(
-                afterFailures: state.failures, longest: format.longestBackOff, using: &generator)
-            state.retryTime = now.addingTimeInterval(delay)
-        }
-        storageQueue.async {
-            let announcements = self.catchUp()
-            // Not on the storage queue: an observer may reset the store.
-            if !announcements.isEmpty { DispatchQueue.global().async { announcements.forEach { $0() } } }
-        }
-        logger.warning("an update failed", metadata: ["store": "\(format.logName)", "error": "\(error)"])
     }
 }

@@ -17,7 +17,7 @@ extension DocumentStore: SharedStorage.Member {
 
     private func takeOver(_ stored: Data) -> [SharedStorage.Announcement] {
         let mark = StorageMark(stored)
-        guard format.canVerify, state.withLock({ $0.mark != mark }) else { return [] }
+        guard format.configurationError == nil, state.withLock({ $0.mark != mark }) else { return [] }
         let now = clock.now
         let loaded = StoreLoading(format: format, now: now).verified(stored)
         let (current, wasUnread) = state.withLock { state in
@@ -38,7 +38,8 @@ extension DocumentStore: SharedStorage.Member {
             state.takeovers &+= 1
             if isUsable { state.forgetFailures() }
         }
-        return [{ self.tell(wasUnread ? .loaded(content) : .replaced(content)) }]
+        removeAttemptsIfOver()
+        return [{ if wasUnread { self.tell(.loaded) } else { self.announce(content) } }]
     }
 
     /// Whether a stored document may take the place of the one that counts here. An answer to another's challenge is not
@@ -66,6 +67,7 @@ extension DocumentStore: SharedStorage.Member {
             state.entityTag = ""
             state.isUnread = false
             state.mark = nil
+            state.keepsAttempts = false
             state.forgetFailures()
         }
         return [{ self.tell(.reset) }]

@@ -31,6 +31,11 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         var mark: StorageMark?
         /// Counts what was taken over from other stores and processes: what was begun before is not committed after it.
         var takeovers: UInt64 = 0
+        /// Whether something is kept of failed updates.
+        var keepsAttempts = false
+        /// What the log has said already: the format's caveat, and of which document that it is in its grace period.
+        var hasSaidCaveat = false
+        var loggedGrace: Date?
 
         mutating func forgetFailures() {
             failures = 0
@@ -50,17 +55,22 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     let storage: SharedStorage
     /// Where storage is read and written.
     var storageQueue: DispatchQueue { storage.queue }
-    let tell: @Sendable (DocumentStoreEvent<Content>) -> Void
+    let observers: StoreObservers
+    /// Told of everything before the observers are.
+    let follow: @Sendable (StoreEvent.Kind) -> Void
     let logger: Logger
     /// Measures how long an update takes.
     let timer: any Clock<Duration>
 
     /// Reads and verifies what is stored before it returns.
-    /// - Parameter tell: told of everything that happens, on the thread where it happens, with no lock held.
+    /// - Parameters:
+    ///   - observers: those of a store of several documents; by default the document's own.
+    ///   - follow: told of everything before the observers are, on the thread where it happens, with no lock held.
     package init(
-        format: Format, clock: any WallClock, crypto: any CryptoProvider, dataStore: any SecureDataStore,
-        provider: any RemoteDataProvider, logger: Logger, timer: any Clock<Duration> = ContinuousClock(),
-        tell: @escaping @Sendable (DocumentStoreEvent<Content>) -> Void
+        format: Format, clock: any WallClock, crypto: any CryptoProvider = SwiftCryptoProvider(),
+        dataStore: any SecureDataStore, provider: any RemoteDataProvider, logger: Logger,
+        timer: any Clock<Duration> = ContinuousClock(), observers: StoreObservers = StoreObservers(),
+        follow: @escaping @Sendable (StoreEvent.Kind) -> Void = { _ in }
     ) {
         self.format = format
         self.clock = clock
@@ -69,7 +79,8 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         self.provider = provider
         self.logger = logger
         self.timer = timer
-        self.tell = tell
+        self.observers = observers
+        self.follow = follow
         let storage = SharedStorage.of(dataStore, key: format.storageKey)
         self.storage = storage
         let (loaded, changes) = storage.queue.sync {
@@ -82,21 +93,13 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
             State(
                 snapshot: DocumentSnapshot(content: content, trustedTime: time), nextUpdate: loaded.nextUpdate,
                 entityTag: loaded.entityTag, isUnread: loaded.isUnread, mark: loaded.mark))
-        if let error = loaded.error { say(of: error) }
+        if let error = format.configurationError ?? loaded.error {
+            write(.error, "the store starts empty", ["error": "\(error)"])
+        }
+        storage.queue.sync { loadAttempts(at: clock.now) }
         storage.join(self)
         // Who stored something in between knew of no member here.
         if storage.changes != changes { storage.queue.sync { catchUp() }.forEach { $0() } }
-    }
-
-    /// Logs why the store starts without a document.
-    func say(of error: StoreError) {
-        logger.error("the store starts empty", metadata: ["error": "\(error)", "store": "\(format.logName)"])
-    }
-
-    /// Logs what an operator should look at.
-    package func warn(_ message: String, _ facts: [String: String]) {
-        let metadata = facts.merging(["store": format.logName]) { $1 }.mapValues { Logger.MetadataValue.string($0) }
-        logger.warning("\(message)", metadata: metadata)
     }
 
     package var snapshot: DocumentSnapshot<Content> { state.withLock { $0.snapshot } }
@@ -115,8 +118,9 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
 
     // MARK: Updates
 
-    /// Brings the store up to date; see ``CertStore/update(mode:)``.
+    /// Brings the store up to date; see ``UpdatingStore/update(mode:)``.
     package func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
+        if let error = format.configurationError { throw error }
         let (kind, task) = begin(mode)
         guard kind == .direct, let task else { return report(kind) }
         let report = await task.value
@@ -195,7 +199,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         return wait > 0 && wait <= format.longestBackOff
     }
 
-    /// Forgets everything that was stored; see ``CertStore/reset()``.
+    /// Forgets everything that was stored; see ``UpdatingStore/reset()``.
     package func reset() { remove(forAll: true) }
 
     /// Forgets what was stored, where other stores of this process may still need what they have.
@@ -204,15 +208,16 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     private func remove(forAll: Bool) {
         let announcements = storageQueue.sync { () -> [SharedStorage.Announcement] in
             let own = forget()
-            dataStore.removeData(forKey: format.storageKey)
+            removeStored()
             let others = storage.noteChange(by: self).filter { forAll && $0.origin == format.origin }
             return others.reduce(own) { $0 + $1.forget() }
         }
         for announcement in announcements { announcement() }
     }
 
-    /// Keeps the store up to date until the task is cancelled; see ``CertStore/run(sleepingOn:)``.
-    package func run(sleepingOn sleeper: some Clock<Duration>) async {
+    /// Keeps the store up to date until the task is cancelled; see ``UpdatingStore/run(sleepingOn:)``.
+    package func run(sleepingOn sleeper: some Clock<Duration>) async throws(StoreError) {
+        if let error = format.configurationError { throw error }
         while !Task.isCancelled {
             let wait = wait(at: clock.now)
             if wait > 0 {

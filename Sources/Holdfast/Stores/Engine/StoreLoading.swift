@@ -19,7 +19,7 @@ struct StoreLoading<Format: DocumentFormat> {
     let now: Date
 
     func load(from dataStore: any SecureDataStore) -> Result {
-        guard format.canVerify else { return Result() }
+        guard format.configurationError == nil else { return Result() }
         let data: Data?
         do {
             data = try dataStore.reported(forKey: format.storageKey)
@@ -39,7 +39,7 @@ struct StoreLoading<Format: DocumentFormat> {
 
     private func read(_ data: Data) -> Result {
         guard let record = StoredRecord(data) else { return Result(error: damaged("one that is damaged", nil)) }
-        guard format.isOwn(record.format) else {
+        guard record.format == format.recordFormat else {
             return Result(error: damaged("one of the other kind (\(record.format.rawValue))", nil))
         }
         guard record.origin == format.origin else {

@@ -7,7 +7,7 @@ package import Foundation
 /// told from one that somebody changed, which its signatures tell.
 package struct StoredRecord: Sendable, Equatable {
     /// How the document is proved.
-    package enum Format: String, Sendable {
+    package enum Format: String, Sendable, CaseIterable {
         case list
         case challenge
         case trustServer
@@ -15,6 +15,7 @@ package struct StoredRecord: Sendable, Equatable {
         case revocationList
         case revocationPlaces
         case logList
+        case attempts
     }
 
     var format: Format
@@ -105,8 +106,7 @@ package struct StoredRecord: Sendable, Equatable {
     }
 
     private static func format(_ octets: ArraySlice<UInt8>) -> Format? {
-        [.list, .challenge, .trustServer, .repository, .revocationList, .revocationPlaces, .logList]
-            .first { $0.rawValue.utf8.elementsEqual(octets) }
+        Format.allCases.first { $0.rawValue.utf8.elementsEqual(octets) }
     }
 
     private static func number(_ octets: ArraySlice<UInt8>) -> Int64? {

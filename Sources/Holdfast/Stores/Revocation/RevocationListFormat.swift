@@ -15,14 +15,16 @@ struct RevocationListFormat: DocumentFormat {
     var storageKey: String { "revocation-list-\(Hexadecimal.encode(origin))" }
     /// Without what may be secret in a URL.
     var logName: String { "revocation list of \(url.quotedAddress)" }
-    var canVerify: Bool { true }
+    static let storeName = "revocation"
+    var storeName: String { Self.storeName }
+    var documentURL: URL? { url }
+    var authority: X509Certificate? { authorities.first }
+    var recordFormat: StoredRecord.Format { .revocationList }
     var buildDate: Date? { nil }
     var longestInterval: TimeInterval {
         max(configuration.schedule.periodicInterval.inSeconds, UpdateSchedule.longestOfShortIntervals)
     }
     var updateTimeout: Duration { configuration.updateTimeout }
-    var longestBackOff: TimeInterval { BackOff.longest }
-    var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
 
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<CertificateRevocationList>
@@ -35,17 +37,8 @@ struct RevocationListFormat: DocumentFormat {
             let name = Self.isEntityTag(current.entityTag) ? "If-None-Match" : "If-Modified-Since"
             request.headers[name] = current.entityTag
         }
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(for: request)
-        } catch {
-            throw StoreError(network: error)
-        }
-        guard case .body(let body) = response.content else {
-            guard request.isConditional else { throw StoreError(network: RemoteDataError(status: 304)) }
-            return nil
-        }
-        var record = StoredRecord(format: .revocationList, body: body)
+        guard let (body, response) = try await provider.document(for: request) else { return nil }
+        var record = StoredRecord(format: recordFormat, body: body)
         record.entityTag = Self.validator(of: response)
         do throws(DocumentError) {
             let time = current.time()
@@ -56,8 +49,6 @@ struct RevocationListFormat: DocumentFormat {
             throw StoreError(error)
         }
     }
-
-    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .revocationList }
 
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
@@ -164,7 +155,9 @@ struct RevocationListFormat: DocumentFormat {
         configuration.schedule.nextUpdate(at: time, soonestExpiry: content.nextUpdate, using: &generator)
     }
 
-    func versionCheck(in content: CertificateRevocationList) -> ChallengeResponse.VersionCheck? { nil }
+    func news(of content: CertificateRevocationList) -> [StoreEvent.Kind] {
+        [.replaced(entries: content.count, issuedAt: content.thisUpdate)]
+    }
 
     // MARK: Conditional requests
 
@@ -189,9 +182,14 @@ final class RevocationAuthorities: Sendable {
     /// An authority may have certificates of several roots, and some publish the lists of several names at one place.
     static let maximumCount = 8
 
+    /// The first that was known.
+    let first: X509Certificate
     private let known: Lock<[RevocationAuthority]>
 
-    init(_ first: RevocationAuthority) { known = Lock([first]) }
+    init(_ first: RevocationAuthority) {
+        self.first = first.issuer
+        known = Lock([first])
+    }
 
     /// An authority whose certificates name the place beside ever other ones is one, with as many names as that takes.
     /// - Returns: whether it, or a name of it, was not known; false also where there are too many.

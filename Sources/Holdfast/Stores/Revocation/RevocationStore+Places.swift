@@ -7,6 +7,9 @@ extension RevocationStore {
     static let maximumLinks = 4_096
     /// URLs of one certificate that are fetched. Authorities write one to three; more would only take others' room.
     private static let maximumAddresses = 4
+    /// A place that was not known, and whose lists it has.
+    typealias Found = (url: URL, authority: X509Certificate)
+
     /// Has the distribution points of a path's certificates fetched; see ``RevocationSource/note(_:)``.
     public func note(_ path: [X509Certificate]) {
         guard configuration.fetchesNamedPlaces else { return }
@@ -24,7 +27,7 @@ extension RevocationStore {
         guard let anchor = path.last else { return }
         let now = clock.now
         var isLookDue = false
-        var found: [URL] = []
+        var found: [Found] = []
         for (certificate, issuer) in zip(path, path.dropFirst()) {
             let link = Link(certificate: certificate, issuer: issuer, anchor: anchor)
             guard !isKnown(link, at: now) else { continue }
@@ -33,13 +36,18 @@ extension RevocationStore {
         // Reading what is stored, downloading, and observers are not for the thread of a handshake.
         guard isLookDue else { return }
         Task.detached { [weak self, found] in
-            for url in found { self?.tell(.placeFound(url)) }
+            for (url, authority) in found { self?.noteFound(url, authority) }
             await self?.updateWhatIsDue()
         }
     }
 
+    private func noteFound(_ url: URL, _ authority: X509Certificate) {
+        logger.debug("a certificate names a place of revocation lists", metadata: ["url": "\(url.quotedAddress)"])
+        tell(.placeFound, of: url, authority)
+    }
+
     private func isKnown(_ link: Link, at now: Date) -> Bool {
-        state.withLock { state in
+        known.withLock { state in
             guard let index = state.links.index(forKey: link) else { return false }
             state.links.values[index].lastSeen = now
             for key in state.links.values[index].places {
@@ -56,7 +64,7 @@ extension RevocationStore {
     ///   - isRestored: whether that was in an earlier run.
     ///   - found: gets the places that were not known.
     /// - Returns: whether a place is new, or may have the lists of one authority more.
-    func take(_ link: Link, at time: Date, isRestored: Bool = false, found: inout [URL]) -> Bool {
+    func take(_ link: Link, at time: Date, isRestored: Bool = false, found: inout [Found]) -> Bool {
         var work = 0
         let names = CertificateDistributionPoints(of: link.certificate, work: &work).names
         let authority = RevocationAuthority(issuer: link.issuer, anchor: link.anchor, pointNames: names)
@@ -66,7 +74,7 @@ extension RevocationStore {
         for (key, url) in places
         where add(key, url, authority, at: time, isRestored: isRestored, found: &found) { isNew = true }
         let keys = places.map(\.0)
-        state.withLock { state in
+        known.withLock { state in
             // Where there was no room it is asked again: there may be some another day.
             guard keys.allSatisfy({ state.places[$0] != nil }) else { return }
             if state.links.count >= Self.maximumLinks {
@@ -83,12 +91,12 @@ extension RevocationStore {
     /// - Returns: whether the place is new, or may have the lists of one authority more.
     private func add(
         _ key: RevocationPlace.Key, _ url: URL, _ authority: RevocationAuthority, at now: Date, isRestored: Bool,
-        found: inout [URL]
+        found: inout [Found]
     ) -> Bool {
         enum Outcome {
             case known(Bool), added(evicted: RevocationPlace?), full(isFirst: Bool)
         }
-        let outcome = state.withLock { state -> Outcome in
+        let outcome = known.withLock { state -> Outcome in
             if let place = state.places[key] {
                 if !isRestored {
                     state.places[key]?.lastSeen = now
@@ -113,7 +121,7 @@ extension RevocationStore {
         case .known(let isMore): return isMore
         case .added(let evicted):
             if let documents = evicted?.documents { Task.detached { documents.discard() } }
-            found.append(url)
+            found.append((url, authority.issuer))
             return true
         case .full(let isFirst):
             if isFirst {
@@ -126,7 +134,7 @@ extension RevocationStore {
     }
 }
 
-extension RevocationStore.State {
+extension RevocationStore.Known {
     /// How long a place that no path names any more is kept, in seconds, where others want room.
     private static let keepsUnseen: TimeInterval = 24 * 3_600
 

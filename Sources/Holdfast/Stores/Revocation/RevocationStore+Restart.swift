@@ -19,12 +19,12 @@ extension RevocationStore {
             // What could not be read is not overwritten.
             guard restorePlaces() else { return }
             let now = clock.now
-            guard state.withLock({ abs(now.timeIntervalSince($0.lastKept)) > Self.keepsAgain }) else { return }
+            guard known.withLock({ abs(now.timeIntervalSince($0.lastKept)) > Self.keepsAgain }) else { return }
             do {
                 for _ in 0..<Self.maximumAttempts where try keep(at: now) { return }
             } catch {
                 // Not asked again every minute.
-                state.withLock { $0.lastKept = now }
+                known.withLock { $0.lastKept = now }
             }
             logger.warning("what certificates say of revocation lists could not be stored")
         }
@@ -39,7 +39,7 @@ extension RevocationStore {
         let dataStore = configuration.secureDataStore
         let stored = try dataStore.reported(forKey: Self.placesKey)
         if let stored { takeOver(stored, at: now) }
-        let links = state.withLock { state in
+        let links = known.withLock { state in
             state.lastKept = now
             return state.links
         }
@@ -52,10 +52,10 @@ extension RevocationStore {
     /// Reads what earlier runs found, unless that was done; to be called on the storage's queue.
     /// - Returns: false where it cannot be read just now.
     func restorePlaces() -> Bool {
-        guard configuration.followsDistributionPoints, !state.withLock({ $0.hasRestored }) else { return true }
+        guard configuration.followsDistributionPoints, !known.withLock({ $0.hasRestored }) else { return true }
         let data: Data?
         do { data = try configuration.secureDataStore.reported(forKey: Self.placesKey) } catch { return false }
-        state.withLock { $0.hasRestored = true }
+        known.withLock { $0.hasRestored = true }
         if let data { takeOver(data, at: clock.now) }
         return true
     }
@@ -65,10 +65,10 @@ extension RevocationStore {
         guard let record = StoredRecord(data), record.format == .revocationPlaces, record.origin == Self.origin,
             let namings = try? Self.namings(in: record.body)
         else { return }
-        var found: [URL] = []
+        var found: [Found] = []
         // What was seen last finds room first.
         for (link, lastSeen) in namings.sorted(by: { $0.lastSeen > $1.lastSeen })
-        where Self.isRemembered(lastSeen, at: now) && state.withLock({ $0.links[link] == nil }) {
+        where Self.isRemembered(lastSeen, at: now) && known.withLock({ $0.links[link] == nil }) {
             _ = take(link, at: min(lastSeen, now), isRestored: true, found: &found)
         }
     }

@@ -5,23 +5,32 @@ extension RevocationStore {
     /// Downloads at one time.
     private static let simultaneousDownloads = 4
 
-    /// Brings every list up to date: after the downloads when a list is not usable or it is forced, at once and in the
-    /// background where a renewal is due, otherwise not at all.
-    /// - Throws: ``StoreError`` of the first list, in the order of the URLs, that there is none of afterwards, or whose
-    ///   forced update failed. The others are still updated. It is not an error if only an earlier run met the list.
-    public func update(mode: StoreUpdateMode = .default) async throws(StoreError) {
-        let errors = Lock<[RevocationPlace.Key: StoreError]>([:])
+    /// A few lists at a time. It is no failure if only an earlier run met a list that fails.
+    /// - Returns: of all lists together, the first problem that is no failure.
+    @discardableResult
+    func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
+        let results = Lock<[RevocationPlace.Key: Result<StoreUpdateReport, StoreError>]>([:])
         await forEachList { key, documents in
+            let result: Result<StoreUpdateReport, StoreError>
             do throws(StoreError) {
-                _ = try await documents.update(mode: mode)
+                result = .success(try await documents.update(mode: mode))
             } catch {
-                errors.withLock { $0[key] = error }
+                result = .failure(error)
+            }
+            results.withLock { $0[key] = result }
+        }
+        var reports: [StoreUpdateReport] = []
+        for (key, result) in results.withLock({ $0 }).sorted(by: { $0.key.precedes($1.key) }) {
+            do throws(StoreError) {
+                reports.append(try result.get())
+            } catch {
+                if isAwaited(key) { throw error }
             }
         }
-        let first = errors.withLock { $0 }.filter { isAwaited($0.key) }.min {
-            $0.key.precedes($1.key)
-        }
-        if let first { throw first.value }
+        let kinds = reports.map(\.kind)
+        return StoreUpdateReport(
+            kind: [.direct, .silent].first(where: kinds.contains) ?? .noUpdate,
+            error: reports.lazy.compactMap(\.error).first, time: clock.now, nextUpdate: nextUpdate, versionCheck: nil)
     }
 
     /// Waits, for at most ``RevocationConfiguration/preparationTimeout``, for a usable list of every place that is known:
@@ -50,7 +59,7 @@ extension RevocationStore {
         try Task.checkCancellation()
         let now = clock.now
         for (key, list) in statuses(of: isAwaited) where !list.isUsable {
-            let documents = state.withLock { $0.places[key]?.documents }
+            let documents = known.withLock { $0.places[key]?.documents }
             let snapshot = documents?.snapshot
             let obstacle = documents.flatMap { documents in
                 snapshot.flatMap { documents.obstacle(to: $0.content, trusted: $0.trustedTime, now: now) }
@@ -64,37 +73,29 @@ extension RevocationStore {
 
     /// Whether somebody needs the list of a place in this run: a server of before may be gone, with its authority.
     private func isAwaited(_ key: RevocationPlace.Key) -> Bool {
-        state.withLock { $0.places[key]?.isRestored == false }
+        known.withLock { $0.places[key]?.isRestored == false }
     }
 
-    /// Keeps the lists up to date until the task is cancelled, or until the group of services that runs the store is shut
-    /// down. Without it, validations leave a wish for an update when one is due.
-    public func run() async throws {
-        try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
-    }
-
-    /// Keeps the lists up to date until the task is cancelled, sleeping on the caller's clock.
-    public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
+    func run(sleepingOn sleeper: some Clock<Duration>) async throws(StoreError) {
         while !Task.isCancelled {
             await updateWhatIsDue()
             let now = clock.now
-            let waits = state.withLock { $0.places.values.compactMap(\.documents) }.map { $0.wait(at: now) }
+            let waits = known.withLock { $0.places.values.compactMap(\.documents) }.map { $0.wait(at: now) }
             let wait = max(1, min(waits.min() ?? Self.lookInterval, Self.lookInterval))
             let duration = Duration.milliseconds(Int64((wait * 1_000).rounded(.up)))
             do { try await sleeper.sleep(until: sleeper.now.advanced(by: duration), tolerance: nil) } catch { return }
         }
     }
 
-    /// Forgets the list of every place that is known, stored ones too. It blocks on storage.
-    public func reset() {
+    func reset() {
         for key in keys { open(key)?.reset() }
-        state.withLock { $0.nextLook = .distantPast }
+        known.withLock { $0.nextLook = .distantPast }
         tell(.reset)
     }
 
     /// One look at a time, whoever asks for it: the downloads of many would add up.
     func updateWhatIsDue() async {
-        let isFirst = state.withLock { state in
+        let isFirst = known.withLock { state in
             state.looksAgain = state.isLooking
             defer { state.isLooking = true }
             return !state.isLooking
@@ -106,7 +107,7 @@ extension RevocationStore {
                 guard documents.wait(at: self.clock.now) == 0 else { return }
                 _ = await documents.join(.silent).value
             }
-        } while state.withLock { state in
+        } while known.withLock { state in
             defer { (state.isLooking, state.looksAgain) = (state.looksAgain, false) }
             return state.looksAgain
         }
@@ -117,7 +118,7 @@ extension RevocationStore {
         var stores: [(RevocationPlace.Key, Documents)] = []
         var isFirst = false
         for key in keys {
-            isFirst = isFirst || state.withLock { $0.places[key]?.documents == nil }
+            isFirst = isFirst || known.withLock { $0.places[key]?.documents == nil }
             guard let documents = await DispatchQueue.global().run({ self.open(key) }) else { continue }
             stores.append((key, documents))
         }

@@ -1,5 +1,5 @@
 import Dispatch
-public import Foundation
+import Foundation
 public import Logging
 
 /// Fetches revocation lists, keeps them and renews them, and goes where a ``Revocation`` goes.
@@ -16,20 +16,12 @@ public import Logging
 /// A validation waits for no storage and no network: it goes by the lists of the moment, and leaves a wish for those that
 /// are due. So the first connection to a server is decided before its list is there, by
 /// ``RevocationConfiguration/unknownLeaf``. ``prepare()`` waits.
-public final class RevocationStore: RevocationSource {
+///
+/// What every ``UpdatingStore`` does, this one does for every list: an update fails with the error of the first list, in
+/// the order of the URLs, that failed and that this run has met, after the others were updated; its state is that of the
+/// list that is worst off; events name the list that they are about, by its URL and its authority.
+public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver {
     typealias Documents = DocumentStore<RevocationListFormat>
-
-    /// What happens in a store.
-    public enum Event: Sendable {
-        /// A certificate in a validated path, or one that was given, names this place for lists.
-        case placeFound(URL)
-        /// An update of a list has ended.
-        case updateFinished(URL, StoreUpdateReport)
-        /// A new list counts.
-        case listReplaced(URL, CertificateRevocationList)
-        /// The store was emptied.
-        case reset
-    }
 
     /// A certificate, who issued it, and where the path ended that it stood in.
     struct Link: Hashable {
@@ -47,7 +39,7 @@ public final class RevocationStore: RevocationSource {
         var lastSeen: Date
     }
 
-    struct State {
+    struct Known {
         var places: [RevocationPlace.Key: RevocationPlace] = [:]
         /// Certificates whose distribution points were read.
         var links: [Link: Naming] = [:]
@@ -68,11 +60,13 @@ public final class RevocationStore: RevocationSource {
 
     /// How the store was set up.
     public let configuration: RevocationConfiguration
+    /// What the store runs on.
+    public var engine: StoreEngine { StoreEngine(driver: self) }
     /// What the time is.
     public let clock: any WallClock
 
-    let state: Lock<State>
-    let observers = Subscribers<@Sendable (Event) -> Void>()
+    let known: Lock<Known>
+    let observers = StoreObservers()
     let watchers = Subscribers<@Sendable (()) -> Void>()
     let logger: Logger
     let storage = DispatchQueue(label: "holdfast.revocation")
@@ -93,8 +87,8 @@ public final class RevocationStore: RevocationSource {
         self.clock = clock
         room = RevocationRoom(configuration.maximumTotalBytes)
         self.logger = logger ?? PolicyLog.shared.storeLogger
-        state = Lock(
-            State(
+        known = Lock(
+            Known(
                 current: .crls(
                     [], certificates: configuration.certificates, unknownLeaf: configuration.unknownLeaf,
                     unknownIssuer: configuration.unknownIssuer)))
@@ -105,7 +99,7 @@ public final class RevocationStore: RevocationSource {
                 let key = RevocationPlace.Key(address, of: authority.certificate)
                 let own = RevocationAuthority(
                     issuer: authority.certificate, anchor: authority.anchor, pointNames: [])
-                state.withLock { state in
+                known.withLock { state in
                     guard state.places[key]?.authorities.add(own) == nil else { return }
                     state.places[key] = RevocationPlace(
                         url: url, isConfigured: true, authorities: RevocationAuthorities(own), lastSeen: now)
@@ -137,7 +131,7 @@ public final class RevocationStore: RevocationSource {
     /// The current lists. Reading this has those that are due fetched in the background.
     public var current: Revocation {
         let now = clock.now
-        let (current, isDue) = state.withLock { state -> (Revocation, Bool) in
+        let (current, isDue) = known.withLock { state -> (Revocation, Bool) in
             let isDue = now >= state.nextLook || state.nextLook.timeIntervalSince(now) > Self.lookInterval
             if isDue { state.nextLook = now.addingTimeInterval(Self.lookInterval) }
             return (state.current, isDue)
@@ -149,12 +143,35 @@ public final class RevocationStore: RevocationSource {
     /// Between two looks at what is due, in seconds.
     static let lookInterval: TimeInterval = 60
 
+    var name: String { RevocationListFormat.storeName }
+
+    var revision: UInt64 { known.withLock { $0.published } }
+
+    /// An authority that dates its lists ahead moves nothing.
+    var trustedTime: Date { clock.now }
+
+    /// That of the list that is worst off.
+    var currentState: StoreState {
+        let states = known.withLock { $0.places }.values.map { $0.documents?.currentState ?? .absent }
+        return [.absent, .expired].first(where: states.contains) ?? (states.isEmpty ? .absent : .fresh)
+    }
+
+    /// Never while no place of lists is known.
+    var nextUpdate: Date { lists.map(\.nextUpdate).min() ?? .distantFuture }
+
+    var lastUpdate: StoreUpdateReport? { lists.compactMap(\.lastUpdate).max { $0.time < $1.time } }
+
+    var storageError: StoreError? {
+        known.withLock { $0.places }.sorted { $0.key.precedes($1.key) }
+            .lazy.compactMap { $0.value.documents?.storageError }.first
+    }
+
     /// Every place that lists are fetched from, and what there is of each, in the order of their URLs.
     public var lists: [RevocationListStatus] { statuses(of: { _ in true }).map(\.status) }
 
     /// The places that these certificates name, as far as they stood in a path.
     package func lists(namedBy certificates: [X509Certificate]) -> [RevocationListStatus] {
-        let named = state.withLock { state in
+        let named = known.withLock { state in
             Set(state.links.filter { certificates.contains($0.key.certificate) }.flatMap(\.value.places))
         }
         return statuses(of: named.contains).map(\.status)
@@ -164,7 +181,7 @@ public final class RevocationStore: RevocationSource {
         of isAsked: (RevocationPlace.Key) -> Bool
     ) -> [(key: RevocationPlace.Key, status: RevocationListStatus)] {
         let now = clock.now
-        return state.withLock { $0.places }.filter { isAsked($0.key) }.sorted {
+        return known.withLock { $0.places }.filter { isAsked($0.key) }.sorted {
             $0.key.precedes($1.key)
         }
         .map { key, place in
@@ -178,52 +195,47 @@ public final class RevocationStore: RevocationSource {
         }
     }
 
-    var keys: [RevocationPlace.Key] { state.withLock { Array($0.places.keys) } }
+    var keys: [RevocationPlace.Key] { known.withLock { Array($0.places.keys) } }
 
     /// Reads what is stored of a place, once. It blocks.
     /// - Returns: nil for a place that has made room for another.
     func open(_ key: RevocationPlace.Key) -> Documents? {
         storage.sync {
-            guard let place = state.withLock({ $0.places[key] }) else { return nil }
+            guard let place = known.withLock({ $0.places[key] }) else { return nil }
             if let documents = place.documents { return documents }
             let url = place.url
             let documents = Documents(
                 format: RevocationListFormat(
                     key: key, url: url, authorities: place.authorities, configuration: configuration,
                     room: place.isConfigured ? nil : RevocationRoom.Share(of: room)),
-                clock: clock, crypto: SwiftCryptoProvider(), dataStore: configuration.secureDataStore,
-                provider: configuration.remoteDataProvider, logger: logger,
-                tell: { [weak self] event in self?.tell(event, of: url) })
-            return state.withLock { state in
+                clock: clock, dataStore: configuration.secureDataStore, provider: configuration.remoteDataProvider,
+                logger: logger, observers: observers, follow: { [weak self] in self?.follow($0) })
+            return known.withLock { state in
                 state.places[key]?.documents = documents
                 return state.places[key] == nil ? nil : documents
             }
         }
     }
 
-    private func tell(_ event: DocumentStoreEvent<CertificateRevocationList>, of url: URL) {
-        switch event {
-        case .updateStarted, .issuedAhead: break
+    private func follow(_ kind: StoreEvent.Kind) {
+        switch kind {
         case .updateFinished(let report):
             if (report.error?.underlying as? DocumentError)?.code == .tooLarge { makeRoom() }
-            tell(.updateFinished(url, report))
-        case .replaced(let list):
-            publish()
-            tell(.listReplaced(url, list))
-        case .reset, .loaded: publish()
+        case .replaced, .loaded, .reset: publish()
+        default: break
         }
     }
 
     /// For the list that was too long for the room that was left, when it is fetched again.
     private func makeRoom() {
         let now = clock.now
-        let evicted = state.withLock { $0.removeUnseen(at: now) }
+        let evicted = known.withLock { $0.removeUnseen(at: now) }
         evicted?.documents?.discard()
     }
 
     /// Makes one snapshot of all lists. Those out of date are part of it: what they revoke stays revoked.
     func publish() {
-        let (number, places) = state.withLock { state in
+        let (number, places) = known.withLock { state in
             state.begun &+= 1
             return (state.begun, state.places)
         }
@@ -233,7 +245,7 @@ public final class RevocationStore: RevocationSource {
             configuration.lists + lists, certificates: configuration.certificates,
             unknownLeaf: configuration.unknownLeaf,
             unknownIssuer: configuration.unknownIssuer)
-        let (old, isNew) = state.withLock { state -> (Revocation, Bool) in
+        let (old, isNew) = known.withLock { state -> (Revocation, Bool) in
             let old = state.current
             guard number > state.published else { return (old, false) }
             state.published = number
@@ -249,20 +261,8 @@ public final class RevocationStore: RevocationSource {
     /// An element after every change of ``current``.
     public func changes() -> AsyncStream<Void> { watchers.stream() }
 
-    /// Tells an observer of everything that happens from now on, on the thread where it happens, with no lock held.
-    @discardableResult
-    public func addObserver(_ observer: @escaping @Sendable (Event) -> Void) -> ObserverToken {
-        observers.add(observer)
-    }
-
-    /// Ends an observation.
-    public func removeObserver(_ token: ObserverToken) { observers.remove(token) }
-
-    /// Everything that happens from now on, for as many listeners as one likes, each with a stream of its own. Of what
-    /// a listener does not listen to, the latest 256 events are kept.
-    public func events() -> AsyncStream<Event> { observers.stream() }
-
-    func tell(_ event: Event) {
+    func tell(_ kind: StoreEvent.Kind, of url: URL? = nil, _ authority: X509Certificate? = nil) {
+        let event = StoreEvent(kind, store: name, url: url, authority: authority, revision: revision)
         for observer in observers.all { observer(event) }
     }
 }

@@ -26,24 +26,27 @@ struct TransparencyLogFormat: DocumentFormat {
     var storageKey: String { "log-list-\(Hexadecimal.encode(origin))" }
     /// Without what may be secret in a URL.
     var logName: String { "log list at \(configuration.listURL.quotedAddress)" }
-    var canVerify: Bool { true }
+    var storeName: String { "log-list" }
+    var documentURL: URL? { configuration.listURL }
+    var recordFormat: StoredRecord.Format { .logList }
     var buildDate: Date? { configuration.buildDate }
     var longestInterval: TimeInterval {
         max(configuration.updateInterval.inSeconds, UpdateSchedule.longestOfShortIntervals)
     }
     var updateTimeout: Duration { configuration.updateTimeout }
-    var longestBackOff: TimeInterval { BackOff.longest }
-    var mismatchInterval: TimeInterval { UpdateSchedule.shortestInterval }
 
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
     ) async throws(StoreError) -> FetchedDocument<Content>? {
-        let body = try await data(
-            configuration.listURL, from: provider, accepting: "application/json",
-            atMost: TransparencyLogList.maximumBytes)
-        let signature = try await data(
-            configuration.signatureURL, from: provider, accepting: "*/*", atMost: Self.maximumSignature)
-        var record = StoredRecord(format: .logList, body: body)
+        let list = RemoteDataRequest(
+            url: configuration.listURL, headers: ["Accept": "application/json"],
+            maximumBytes: TransparencyLogList.maximumBytes)
+        let proof = RemoteDataRequest(
+            url: configuration.signatureURL, headers: ["Accept": "*/*"], maximumBytes: Self.maximumSignature)
+        guard let (body, _) = try await provider.document(for: list),
+            let (signature, _) = try await provider.document(for: proof)
+        else { return nil }
+        var record = StoredRecord(format: recordFormat, body: body)
         record.signature = CanonicalBase64.encode(signature)
         do throws(DocumentError) {
             let content = try content(of: record, issuedUpTo: current.latestIssue(), at: current.time())
@@ -52,22 +55,6 @@ struct TransparencyLogFormat: DocumentFormat {
             throw StoreError(error)
         }
     }
-
-    private func data(
-        _ url: URL, from provider: any RemoteDataProvider, accepting type: String, atMost limit: Int
-    ) async throws(StoreError) -> Data {
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(
-                for: RemoteDataRequest(url: url, headers: ["Accept": type], maximumBytes: limit))
-        } catch {
-            throw StoreError(network: error)
-        }
-        guard case .body(let body) = response.content else { throw StoreError(network: RemoteDataError(status: 304)) }
-        return body
-    }
-
-    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .logList }
 
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
@@ -102,5 +89,7 @@ struct TransparencyLogFormat: DocumentFormat {
             at: time, soonestExpiry: nil, using: &generator)
     }
 
-    func versionCheck(in content: Content) -> ChallengeResponse.VersionCheck? { nil }
+    func news(of content: Content) -> [StoreEvent.Kind] {
+        [.replaced(entries: content.list.logs.count, issuedAt: content.signedAt)]
+    }
 }

@@ -1,5 +1,5 @@
 import Dispatch
-public import Foundation
+import Foundation
 public import Logging
 
 /// Keeps a log list: downloads it with its signature, verifies it, stores it and renews it, and hands it to validators.
@@ -11,9 +11,11 @@ public import Logging
 /// Until a newer list was downloaded the one that the application ships counts. A download that does not verify, or is
 /// older than a list that is there, changes nothing. A validation waits for no storage and no network; it starts an update
 /// in the background when one is due.
-public final class TransparencyLogStore: Sendable {
+public final class TransparencyLogStore: UpdatingStore {
     /// How the store was set up.
     public let configuration: TransparencyLogConfiguration
+    /// What the store runs on.
+    public var engine: StoreEngine { StoreEngine(documents) }
     let documents: DocumentStore<TransparencyLogFormat>
 
     /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
@@ -30,9 +32,9 @@ public final class TransparencyLogStore: Sendable {
         if let error = configuration.error { throw error }
         self.configuration = configuration
         documents = DocumentStore(
-            format: TransparencyLogFormat(configuration: configuration), clock: clock, crypto: SwiftCryptoProvider(),
+            format: TransparencyLogFormat(configuration: configuration), clock: clock,
             dataStore: configuration.secureDataStore, provider: configuration.remoteDataProvider,
-            logger: logger ?? PolicyLog.shared.storeLogger, tell: { _ in })
+            logger: logger ?? PolicyLog.shared.storeLogger)
     }
 
     /// Makes a store from a valid configuration, reading and verifying what is stored off the caller's thread.
@@ -46,37 +48,6 @@ public final class TransparencyLogStore: Sendable {
             try TransparencyLogStore(checking: configuration, clock: clock, logger: logger)
         }
     }
-
-    /// When the next update is due, or after a failure the next attempt.
-    public var nextUpdate: Date { documents.nextUpdate }
-
-    /// The result of the last update, including silent ones; nil before the first.
-    public var lastUpdate: StoreUpdateReport? { documents.lastUpdate }
-
-    /// What was wrong with the stored list when the store was made; nil when it, or its absence, was fine.
-    public var storageError: StoreError? { documents.storageError }
-
-    /// Brings the store up to date: in the background when a renewal is due, and after the download when it is forced.
-    /// - Returns: the result, or that the update continues.
-    /// - Throws: ``StoreError`` when a forced update failed; the list stays as it was.
-    @discardableResult
-    public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
-        try await documents.update(mode: mode)
-    }
-
-    /// Keeps the store up to date until the task is cancelled, or until the group of services that runs the store is shut
-    /// down. Without it, validations start an update when one is due.
-    public func run() async throws {
-        try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
-    }
-
-    /// Keeps the store up to date until the task is cancelled, sleeping on the caller's clock.
-    public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
-        await documents.run(sleepingOn: sleeper)
-    }
-
-    /// Forgets everything that was stored. It blocks on storage. An update that is under way ends with `reset`.
-    public func reset() { documents.reset() }
 }
 
 extension TransparencyLogStore: TransparencyLogSource {

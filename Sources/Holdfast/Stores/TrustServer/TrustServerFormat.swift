@@ -20,7 +20,9 @@ struct TrustServerFormat: DocumentFormat {
 
     /// Without what may be secret in a URL.
     var logName: String { "\(configuration.customer) at \(configuration.url.quotedAddress)" }
-    var canVerify: Bool { true }
+    var storeName: String { configuration.customer }
+    var documentURL: URL? { configuration.url }
+    var recordFormat: StoredRecord.Format { .trustServer }
     var buildDate: Date? { settings.buildDate }
     /// Seconds, beside the ages of documents.
     private var maxAge: TimeInterval { settings.maxAge.inSeconds }
@@ -28,6 +30,7 @@ struct TrustServerFormat: DocumentFormat {
     private var limit: TimeInterval { settings.maxAge.inSeconds + settings.grace.inSeconds }
 
     var updateTimeout: Duration { settings.updateTimeout }
+    var preparationTimeout: Duration { settings.preparationTimeout }
     var longestInterval: TimeInterval { max(maxAge, UpdateSchedule.longestOfShortIntervals) }
     var longestBackOff: TimeInterval { 60 }
     var mismatchInterval: TimeInterval { 60 }
@@ -35,18 +38,10 @@ struct TrustServerFormat: DocumentFormat {
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<TrustServerTable>
     ) async throws(StoreError) -> FetchedDocument<TrustServerTable>? {
-        let response: RemoteDataResponse
-        do {
-            response = try await provider.data(
-                for: RemoteDataRequest(
-                    url: configuration.url, headers: ["Accept": "*/*"], maximumBytes: settings.limits.bytes))
-        } catch {
-            throw StoreError(network: error)
-        }
-        guard case .body(let body) = response.content else {
-            throw StoreError(network: RemoteDataError(status: 304))
-        }
-        let record = StoredRecord(format: .trustServer, body: body)
+        let request = RemoteDataRequest(
+            url: configuration.url, headers: ["Accept": "*/*"], maximumBytes: settings.limits.bytes)
+        guard let (body, _) = try await provider.document(for: request) else { return nil }
+        let record = StoredRecord(format: recordFormat, body: body)
         let time = current.time()
         do throws(DocumentError) {
             let content = try content(of: record, issuedUpTo: current.latestIssue(), at: time)
@@ -65,8 +60,6 @@ struct TrustServerFormat: DocumentFormat {
                 found: "one of \(content.timestamp.formatted(.iso8601)), \(Self.text(age: age)) old")
         }
     }
-
-    func isOwn(_ format: StoredRecord.Format) -> Bool { format == .trustServer }
 
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
@@ -117,7 +110,16 @@ struct TrustServerFormat: DocumentFormat {
             at: time, soonestExpiry: content.timestamp.addingTimeInterval(maxAge), using: &generator)
     }
 
-    func versionCheck(in content: TrustServerTable) -> ChallengeResponse.VersionCheck? { nil }
+    func state(of content: TrustServerTable?, at time: Date) -> StoreState {
+        guard let content else { return .absent }
+        if obstacle(to: content, at: time) != nil { return .expired }
+        return isInGrace(content, at: time) ? .grace : .fresh
+    }
+
+    func news(of content: TrustServerTable) -> [StoreEvent.Kind] {
+        [.replaced(entries: content.hostCount, issuedAt: content.signedTimestamp)]
+            + [content.signerExpired.map(StoreEvent.Kind.signerExpired)].compactMap(\.self)
+    }
 
     /// Whether a document is past its time.
     func isInGrace(_ content: TrustServerTable, at time: Date) -> Bool {

@@ -9,22 +9,8 @@ extension TrustServerStore: PinSource {
             to: question, from: snapshot.content, at: time, lastFailure: { self.lastUpdate?.error })
     }
 
-    /// Grows with every document that the store accepts, and with every reset.
-    public var revision: UInt64 { documents.revision }
-
     /// False: a document cannot loosen anything.
     public var mayAdmitWithoutPins: Bool { false }
-
-    /// Reports a decision by a document past its time, and starts an update where one is due or a mismatch asks for it.
-    public func receive(_ decision: TrustDecision) {
-        for case .pastTheirTime(let age) in decision.findings {
-            if let host = decision.host, let content = documents.snapshot.content {
-                reportGrace(content, for: host, age: age)
-            }
-        }
-        documents.updateIfAsked(by: decision.findings)
-        documents.updateIfDue()
-    }
 }
 
 extension TrustServerStore {

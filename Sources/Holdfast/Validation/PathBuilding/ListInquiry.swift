@@ -68,7 +68,7 @@ struct ListInquiry {
     /// Whether a list was in force once and is so no longer.
     func isOutOfDate(_ list: Int) -> Bool {
         lists[list].thisUpdateSeconds <= subject.time
-            && lists[list].nextUpdateSeconds.map { $0 < subject.time } ?? true
+            && lists[list].end.map { $0 <= subject.time } ?? true
     }
 
     /// Whether a list is understood and in force.

@@ -1,7 +1,7 @@
 extension PathSearch {
     /// Whether the signer of a list has a valid path of its own.
     enum SignerPath {
-        /// With the last second at which every certificate of the path is valid.
+        /// With the first second at which a certificate of the path is no longer valid.
         case found(Int64)
         /// With what is there instead of one.
         case none(String)
@@ -59,7 +59,7 @@ extension PathSearch {
     private func answer(_ path: [Int]) -> SignerPath {
         guard !path.isEmpty else { return .none("a list of a signer without a valid path to the same anchor") }
         guard context.checksValidity else { return .found(.max) }
-        return .found(path.map { nodes[$0].certificate.layout.end - 1 }.min() ?? .max)
+        return .found(path.map { nodes[$0].certificate.layout.end }.min() ?? .max)
     }
 
     /// Depth first, as the search itself; what it meets is nobody's failure and not noted.

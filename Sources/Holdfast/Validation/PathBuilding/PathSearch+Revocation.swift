@@ -36,7 +36,7 @@ struct RevocationMemory {
     /// What the issuer's own key says is revoked, wherever it stands.
     var revoked: [Link: Violation] = [:]
     /// The last second at which every signer is valid that vouched for something.
-    var lastSecondOfSigners = Int64.max
+    var endOfSigners = Int64.max
 }
 
 extension PathSearch {
@@ -261,10 +261,10 @@ extension PathSearch {
                 case .overBudget(let what): return .overBudget(what)
                 case .none(let found):
                     objection = ListObjection(ListSignerRule.name, ListSignerRule.reference, found)
-                case .found(let lastSecond):
+                case .found(let end):
                     switch answer(of: list, by: other, isIssuer: false) {
                     case .signed:
-                        revocation.lastSecondOfSigners = min(revocation.lastSecondOfSigners, lastSecond)
+                        revocation.endOfSigners = min(revocation.endOfSigners, end)
                         return .signed(by: other, isIssuer: false)
                     case .overBudget(let what): return .overBudget(what)
                     case .unusable(let found): objection = objection ?? found

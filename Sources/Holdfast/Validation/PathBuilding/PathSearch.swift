@@ -78,7 +78,7 @@ struct PathSearch {
     var transparency: [Int: Violation?] = [:]
     private var worst: Violation?
     /// The last second at which every revocation list is as usable as now; nil until a path asks.
-    private var lastSecondOfLists: Int64?
+    private var endOfLists: Int64?
 
     private(set) var validPaths: [ValidatedPath] = []
     private(set) var accepted: ValidatedPath?
@@ -264,16 +264,16 @@ struct PathSearch {
     }
 
     private mutating func end(of path: [X509Certificate]) -> Date {
-        let validity = context.checksValidity ? path.lazy.map { $0.layout.end - 1 }.min() : nil
-        return Date(end: min(validity ?? .max, lastSecondOfRevocation(), revocation.lastSecondOfSigners))
+        let validity = context.checksValidity ? path.lazy.map(\.layout.end).min() : nil
+        return Date(end: min(validity ?? .max, endOfRevocation(), revocation.endOfSigners))
     }
 
-    private mutating func lastSecondOfRevocation() -> Int64 {
+    private mutating func endOfRevocation() -> Int64 {
         guard request.revocation.isChecked else { return .max }
-        if let lastSecondOfLists { return lastSecondOfLists }
-        let last = request.revocation.unchanged(from: context.time).upperBound
-        lastSecondOfLists = last
-        return last
+        if let endOfLists { return endOfLists }
+        let end = request.revocation.nextChange(after: context.time)
+        endOfLists = end
+        return end
     }
 
     private mutating func note(_ violation: Violation) {

@@ -64,14 +64,9 @@ public struct Revocation: Sendable {
         OctetString(folded.map { $0.octets[...] } ?? name.der)
     }
 
-    /// How long, from a time on, every list stays as usable as it is then: until one begins to count or is out of date.
-    func unchanged(from time: Int64) -> ClosedRange<Int64> {
-        var end = Int64.max
-        for list in lists.values.joined() {
-            if list.thisUpdateSeconds > time { end = min(end, list.thisUpdateSeconds - 1) }
-            if let next = list.nextUpdateSeconds, next >= time { end = min(end, next) }
-        }
-        return time...end
+    /// The first second after a time at which a list begins to count or no longer counts.
+    func nextChange(after time: Int64) -> Int64 {
+        lists.values.joined().flatMap { [$0.thisUpdateSeconds, $0.end ?? .max] }.filter { $0 > time }.min() ?? .max
     }
 
     /// Whether anything is checked at all.

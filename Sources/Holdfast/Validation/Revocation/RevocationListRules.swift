@@ -61,8 +61,8 @@ struct ListValidityRule: RevocationListRule {
 
     static func objection(to list: CertificateRevocationList, at time: Int64) -> String? {
         if list.thisUpdateSeconds > time { return "a list of the future" }
-        guard let next = list.nextUpdateSeconds else { return "a list without nextUpdate" }
-        return next < time ? "a list that is out of date" : nil
+        guard let end = list.end else { return "a list without nextUpdate" }
+        return time < end ? nil : "a list that is out of date"
     }
 }
 

@@ -28,7 +28,7 @@ struct CertStoreKindTests {
         let store = fixture.store()
         let told = Lock<[String]>([])
         let observation = store.addObserver { event in
-            switch event {
+            switch event.kind {
             case .updateStarted(let kind): told.withLock { $0.append("start \(kind.rawValue)") }
             case .updateFinished(let report):
                 told.withLock { $0.append("end \(report.kind.rawValue) \(report.result.rawValue)") }

@@ -173,7 +173,8 @@ struct CertStoreValidationTests {
         let store = fixture.store()
         let events = store.events()
         _ = store.judge(1)
-        for await case .validated(let name, let result) in events {
+        for await event in events {
+            guard case .validated(let name, let result) = event.kind else { continue }
             #expect(name == StoreFixture.name && result == .empty)
             break
         }

@@ -201,7 +201,8 @@ struct StorePolicyTests {
         let store = fixture.store()
         let events = store.events()
         _ = try code(store)
-        for await case .validated(let name, let result) in events {
+        for await event in events {
+            guard case .validated(let name, let result) = event.kind else { continue }
             #expect(name == PolicyFixture.host && result == .empty)
             break
         }
@@ -214,7 +215,7 @@ struct StorePolicyTests {
         try await store.update()
         let told = Lock<[CertStore.ValidationResult]>([])
         store.addObserver { event in
-            if case .validated(_, let result) = event { told.withLock { $0.append(result) } }
+            if case .validated(_, let result) = event.kind { told.withLock { $0.append(result) } }
         }
         let policy = try store.trustPolicy(forHost: PolicyFixture.host)
         let trust = try pki.trust()

@@ -53,8 +53,8 @@ struct StoreLogTests {
                 remoteDataProvider: fixture.provider, clock: fixture.clock)
         }
         #expect(await store.updateError()?.code == .networkError)
-        #expect(log.lines.count == 1)
-        #expect(log.lines.allSatisfy { $0.hasPrefix("warning an update failed") })
+        #expect(log.lines.count == 2)
+        #expect(log.lines.last?.hasPrefix("warning an update failed") == true)
     }
 
     @Test("A trust server's failed update is logged, with the customer whose document it is")
@@ -63,8 +63,51 @@ struct StoreLogTests {
         let store = try fixture.store()
         fixture.fail()
         #expect(await store.updateError()?.code == .networkError)
-        #expect(fixture.log.lines.count == 1)
-        #expect(fixture.log.lines.first?.hasPrefix("warning an update failed") == true)
-        #expect(fixture.log.lines.first?.contains("store=gcx at ") == true)
+        #expect(fixture.log.lines.count == 2)
+        #expect(fixture.log.lines.last?.hasPrefix("warning an update failed") == true)
+        #expect(fixture.log.lines.allSatisfy { $0.contains("store=gcx at ") })
+    }
+
+    @Test("A store logs what it does: that an update begins, what was taken or refused and why, and when it asks next")
+    func course() async throws {
+        let fixture = try StoreFixture(useChallenge: true)
+        let store = fixture.store()
+        fixture.publishSigned([(StoreFixture.name, 1, 100), ("b.example.com", 2, 100)])
+        try await store.update()
+        let next = "next=\(store.nextUpdate.formatted(.iso8601))"
+        fixture.publishSigned(body: Data("{}".utf8))
+        #expect(await store.updateError()?.code == .invalidData)
+        let retry = "next=\(store.nextUpdate.formatted(.iso8601))"
+        _ = store.judge(1)
+        store.reset()
+        let expected: [(line: String, facts: [String])] = [
+            ("debug an update begins", ["kind=direct"]),
+            ("info a new document is in use", ["entries=2", "issued=2030-03-17T17:46:40Z", next]),
+            ("debug an update has ended", [next]),
+            ("debug an update begins", ["kind=direct"]),
+            ("warning an update failed", ["error=invalidData", retry]),
+            ("debug a certificate was validated", [#"name="www.example.com""#, "result=trusted"]),
+            ("info the store was reset", []),
+        ]
+        let lines = fixture.log.lines
+        #expect(lines.count == expected.count, "\(lines)")
+        for (line, expected) in zip(lines, expected) {
+            #expect(line.hasPrefix(expected.line) && line.contains("store=default"), "\(line)")
+            for fact in expected.facts { #expect(line.contains(fact), "\(line)") }
+        }
+    }
+
+    @Test("A document that could not be stored is logged, with the reason")
+    func notStored() async throws {
+        struct Full: SecureDataStore {
+            func save(data: Data, forKey key: String) -> Bool { false }
+            func loadData(forKey key: String) -> Data? { nil }
+            func removeData(forKey key: String) {}
+        }
+        let fixture = try StoreFixture()
+        try fixture.publish([(StoreFixture.name, 1, 100)])
+        try await fixture.store(Full()).update()
+        let line = fixture.log.lines.last
+        #expect(line?.hasPrefix("warning a document was not stored") == true && line?.contains("notStored") == true)
     }
 }

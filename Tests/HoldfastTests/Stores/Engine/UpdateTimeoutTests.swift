@@ -92,7 +92,7 @@ struct UpdateTimeoutTests {
         func update(_ format: some DocumentFormat) async throws {
             let documents = DocumentStore(
                 format: format, clock: fixture.clock, crypto: SwiftCryptoProvider(), dataStore: fixture.storage,
-                provider: fixture.provider, logger: fixture.log.logger, timer: timer, tell: { _ in })
+                provider: fixture.provider, logger: fixture.log.logger, timer: timer)
             _ = try await documents.update(mode: .forced)
         }
         await #expect(throws: StoreError(.timedOut, expected: "", found: "")) {

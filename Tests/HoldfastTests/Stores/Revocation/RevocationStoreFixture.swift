@@ -83,7 +83,7 @@ struct RevocationStoreFixture {
 extension RevocationStore {
     /// Waits for updates that validations asked for, which may have begun before something was published.
     private func settle() async {
-        for place in state.withLock({ $0.places.values }) {
+        for place in known.withLock({ $0.places.values }) {
             _ = await place.documents?.state.withLock { $0.underWay }?.value
         }
     }

@@ -123,7 +123,7 @@ struct RevocationStoreTests {
         other.reset()
         let again = try fixture.store()
         #expect(again.lists.first?.isUsable == true)
-        let key = try #require(again.state.withLock { $0.places.values.first?.documents?.format.storageKey })
+        let key = try #require(again.known.withLock { $0.places.values.first?.documents?.format.storageKey })
         var stored = try #require(fixture.storage.loadData(forKey: key))
         stored[stored.count - 1] ^= 1
         #expect(fixture.storage.save(data: stored, forKey: key))

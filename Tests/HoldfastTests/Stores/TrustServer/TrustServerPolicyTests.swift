@@ -178,7 +178,7 @@ struct TrustServerPolicyTests {
         try await policy.prepare()
         let uses = Lock<[Duration]>([])
         (try policy.trustServerStore()).addObserver { event in
-            if case .usedInGrace(let host, let age) = event, host.name == PolicyFixture.host {
+            if case .usedInGrace(let host, let age) = event.kind, host.name == PolicyFixture.host {
                 uses.withLock { $0.append(age) }
             }
         }
@@ -362,7 +362,9 @@ struct TrustServerPolicyTests {
         settings.customer = "gcx"
         settings.onlinePinning = fixture.settings
         for type in [ValidationType.pinPublicKeyOnline, .pinCertificateOnline] {
-            let policy = try manager.makePolicy(type: type, hostName: PolicyFixture.host, settings: settings)
+            let policy = try PolicyLog.$shared.withValue(fixture.log.policyLog) {
+                try manager.makePolicy(type: type, hostName: PolicyFixture.host, settings: settings)
+            }
             let online = try #require(policy as? PinnedPolicy)
             try await online.prepare()
             #expect(online.validationType == type)

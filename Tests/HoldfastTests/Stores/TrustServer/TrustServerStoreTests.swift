@@ -11,13 +11,13 @@ struct TrustServerStoreTests {
         let fixture = try TrustServerStoreFixture()
         try fixture.publish()
         let store = try fixture.store()
-        #expect(store.freshness == .absent && store.timestamp == nil)
+        #expect(store.state == .absent && store.timestamp == nil)
         #expect(try await store.update().kind == .direct)
-        #expect(store.freshness == .fresh && store.timestamp == fixture.clock.now && store.storageError == nil)
+        #expect(store.state == .fresh && store.timestamp == fixture.clock.now && store.storageError == nil)
         #expect(fixture.provider.requests.map(\.url) == [fixture.url])
         #expect(fixture.provider.requests.map(\.sslValidationStrategy) == [.default])
         let restarted = try fixture.store()
-        #expect(restarted.freshness == .fresh && restarted.timestamp == fixture.clock.now)
+        #expect(restarted.state == .fresh && restarted.timestamp == fixture.clock.now)
         #expect(fixture.provider.requests.count == 1)
     }
 
@@ -32,7 +32,7 @@ struct TrustServerStoreTests {
         record.body = try fixture.document(by: TestTrustServer(clock: fixture.clock))
         _ = fixture.storage.save(data: record.data, forKey: key)
         let restarted = try fixture.store()
-        #expect(restarted.freshness == .absent && restarted.storageError?.documentCode != nil)
+        #expect(restarted.state == .absent && restarted.storageError?.documentCode != nil)
         _ = fixture.storage.save(data: Data("x".utf8), forKey: key)
         #expect(try fixture.store().storageError?.code == .damagedStorage)
     }
@@ -43,15 +43,15 @@ struct TrustServerStoreTests {
         let store = try fixture.store()
         try fixture.publish(age: 601)
         #expect(await store.updateError()?.documentCode == .outdated)
-        #expect(store.freshness == .absent)
+        #expect(store.state == .absent)
         try fixture.publish(age: 600)
         #expect(await store.updateError() == nil)
-        #expect(store.freshness == .fresh)
+        #expect(store.state == .fresh)
         let timestamp = store.timestamp
         fixture.clock.advance(by: .seconds(1_000))
         try fixture.publish(age: 601)
         #expect(await store.updateError()?.documentCode == .outdated)
-        #expect(store.timestamp == timestamp && store.freshness == .fresh)
+        #expect(store.timestamp == timestamp && store.state == .fresh)
     }
 
     @Test(
@@ -67,14 +67,14 @@ struct TrustServerStoreTests {
         store.reset()
         var reported: Duration?
         for await event in events {
-            if case .issuedAheadOfClock(let lead) = event { reported = lead }
-            if case .reset = event { break }
+            if case .issuedAheadOfClock(let lead) = event.kind { reported = lead }
+            if case .reset = event.kind { break }
         }
         #expect(reported == .seconds(lead))
         #expect(await store.updateError() == nil)
         let counted = now.addingTimeInterval(min(lead, 86_400))
         for store in [store, try fixture.store()] {
-            #expect(store.freshness == .fresh && store.trustedTime == counted)
+            #expect(store.state == .fresh && store.trustedTime == counted)
             #expect(store.timestamp == now.addingTimeInterval(lead))
         }
     }
@@ -90,7 +90,7 @@ struct TrustServerStoreTests {
             fixture.clock.advance(by: .seconds(3_600))
             try fixture.publish()
             #expect(await store.updateError()?.documentCode == .outdated, "\(hours) h")
-            #expect(store.freshness == .fresh)
+            #expect(store.state == .fresh)
         }
         fixture.clock.advance(by: .seconds(3_600))
         try fixture.publish()
@@ -107,11 +107,11 @@ struct TrustServerStoreTests {
         try fixture.publish(age: -30 * 365 * 86_400)
         #expect(await store.updateError() == nil)
         for (seconds, expected) in [
-            (86_400 + 3_600, .fresh), (1, .inGrace), (86_399, .inGrace), (1, .unusable),
-        ] as [(TimeInterval, TrustServerStore.Freshness)] {
+            (86_400 + 3_600, .fresh), (1, .grace), (86_399, .grace), (1, .expired),
+        ] as [(TimeInterval, StoreState)] {
             fixture.clock.advance(by: .seconds(seconds))
-            #expect(store.freshness == expected)
-            #expect(try fixture.store().freshness == expected)
+            #expect(store.state == expected)
+            #expect(try fixture.store().state == expected)
         }
     }
 
@@ -127,8 +127,8 @@ struct TrustServerStoreTests {
             fixture.clock.set(past.addingTimeInterval(Double(hour) * 3_600))
             try fixture.publish(age: past.timeIntervalSince(today))
             #expect(await store.updateError() == nil)
-            #expect(store.freshness == .fresh)
-            #expect(try fixture.store().freshness == .fresh)
+            #expect(store.state == .fresh)
+            #expect(try fixture.store().state == .fresh)
         }
         let known = hasBuildDate ? try #require(fixture.settings.buildDate) : fixture.clock.now
         #expect(store.trustedTime == known.addingTimeInterval(86_400))
@@ -143,7 +143,7 @@ struct TrustServerStoreTests {
         let issued = store.timestamp
         fixture.clock.advance(by: .seconds(-30 * 86_400))
         for store in [store, try fixture.store()] {
-            #expect(store.storageError == nil && store.freshness == .fresh)
+            #expect(store.storageError == nil && store.state == .fresh)
             #expect(store.trustedTime == fixture.clock.now.addingTimeInterval(86_400))
             try fixture.publish(age: -2 * 86_400)
             #expect(await store.updateError()?.documentCode == .issuedBeforeNewest)
@@ -186,7 +186,7 @@ struct TrustServerStoreTests {
         for (document, code) in cases {
             fixture.provider.answer(document)
             #expect(await store.updateError()?.documentCode == code)
-            #expect(store.timestamp == timestamp && store.freshness == .fresh)
+            #expect(store.timestamp == timestamp && store.state == .fresh)
             #expect(try fixture.store().timestamp == timestamp)
         }
         fixture.fail()
@@ -203,11 +203,11 @@ struct TrustServerStoreTests {
         let store = try fixture.store()
         try await store.update()
         for (seconds, expected) in [
-            (3_500, .fresh), (1, .inGrace), (86_399, .inGrace), (1, .unusable), (1e9, .unusable),
-        ] as [(TimeInterval, TrustServerStore.Freshness)] {
+            (3_500, .fresh), (1, .grace), (86_399, .grace), (1, .expired), (1e9, .expired),
+        ] as [(TimeInterval, StoreState)] {
             fixture.clock.advance(by: .seconds(seconds))
-            #expect(store.freshness == expected)
-            #expect(try fixture.store().freshness == expected)
+            #expect(store.state == expected)
+            #expect(try fixture.store().state == expected)
         }
     }
 
@@ -220,9 +220,9 @@ struct TrustServerStoreTests {
         let store = try fixture.store()
         try await store.update()
         fixture.clock.advance(by: .seconds(1_000))
-        #expect(store.freshness == .fresh)
+        #expect(store.state == .fresh)
         fixture.clock.advance(by: .seconds(1))
-        #expect(store.freshness == .unusable)
+        #expect(store.state == .expired)
     }
 
     @Test("An update is due before the document is past its time, and no sooner than 15 minutes after the last")
@@ -272,8 +272,8 @@ struct TrustServerStoreTests {
             try fixture.store(customer: "other"), try fixture.store(url: url), try fixture.store(signer: signer),
         ]
         #expect(Set(others.map(\.documents.format.storageKey)).count == 3)
-        for other in others { #expect(other.freshness == .absent && other.storageError == nil) }
-        #expect(try fixture.store().freshness == .fresh)
+        for other in others { #expect(other.state == .absent && other.storageError == nil) }
+        #expect(try fixture.store().state == .fresh)
     }
 
     @Test("Policies with equal parameters share a store as long as one of them lives; other parameters make another")
@@ -297,7 +297,7 @@ struct TrustServerStoreTests {
         weak let released = first
         first = nil
         #expect(released == nil)
-        #expect(try shared().freshness == .absent)
+        #expect(try shared().state == .absent)
     }
 
     @Test("The library's own sources and storages are compared by what they say, others as objects, and values never")
@@ -339,8 +339,8 @@ struct TrustServerStoreTests {
         store.reset()
         gate.open()
         #expect(await error?.code == .reset)
-        #expect(store.freshness == .absent)
-        #expect(try fixture.store().freshness == .absent)
+        #expect(store.state == .absent)
+        #expect(try fixture.store().state == .absent)
     }
 
     @Test("Observers learn of updates, documents, a signer past its time and resets")
@@ -355,23 +355,22 @@ struct TrustServerStoreTests {
         store.reset()
         var seen: [String] = []
         for await event in events {
-            switch event {
+            switch event.kind {
             case .updateStarted(let kind): seen.append("started \(kind)")
-            case .documentReplaced(let timestamp, let hosts):
+            case .replaced(let hosts, let timestamp):
                 seen.append("replaced \(hosts)")
                 #expect(timestamp == fixture.clock.now)
             case .signerExpired(let end):
                 seen.append("signer")
                 #expect(end < fixture.clock.now)
             case .updateFinished(let report): seen.append("finished \(report.result)")
-            case .issuedAheadOfClock: seen.append("ahead")
-            case .usedInGrace: seen.append("grace")
             case .reset: seen.append("reset")
+            default: seen.append("another event")
             }
+            #expect(event.store == "gcx" && event.url == store.configuration.url && event.authority == nil)
             if seen.last == "reset" { break }
         }
         #expect(seen == ["started direct", "replaced 1", "signer", "finished ok", "reset"])
-        #expect(fixture.log.lines.count == 1)
-        #expect(fixture.log.lines.first?.hasPrefix("warning the trust server's certificate has ended") == true)
+        #expect(fixture.log.lines.count { $0.hasPrefix("warning the signer's certificate has ended") } == 1)
     }
 }

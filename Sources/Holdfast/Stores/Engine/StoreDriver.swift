@@ -1,0 +1,28 @@
+import struct Foundation.Date
+
+/// What stores do behind their formats: a ``DocumentStore``, or the ``RevocationStore`` with its many.
+protocol StoreDriver: AnyObject, Sendable {
+    var name: String { get }
+    var clock: any WallClock { get }
+    var currentState: StoreState { get }
+    var trustedTime: Date { get }
+    var revision: UInt64 { get }
+    var nextUpdate: Date { get }
+    var lastUpdate: StoreUpdateReport? { get }
+    var storageError: StoreError? { get }
+    var observers: StoreObservers { get }
+    func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport
+    func run(sleepingOn sleeper: some Clock<Duration>) async throws(StoreError)
+    func reset()
+    func prepare() async throws
+
+    /// Of stores that know pins.
+    var needsPreparation: Bool { get }
+    func receive(_ decision: TrustDecision)
+}
+
+extension StoreDriver {
+    var needsPreparation: Bool { false }
+
+    func receive(_ decision: TrustDecision) {}
+}

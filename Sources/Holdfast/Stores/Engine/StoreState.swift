@@ -1,0 +1,14 @@
+/// Whether what an ``UpdatingStore`` keeps counts at a moment.
+public enum StoreState: String, Sendable, Hashable, CaseIterable {
+    /// No verified document is there. What an application shipped as a fallback may still count.
+    case absent
+    /// The document counts.
+    case fresh
+    /// The document counts, but the metadata that proves it to be the newest has expired: somebody may be withholding a
+    /// newer one.
+    case stale
+    /// The document is past its time. It still counts while the store tries to replace it, and each use is reported.
+    case grace
+    /// The document is too old and no longer counts.
+    case expired
+}

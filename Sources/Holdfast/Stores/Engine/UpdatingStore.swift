@@ -1,0 +1,127 @@
+public import struct Foundation.Date
+
+/// A store that downloads what others have signed, verifies it, keeps it and renews it.
+///
+/// ``CertStore``, ``TrustServerStore``, ``RevocationStore``, ``TransparencyLogStore`` and `PinRepository` of HoldfastTUF
+/// differ in their formats. They are updated, run, watched and reset in the same way, so one piece of code can do that for
+/// all of them:
+///
+/// ```swift
+/// func keepUpToDate(_ stores: [any UpdatingStore]) async throws {
+///     try await withThrowingTaskGroup(of: Void.self) { group in
+///         for store in stores { group.addTask { try await store.run() } }
+///         try await group.waitForAll()
+///     }
+/// }
+/// ```
+/// Only Holdfast's stores conform to it.
+public protocol UpdatingStore: AnyObject, Sendable {
+    /// What the store runs on.
+    var engine: StoreEngine { get }
+}
+
+/// What a store runs on; only Holdfast makes one.
+public struct StoreEngine: Sendable {
+    let driver: any StoreDriver
+
+    init(driver: any StoreDriver) { self.driver = driver }
+
+    package init(_ documents: DocumentStore<some DocumentFormat>) { driver = documents }
+}
+
+extension UpdatingStore {
+    /// What the store is called in metrics and events. Stores have few names, whatever peers do.
+    public var name: String { engine.driver.name }
+
+    /// Whether what the store keeps counts now.
+    public var state: StoreState { engine.driver.currentState }
+
+    /// How often what the store keeps was replaced or deleted since the store was made.
+    public var revision: UInt64 { engine.driver.revision }
+
+    /// The time that decisions use: the latest of the clock, the date of the build, and the newest issue time that was
+    /// verified, which moves it no further than a day past the others.
+    public var trustedTime: Date { engine.driver.trustedTime }
+
+    /// When the next update is due, or after a failure the next attempt.
+    public var nextUpdate: Date { engine.driver.nextUpdate }
+
+    /// The result of the last update, including silent ones; nil before the first.
+    public var lastUpdate: StoreUpdateReport? { engine.driver.lastUpdate }
+
+    /// What was wrong with what was stored when the store was made; nil when it, or its absence, was fine.
+    public var storageError: StoreError? { engine.driver.storageError }
+
+    /// Brings the store up to date.
+    ///
+    /// With nothing usable in the store, or when forced, it returns after the download. When a renewal is due and what is
+    /// there still counts, it returns at once, and the download continues in the background; ``lastUpdate`` and
+    /// ``events()`` have its result. Otherwise it does nothing. Concurrent calls share one download. Canceling the
+    /// caller does not cancel the download.
+    /// - Returns: the result, or that the update continues.
+    /// - Throws: ``StoreError`` when nothing usable is there afterwards, or a forced update failed. What counted before
+    ///   still counts.
+    @discardableResult
+    public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
+        try await engine.driver.update(mode: mode)
+    }
+
+    /// Keeps the store up to date until the task is canceled, or until the group of services that runs the store is shut
+    /// down. With the package's trait `ServiceLifecycle` a store is a `Service`. Without it, decisions start an update
+    /// when one is due.
+    ///
+    /// It looks at the time at least every 15 minutes, so that a clock that was set, or a device that slept, delays
+    /// nothing for longer.
+    /// - Throws: ``StoreError`` `invalidConfiguration`, at once.
+    public func run() async throws {
+        try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
+    }
+
+    /// Keeps the store up to date until the task is canceled, sleeping on the caller's clock.
+    /// - Throws: ``StoreError`` `invalidConfiguration`, at once.
+    public func run(sleepingOn sleeper: some Clock<Duration>) async throws {
+        try await engine.driver.run(sleepingOn: sleeper)
+    }
+
+    /// Deletes everything that was stored; what the application shipped counts again. It blocks on storage. An update
+    /// that is under way ends with `reset` and stores nothing.
+    public func reset() { engine.driver.reset() }
+
+    /// Tells an observer of everything that happens from now on, on the thread where it happens, with no lock held.
+    @discardableResult
+    public func addObserver(_ observer: @escaping @Sendable (StoreEvent) -> Void) -> ObserverToken {
+        engine.driver.observers.add(observer)
+    }
+
+    /// Ends an observation.
+    public func removeObserver(_ token: ObserverToken) { engine.driver.observers.remove(token) }
+
+    /// Everything that happens from now on, for any number of listeners, each with a stream of its own. A listener that
+    /// falls behind gets the latest 256 events.
+    public func events() -> AsyncStream<StoreEvent> { engine.driver.observers.stream() }
+}
+
+/// A store that knows pins. These come before what a ``PinSource`` does by default.
+extension UpdatingStore where Self: PinSource {
+    /// Grows with every document that the store accepts, and with every reset.
+    public var revision: UInt64 { engine.driver.revision }
+
+    /// The clock that the store was given. Decisions use ``UpdatingStore/trustedTime``, which may be later.
+    public var clock: any WallClock { engine.driver.clock }
+
+    /// Whether ``prepare()`` would wait: there is no usable document and no attempt has just failed, or the document is
+    /// no longer fresh and no attempt has failed since, or a mismatch asked for a newer one.
+    public var needsPreparation: Bool { engine.driver.needsPreparation }
+
+    /// Waits, for at most the configuration's `preparationTimeout`, for a document to decide by.
+    ///
+    /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
+    /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
+    /// a download succeeds. Right after a failure nothing is downloaded.
+    /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is canceled.
+    public func prepare() async throws { try await engine.driver.prepare() }
+
+    /// Reports a host that a document in its grace period let in, and starts an update where one is due or what was found
+    /// is a reason for one.
+    public func receive(_ decision: TrustDecision) { engine.driver.receive(decision) }
+}
