@@ -15,6 +15,7 @@ final class HandMovedClock: Clock {
         var last = 0
         var sleepers: [Int: (deadline: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
         var cancelled: Set<Int> = []
+        var watchers: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Lock(State())
@@ -33,6 +34,17 @@ final class HandMovedClock: Clock {
         for continuation in woken { continuation.resume() }
     }
 
+    /// Waits until somebody sleeps.
+    func sleeper() async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.sleepers.isEmpty { state.watchers.append(continuation) }
+                return !state.sleepers.isEmpty
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let number = state.withLock { state in
             state.last += 1
@@ -40,13 +52,16 @@ final class HandMovedClock: Clock {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
+                var watchers: [CheckedContinuation<Void, Never>] = []
                 let outcome: Result<Void, any Error>? = state.withLock { state in
                     if state.cancelled.contains(number) { return .failure(CancellationError()) }
                     if state.now >= deadline { return .success(()) }
                     state.sleepers[number] = (deadline, continuation)
+                    swap(&watchers, &state.watchers)
                     return nil
                 }
                 if let outcome { continuation.resume(with: outcome) }
+                for watcher in watchers { watcher.resume() }
             }
         } onCancel: {
             let sleeper = state.withLock { state in

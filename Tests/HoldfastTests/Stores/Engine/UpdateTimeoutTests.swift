@@ -81,12 +81,14 @@ struct UpdateTimeoutTests {
         let timer = HandMovedClock()
         let isCancelled = Gate()
         fixture.provider.answer { _ in
+            await timer.sleeper()
+            timer.advance(by: .seconds(121))
             // Ends when it is cancelled and no sooner.
-            while !Task.isCancelled {
-                timer.advance(by: .seconds(121))
-                await Task.yield()
+            await withTaskCancellationHandler {
+                await isCancelled.wait()
+            } onCancel: {
+                isCancelled.open()
             }
-            isCancelled.open()
             throw CancellationError()
         }
         func update(_ format: some DocumentFormat) async throws {
