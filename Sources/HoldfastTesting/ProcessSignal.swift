@@ -33,15 +33,5 @@ package final class ProcessSignal: Sendable {
         var octet: UInt8 = 0
         while unsafe read(descriptor, &octet, 1) < 0, errno == EINTR {}
     }
-
-    /// Until the other process has sent; blocks no thread that tasks run on.
-    package func received() async {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                self.wait()
-                continuation.resume()
-            }
-        }
-    }
 }
 #endif

@@ -70,44 +70,38 @@ struct PinProcessesTests {
         arguments: PinScene.Way.allCases)
     func rollback(way: PinScene.Way) async throws {
         try await withTemporaryFolder { folder in
-            try await ConversingChild.alone { try await rollback(way: way, in: folder) }
-        }
-    }
-
-    private func rollback(way: PinScene.Way, in folder: URL) async throws {
-        var scene = try PinScene(way)
-        func publish() throws -> Date {
-            scene.clock.advance(by: .seconds(60))
-            try scene.publish()
-            try FolderProvider.write(scene.repository, to: folder)
-            return scene.clock.now
-        }
-        _ = try publish()
-        let own = try startedApp(folder, way, scene.clock)
-        try await own.update(mode: .forced)
-        _ = try publish()
-        let (asked, go) = try FolderProvider.signals(folder)
-        let (path, name, now): (String, String, Double) = (
-            folder.path, way.rawValue, scene.clock.now.timeIntervalSinceReferenceDate + 60
-        )
-        async let child: Void = {
+            var scene = try PinScene(way)
+            func publish() throws -> Date {
+                scene.clock.advance(by: .seconds(60))
+                try scene.publish()
+                try FolderProvider.write(scene.repository, to: folder)
+                return scene.clock.now
+            }
+            _ = try publish()
+            try await startedApp(folder, way, scene.clock).update(mode: .forced)
+            let (asked, go) = (Gate(), Gate())
+            let own = try startedApp(folder, way, scene.clock, heldBackBy: (asked, go))
+            _ = try publish()
+            // That process waits for nothing: Swift Testing blocks a thread that tasks run on until it ends.
+            async let update = own.update(mode: .forced)
+            await asked.wait()
+            let newest = try publish()
+            let (path, name, now): (String, String, Double) = (
+                folder.path, way.rawValue, newest.timeIntervalSinceReferenceDate
+            )
             await #expect(processExitsWith: .success) {
                 [path = path as String, name = name as String, now = now as Double] in
                 let way = try #require(PinScene.Way(rawValue: name))
                 let clock = ManualClock(now: Date(timeIntervalSinceReferenceDate: now))
-                let pins = try startedApp(URL(filePath: path), way, clock, isHeldBack: true)
+                let pins = try startedApp(URL(filePath: path), way, clock)
                 try await pins.update(mode: .forced)
                 #expect(pins.pinFile?.issuedAt == clock.now)
             }
-            asked.send()
-        }()
-        await asked.received()
-        let newest = try publish()
-        try await own.update(mode: .forced)
-        #expect(own.pinFile?.issuedAt == newest)
-        go.send()
-        await child
-        #expect(try startedApp(folder, way, scene.clock).pinFile?.issuedAt == newest)
+            go.open()
+            _ = try await update
+            #expect(own.pinFile?.issuedAt == newest)
+            #expect(try startedApp(folder, way, scene.clock).pinFile?.issuedAt == newest)
+        }
     }
 
     @Test("Two repositories of one process see each other's updates", arguments: PinScene.Way.allCases)
@@ -124,7 +118,7 @@ struct PinProcessesTests {
 
 /// The app as it starts, with what is stored in the folder.
 private func startedApp(
-    _ folder: URL, _ way: PinScene.Way, _ clock: ManualClock, isHeldBack: Bool = false
+    _ folder: URL, _ way: PinScene.Way, _ clock: ManualClock, heldBackBy gates: (asked: Gate, go: Gate)? = nil
 ) throws -> PinRepository {
     func url(_ path: String) throws -> URL { try #require(URL(string: RepositoryProvider.base + path)) }
     var configuration = PinRepositoryConfiguration(
@@ -132,7 +126,7 @@ private func startedApp(
             ? .bundle(try url("bundle.json")) : .files(metadata: try url("metadata"), targets: try url("targets")),
         root: try Data(contentsOf: folder.appending(path: "metadata/1.root.json")),
         floor: PinFloor(covering: [try HostPattern(PinScene.host)]))
-    configuration.remoteDataProvider = FolderProvider(folder: folder, isHeldBack: isHeldBack)
+    configuration.remoteDataProvider = FolderProvider(folder: folder, gates: gates)
     configuration.secureDataStore = FileDataStore(folder: folder.appending(path: "kept"))
     // A download that is held back lasts as long as a busy machine wants.
     configuration.updateTimeout = .seconds(3_600)
@@ -142,12 +136,12 @@ private func startedApp(
 /// Serves a repository from a folder, to a process that has nothing else of it.
 private final class FolderProvider: RemoteDataProvider {
     private let folder: URL
-    /// Whether the last file of the first download, read though it is, is handed out only after the signal `go`.
-    private let isHeldBack: Lock<Bool>
+    /// The first opens when the last file of the first download is read, which is handed out only after the second.
+    private let gates: Lock<(asked: Gate, go: Gate)?>
 
-    init(folder: URL, isHeldBack: Bool) {
+    init(folder: URL, gates: (asked: Gate, go: Gate)?) {
         self.folder = folder
-        self.isHeldBack = Lock(isHeldBack)
+        self.gates = Lock(gates)
     }
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
@@ -155,25 +149,18 @@ private final class FolderProvider: RemoteDataProvider {
         let file = URL(filePath: folder.path + "/" + path)
         let isLast = path == "bundle.json" || path.hasPrefix("targets/")
         let data = try AtomicFile.readIfRegular(file, maximumBytes: request.maximumBytes)
-        let waits = isHeldBack.withLock { isHeldBack in
-            guard isLast, isHeldBack else { return false }
-            isHeldBack = false
-            return true
+        let gates = self.gates.withLock { gates in
+            defer { if isLast { gates = nil } }
+            return isLast ? gates : nil
         }
-        if waits {
-            let (asked, go) = try Self.signals(folder)
-            asked.send()
-            go.wait()
+        if let gates {
+            gates.asked.open()
+            await gates.go.wait()
         }
         guard let data = try data ?? AtomicFile.readIfRegular(file, maximumBytes: request.maximumBytes) else {
             throw RemoteDataError(status: 404)
         }
         return RemoteDataResponse(.body(data))
-    }
-
-    /// That the last file is read, and that it may be handed out.
-    static func signals(_ folder: URL) throws -> (asked: ProcessSignal, go: ProcessSignal) {
-        (try ProcessSignal(folder.appending(path: "asked")), try ProcessSignal(folder.appending(path: "go")))
     }
 
     static func write(_ repository: TestRepository, to folder: URL) throws {

@@ -145,10 +145,3 @@ struct PolicyRaceTests {
         #expect(counts.reduce(0) { $0 + $1.trusted + $1.refused } == 2_000)
     }
 }
-
-/// Runs a body on a thread of its own: the pool of tasks has no more threads than there are cores.
-private func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
-    }
-}

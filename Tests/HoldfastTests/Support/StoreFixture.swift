@@ -31,30 +31,6 @@ final class ScriptedProvider: RemoteDataProvider {
     }
 }
 
-/// Opens once; whoever waits goes on then.
-final class Gate: Sendable {
-    private let state = Lock<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
-
-    func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-}
-
 /// A signer, a server, a storage and a clock that stands still.
 struct StoreFixture {
     static let start: Int64 = 1_900_000_000

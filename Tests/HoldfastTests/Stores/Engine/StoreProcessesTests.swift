@@ -15,39 +15,32 @@ struct StoreProcessesTests {
         arguments: ProcessScene.Kind.allCases)
     func rollback(kind: ProcessScene.Kind) async throws {
         try await withTemporaryFolder { folder in
-            try await ConversingChild.alone { try await rollback(kind: kind, in: folder) }
-        }
-    }
-
-    private func rollback(kind: ProcessScene.Kind, in folder: URL) async throws {
-        let scene = try ProcessScene(kind, in: folder)
-        try scene.publish(1)
-        let own = try ProcessScene.store(kind, in: folder)
-        try await own.update()
-        #expect(own.version() == 1)
-        try scene.publish(2)
-        let (asked, go) = try ServedFolder.signals(folder)
-        let (path, name): (String, String) = (folder.path, kind.rawValue)
-        async let child: Void = {
+            let scene = try ProcessScene(kind, in: folder)
+            try scene.publish(1)
+            try await ProcessScene.store(kind, in: folder).update()
+            let (asked, go) = (Gate(), Gate())
+            let own = try ProcessScene.store(kind, in: folder, heldBackBy: (asked, go))
+            #expect(own.version() == 1)
+            try scene.publish(2)
+            // It has the old document in its hands, and saves after another process has stored the newer one. That process
+            // waits for nothing: Swift Testing blocks a thread that tasks run on until it ends.
+            async let update: Void = own.update()
+            await asked.wait()
+            try scene.publish(3)
+            let (path, name): (String, String) = (folder.path, kind.rawValue)
             await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
                 let kind = try #require(ProcessScene.Kind(rawValue: name))
-                let store = try ProcessScene.store(kind, in: URL(filePath: path), isHeldBack: true)
-                // It has the old document in its hands, and saves after the newer one was stored.
+                let store = try ProcessScene.store(kind, in: URL(filePath: path))
                 try await store.update()
                 #expect(store.version() == 3)
             }
-            asked.send()
-        }()
-        await asked.received()
-        try scene.publish(3)
-        try await own.update()
-        #expect(own.version() == 3)
-        go.send()
-        await child
-        #expect(try ProcessScene.store(kind, in: folder).version() == 3)
-        // Nor does this process have to hear of it before its own next update.
-        try await own.update()
-        #expect(own.version() == 3)
+            go.open()
+            try await update
+            #expect(own.version() == 3)
+            #expect(try ProcessScene.store(kind, in: folder).version() == 3)
+            try await own.update()
+            #expect(own.version() == 3)
+        }
     }
 
     @Test(
@@ -117,10 +110,10 @@ struct ProcessScene {
     enum Kind: String, CaseIterable, Sendable { case list, trustServer, revocation, logList }
 
     /// A store as these tests see it.
-    struct Store {
-        let update: () async throws -> Void
+    struct Store: Sendable {
+        let update: @Sendable () async throws -> Void
         /// Of what counts; 0 for nothing.
-        let version: () -> Int
+        let version: @Sendable () -> Int
     }
 
     private static let now = Date(wholeSeconds: StoreFixture.start)
@@ -183,11 +176,11 @@ struct ProcessScene {
         }
     }
 
-    /// - Parameter isHeldBack: whether the first download, complete though it is, ends only after the signal `go`.
-    static func store(_ kind: Kind, in folder: URL, isHeldBack: Bool = false) throws -> Store {
+    /// - Parameter gates: the first opens when the first download is complete, which ends only after the second.
+    static func store(_ kind: Kind, in folder: URL, heldBackBy gates: (asked: Gate, go: Gate)? = nil) throws -> Store {
         let clock = ManualClock(now: now)
         let logger = RecordingLog().logger
-        let provider = ServedFolder(folder: folder, isHeldBack: isHeldBack)
+        let provider = ServedFolder(folder: folder, gates: gates)
         let storage = FileDataStore(folder: folder.appending(path: "kept"))
         let key = try Data(contentsOf: folder.appending(path: "key"))
         func url(_ name: String) throws -> URL { try #require(URL(string: address + name)) }
@@ -251,11 +244,11 @@ private struct ServedFolder: RemoteDataProvider {
 
     let folder: URL
     private let held: Lock<Held>
-    private let isHeldBack: Bool
+    private let gates: (asked: Gate, go: Gate)?
 
-    init(folder: URL, isHeldBack: Bool) {
+    init(folder: URL, gates: (asked: Gate, go: Gate)?) {
         self.folder = folder
-        self.isHeldBack = isHeldBack
+        self.gates = gates
         held = Lock(Held())
     }
 
@@ -263,28 +256,22 @@ private struct ServedFolder: RemoteDataProvider {
         let name = request.url.lastPathComponent
         let isFirst = held.withLock { held in
             defer { held.isUsed = true }
-            return isHeldBack && !held.isUsed
+            return !held.isUsed
         }
-        if isFirst {
+        if isFirst, let gates {
             let files = try Dictionary(
                 uniqueKeysWithValues: ["document", "signature"].compactMap { name in
                     try current(name).map { (name, $0) }
                 })
             held.withLock { $0.files = files }
-            let (asked, go) = try Self.signals(folder)
-            asked.send()
-            go.wait()
+            gates.asked.open()
+            await gates.go.wait()
         }
         // Of the first download every file is an old one.
         guard let data = try held.withLock({ $0.files.removeValue(forKey: name) }) ?? current(name) else {
             throw RemoteDataError(status: 404)
         }
         return RemoteDataResponse(.body(data))
-    }
-
-    /// That the first download has what it asked for, and that it may end.
-    static func signals(_ folder: URL) throws -> (asked: ProcessSignal, go: ProcessSignal) {
-        (try ProcessSignal(folder.appending(path: "asked")), try ProcessSignal(folder.appending(path: "go")))
     }
 
     private func current(_ name: String) throws -> Data? {

@@ -43,35 +43,34 @@ struct WriterProcessesTests {
     @Test("A process that saves while another holds the lock waits for it")
     func waiting() async throws {
         try await withTemporaryFolder { folder in
-            try await ConversingChild.alone { try await waiting(in: folder) }
-        }
-    }
-
-    private func waiting(in folder: URL) async throws {
-        let path: String = folder.path
-        let kept = folder.appending(path: "kept")
-        let store = FileDataStore(folder: kept)
-        #expect(store.save(data: Data([1]), forKey: "default"))
-        let lock = kept.appending(path: ".default.pins.lock")
-        let descriptor = unsafe open(lock.path, O_RDWR | O_CLOEXEC)
-        try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
-        let started = try ProcessSignal(folder.appending(path: "started"))
-        async let child: Void = {
+            let path: String = folder.path
+            let kept = folder.appending(path: "kept")
+            let store = FileDataStore(folder: kept)
+            #expect(store.save(data: Data([1]), forKey: "default"))
+            let lock = kept.appending(path: ".default.pins.lock")
+            let descriptor = unsafe open(lock.path, O_RDWR | O_CLOEXEC)
+            try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
+            let started = try ProcessSignal(folder.appending(path: "started"))
+            // No task has to run for it: Swift Testing blocks a thread that tasks run on until the other process ends.
+            async let before = onThread {
+                started.wait()
+                defer { close(descriptor) }
+                // Time for a save, if nothing kept it from saving.
+                let saved = (0..<10).map { _ in store.save(data: Data([3]), forKey: "other") }
+                return (saved.allSatisfy { $0 }, try store.load(forKey: "default"))
+            }
             await #expect(processExitsWith: .success) { [path = path as String] in
                 let folder = URL(filePath: path)
                 try ProcessSignal(folder.appending(path: "started")).send()
                 let store = FileDataStore(folder: folder.appending(path: "kept"))
                 #expect(store.save(data: Data([2]), forKey: "default"))
             }
+            // One that has ended without a word.
             started.send()
-        }()
-        await started.received()
-        // Time for a save, if nothing kept it from saving.
-        for _ in 0..<10 { #expect(store.save(data: Data([3]), forKey: "other")) }
-        #expect(try store.load(forKey: "default") == Data([1]))
-        close(descriptor)
-        await child
-        #expect(try store.load(forKey: "default") == Data([2]))
+            let (hasSaved, content) = try await before
+            #expect(hasSaved && content == Data([1]))
+            #expect(try store.load(forKey: "default") == Data([2]))
+        }
     }
 }
 #endif
