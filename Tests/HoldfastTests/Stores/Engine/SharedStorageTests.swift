@@ -116,6 +116,25 @@ struct SharedStorageTests {
         #expect(slow.judge(3) == .trusted && fixture.store().judge(3) == .trusted)
     }
 
+    @Test("A document that another process stores in the moment before this one saves its own stays")
+    func overtakenWhileSaving() async throws {
+        let fixture = try StoreFixture()
+        let storage = OvertakenStorage()
+        try fixture.publish([("www.example.com", 1, 100)])
+        let store = fixture.store(storage)
+        try await store.update()
+        let older = try fixture.list([("www.example.com", 2, 100)])
+        try fixture.publish([("www.example.com", 3, 100)])
+        let foreign = InMemoryDataStore()
+        try await fixture.store(foreign).update()
+        let record = try #require(foreign.loadData(forKey: fixture.storageKey))
+        storage.other.withLock { $0 = (fixture.storageKey, record) }
+        fixture.provider.answer(older)
+        #expect(try await store.update(mode: .forced).error == nil)
+        // The server was asked once more: nobody knows which of the two is newer.
+        #expect(storage.other.withLock { $0 } == nil && fixture.provider.requests.count == 4)
+    }
+
     @Test("A data store of the application's own that does not compare is asked just before something is saved")
     func plain() async throws {
         let fixture = try StoreFixture()
@@ -170,4 +189,31 @@ struct SharedStorageTests {
             }
         }
     }
+}
+
+/// Another process saves just before this one does, once.
+private final class OvertakenStorage: ComparingDataStore {
+    let other = Lock<(key: String, record: Data)?>(nil)
+    private let base = InMemoryDataStore()
+
+    private func overtake() {
+        let other = other.withLock { other in
+            defer { other = nil }
+            return other
+        }
+        if let other { _ = base.save(data: other.record, forKey: other.key) }
+    }
+
+    func save(data: Data, forKey key: String) -> Bool {
+        overtake()
+        return base.save(data: data, forKey: key)
+    }
+
+    func replace(_ old: Data?, with new: Data, forKey key: String) -> Bool {
+        overtake()
+        return base.replace(old, with: new, forKey: key)
+    }
+
+    func loadData(forKey key: String) -> Data? { base.loadData(forKey: key) }
+    func removeData(forKey key: String) { base.removeData(forKey: key) }
 }
