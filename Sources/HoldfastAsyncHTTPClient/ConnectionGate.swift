@@ -107,11 +107,11 @@ final class ConnectionGate: Sendable {
 
     /// Begins to collect evidence for a connection that is about to be made, as far as is known now. So it takes no longer
     /// than the connection itself, and the request does not wait for it.
-    func expectConnection(under look: TrustJudge.Look, on loop: any EventLoop) {
+    func expectConnection(under look: TrustJudge.Look) {
         guard let collector, !isConnected, look.policy?.evidence != .nothing,
             evidence.isMissing(for: origin, anchors: look.anchors, at: judge.clock.now)
         else { return }
-        collector.readEarly(on: loop)
+        collector.readEarly()
     }
 
     /// Lets a connection into the pool or fails. Called by AsyncHTTPClient on the connection's event loop.

@@ -30,6 +30,9 @@ final class EvidenceCollector: Sendable {
     private let route: Route
     private let timeout: TimeAmount
     private let tries: Int
+    /// Not the lane of the connections, which is busy with a handshake of its own meanwhile. These loops never end, however
+    /// late the system's resolver reports to one.
+    private let loops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     private struct State {
         var running: EventLoopFuture<PresentedChain>?
         var stop: EventLoopPromise<PresentedChain>?
@@ -61,7 +64,8 @@ final class EvidenceCollector: Sendable {
     var connections: Int { state.withLock { $0.connections } }
 
     /// Begins to read the chain, for a connection that will need it and is being made at this moment.
-    func readEarly(on loop: any EventLoop) {
+    func readEarly() {
+        let loop = loops.any()
         let promise = loop.makePromise(of: PresentedChain.self)
         let isNeeded = state.withLock { state in
             if let early = state.early, early.begun + Self.earlyLifetime > .now() { return false }
@@ -132,7 +136,8 @@ final class EvidenceCollector: Sendable {
     }
 
     private func newChain(on loop: any EventLoop) -> EventLoopFuture<PresentedChain> {
-        let promise = loop.makePromise(of: PresentedChain.self)
+        let own = loops.any()
+        let promise = own.makePromise(of: PresentedChain.self)
         let (running, isStopped) = state.withLock { state -> (EventLoopFuture<PresentedChain>?, Bool) in
             if state.isStopped { return (nil, true) }
             if let running = state.running { return (running, false) }
@@ -144,14 +149,14 @@ final class EvidenceCollector: Sendable {
         if isStopped {
             promise.fail(HTTPClientError.alreadyShutdown)
         } else if let running {
-            running.hop(to: loop).cascade(to: promise)
+            running.cascade(to: promise)
         } else {
             promise.futureResult.whenComplete { _ in
                 self.state.withLock { ($0.running, $0.stop) = (nil, nil) }
             }
-            handshake(on: loop, promise)
+            handshake(on: own, promise)
         }
-        return promise.futureResult
+        return promise.futureResult.hop(to: loop)
     }
 
     /// Connections for one handshake's worth of evidence. A path that loses one of them, or a server that lets one starve,

@@ -195,6 +195,7 @@ public final class PinnedHTTPClient: Sendable {
     ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
+    @concurrent
     public func execute(
         _ request: HTTPClientRequest, deadline: NIODeadline, logger: Logger? = nil
     ) async throws -> HTTPClientResponse {
@@ -226,6 +227,7 @@ public final class PinnedHTTPClient: Sendable {
     ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
+    @concurrent
     public func execute(
         _ request: HTTPClientRequest, timeout: TimeAmount, logger: Logger? = nil
     ) async throws -> HTTPClientResponse {
@@ -304,8 +306,7 @@ public final class PinnedHTTPClient: Sendable {
         inner.url = target.text
         inner.tlsConfiguration = nil
         inner.localAddress = nil
-        // What serves a connection runs on its thread.
-        lease.client.gate.expectConnection(under: look, on: lease.client.http.eventLoopGroup.any())
+        lease.client.gate.expectConnection(under: look)
         do {
             var response = try await lease.client.http.execute(inner, deadline: deadline, logger: logger)
             response.body = .stream(TrackedBody(base: response.body, lease: lease))

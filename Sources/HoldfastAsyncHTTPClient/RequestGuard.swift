@@ -102,10 +102,8 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
         // Not a copy, which would be one of every part.
         guard response != nil else { throw .malformedResponse(found: "a response before any request") }
         switch part {
-        case .head(let head):
-            let code = "\(head.status.code)"
-            // The decoder takes three digits and nothing else, and gives their number.
-            try response?.head(String(repeating: "0", count: max(3 - code.utf8.count, 0)) + code)
+        // The decoder takes three digits and nothing else, and gives their number.
+        case .head(let head): try response?.head(Int(head.status.code))
         case .body: try response?.body()
         case .end: try response?.end()
         }

@@ -27,6 +27,12 @@ struct ResponseGrammar {
     ///   - ends: whether it is the last of the response; of HTTP/1.1 a part of its own says so.
     mutating func head(_ status: String, ends: Bool = false) throws(PinnedHTTPClientError) {
         guard let code = Self.code(status) else { throw .malformedResponse(found: "the status \(status.quoted)") }
+        try head(code, ends: ends)
+    }
+
+    /// Takes a head whose status was three digits.
+    mutating func head(_ code: Int, ends: Bool = false) throws(PinnedHTTPClientError) {
+        var status: String { String(repeating: "0", count: max(3 - "\(code)".utf8.count, 0)) + "\(code)" }
         switch place {
         case .beforeHead: break
         case .inBody: throw .malformedResponse(found: "a second final response, with the status \(status.quoted)")

@@ -89,7 +89,7 @@ struct SilentConnectionTests {
         var script = Self.answering
         script.held = held
         let (neighbour, silent) = (try await Self.start(setting, script), try await Self.start(setting, Self.silent))
-        try await setting.withClient({ $0.timeout.connect = .seconds(2) }) { client in
+        try await setting.withClient({ $0.timeout.connect = .seconds(5) }) { client in
             async let first = client.text(neighbour.url())
             try await held.waitForRequest()
             let lane = try #require(client.clients.all.first?.lane)

@@ -33,7 +33,8 @@ struct SilentHostsTests {
         let status = await process.waitForEnd()
         #expect(status == 0, "\(process.output.suffix(4_000))")
         #expect(process.output.contains(" 0 otherwise than expected"))
-        #expect(silent.openConnections == 0)
+        // The process is gone; this one may learn of it later.
+        while silent.openConnections > 0 { await Task.yield() }
         // The first ones made room for others.
         #expect(silent.connections > PinnedHTTPClient.Limits().unansweredConnections)
         try await mute.close()

@@ -4,10 +4,13 @@ import HoldfastAsyncHTTPClient
 import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
+import NIOPosix
 import NIOSSL
 
 /// HTTPS requests to a server on the loopback address, with `PinnedHTTPClient` and with AsyncHTTPClient alone.
 public final class RequestWorkloads: Sendable {
+    /// The server's own thread: on one that it shared with a client's, answers would come without waking another.
+    private let serverLoops: MultiThreadedEventLoopGroup
     private let server: LoopbackTLSServer
     private let root: [UInt8]
     private let manager: TrustManager
@@ -19,8 +22,9 @@ public final class RequestWorkloads: Sendable {
     public init() async throws {
         let leaf = try TestAuthority.root(name: "Benchmark Root").intermediate().leaf(names: ["localhost"])
         root = leaf.root
+        serverLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         server = try await LoopbackTLSServer.start(
-            serving: leaf, options: .init(behavior: .http(), applicationProtocols: ["http/1.1"]))
+            serving: leaf, options: .init(behavior: .http(), applicationProtocols: ["http/1.1"], group: serverLoops))
         let pins = try PinSet(pins: [try Pin.publicKey(of: leaf.root)])
         manager = TrustManager(policies: [try PinnedPolicy(host: HostPattern("localhost"), pins: pins)])
         validator = PathValidator(anchors: try TrustAnchors(der: [leaf.root]), cache: VerifiedPathCache())
@@ -33,6 +37,7 @@ public final class RequestWorkloads: Sendable {
         try await pinned.shutdown()
         try await plain.shutdown()
         await server.shutdown()
+        try await serverLoops.shutdownGracefully()
     }
 
     /// GETs with AsyncHTTPClient: each with a client of its own, and so over a new connection, or all over one.

@@ -24,6 +24,8 @@ struct Profile {
         "handshake-new-rsa": { try HandshakeWorkloads(.rsa2048()).withHoldfast(cached: false) },
         "request-plain": { try await RequestWorkloads().withAsyncHTTPClient(newConnection: false) },
         "request-pinned": { try await RequestWorkloads().withPinnedHTTPClient(newConnection: false) },
+        "request-plain-new": { try await RequestWorkloads().withAsyncHTTPClient(newConnection: true) },
+        "request-pinned-new": { try await RequestWorkloads().withPinnedHTTPClient(newConnection: true) },
         "policies": { try PolicyWorkloads.lookup(hosts: 100_000) },
     ]
 
