@@ -107,7 +107,7 @@ struct MalformedResponseTests {
     private static func expectAllRight(_ arguments: String...) async throws {
         let process = try GuardedProcess(
             URL(filePath: "/usr/bin/env"),
-            ["SWIFT_BACKTRACE=enable=no", try #require(GrammarRunnerProgram.url).path] + arguments, in: nil,
+            ["SWIFT_BACKTRACE=enable=no", try #require(CommandRun.program("grammar-runner")).path] + arguments, in: nil,
             limit: .seconds(1_500))
         let status = await process.waitForEnd()
         #expect(status == 0, "\(process.output.suffix(4_000))")

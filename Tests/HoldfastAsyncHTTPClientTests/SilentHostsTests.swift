@@ -26,7 +26,7 @@ struct SilentHostsTests {
             URL(filePath: "/bin/sh"),
             [
                 "-c", "ulimit -n $((86 + $(ls /dev/fd | wc -l))) && SWIFT_BACKTRACE=enable=no exec \"$0\" \"$@\"",
-                try #require(GrammarRunnerProgram.url).path, "silent", "--silent-port", "\(silent.port)",
+                try #require(CommandRun.program("grammar-runner")).path, "silent", "--silent-port", "\(silent.port)",
                 "--mute-port", "\(mute.localAddress?.port ?? 0)", "--answering-port", "\(answering.port)",
                 "--root", Data(setting.root.root).base64EncodedString(),
             ], in: nil, limit: .seconds(600))

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastSigning
+import HoldfastTesting
 import Testing
 
 @Suite("holdfastctl verify and list")

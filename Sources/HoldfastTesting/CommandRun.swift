@@ -1,36 +1,30 @@
-import Foundation
-import HoldfastTesting
-import Testing
+#if os(macOS) || os(Linux)
+package import Foundation
 
 /// What a program that ran to its end left behind.
-struct CommandRun {
-    let status: Int32
+package struct CommandRun {
+    package let status: Int32
     /// Standard output alone.
-    let output: String
+    package let output: String
     /// Standard error alone.
-    let errors: String
+    package let errors: String
 
-    var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
+    package var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
 
     /// Whether anything in it would act on a terminal.
-    var actsOnTerminal: Bool {
+    package var actsOnTerminal: Bool {
         (output + errors).unicodeScalars.contains { scalar in
             scalar != "\n" && [.control, .format].contains(scalar.properties.generalCategory)
         }
     }
 
-    func json<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    package func json<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try JSONDecoder().decode(type, from: Data(output.utf8))
     }
 
-    /// Runs the command as it was built beside the tests; of what it heeds in the environment only what is given is there.
-    static func holdfastctl(
-        _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil
-    ) async throws -> CommandRun {
-        try await run(try #require(program), arguments, environment: environment, in: folder)
-    }
-
-    static func run(
+    /// Runs a program. Of the variables that the package's commands read, its environment has only those in
+    /// `environment`.
+    package static func run(
         _ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil,
         limit: Duration = .seconds(120)
     ) async throws -> CommandRun {
@@ -53,20 +47,15 @@ struct CommandRun {
         }
     }
 
-    /// Runs a script of the shell, for which `$HOLDFASTCTL` is the command.
-    static func shell(_ script: String, in folder: URL) async throws -> CommandRun {
-        try await run(
-            URL(filePath: "/bin/bash"), ["-c", script], environment: ["HOLDFASTCTL": try #require(program).path],
-            in: folder)
-    }
-
-    static let program: URL? = {
+    /// A program of this package, which is built beside the tests; nil if it is not there.
+    package static func program(_ name: String) -> URL? {
         let places = [Bundle.main] + Bundle.allBundles
         return places.flatMap { [$0.bundleURL, $0.bundleURL.deletingLastPathComponent()] }
-            .map { $0.appending(path: "holdfastctl") }
+            .map { $0.appending(path: name) }
             .first { url in
                 let isFolder = try? url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory
                 return isFolder == false && FileManager.default.isExecutableFile(atPath: url.path)
             }
-    }()
+    }
 }
+#endif
