@@ -103,6 +103,7 @@ let package = Package(
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
         .library(name: "HoldfastNIOTesting", targets: ["HoldfastNIOTesting"]),
         .executable(name: "holdfastctl", targets: ["holdfastctl"]),
+        .executable(name: "holdfast-demo", targets: ["holdfast-demo"]),
     ],
     traits: [
         .default(enabledTraits: ["AsyncHTTPClient", "Command", "Metrics", "NIO", "ServiceLifecycle"]),
@@ -111,7 +112,7 @@ let package = Package(
             name: "AsyncHTTPClient", description: "Fetches AsyncHTTPClient, for HoldfastAsyncHTTPClient",
             enabledTraits: ["NIO"]),
         .trait(
-            name: "Command", description: "Fetches ArgumentParser, for holdfastctl", enabledTraits: ["AsyncHTTPClient"]),
+            name: "Command", description: "Fetches ArgumentParser, for commands", enabledTraits: ["AsyncHTTPClient"]),
         .trait(name: "Metrics", description: "Fetches swift-metrics, for HoldfastMetrics"),
         .trait(
             name: "ServiceLifecycle", description: "Fetches swift-service-lifecycle: every store is a Service"),
@@ -180,10 +181,19 @@ let package = Package(
             name: "holdfastctl",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
-                "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, crypto, cryptoExtras, asn1, logging,
+                "HoldfastOutput", nioCore, nioPosix, nioSSL, crypto, cryptoExtras, asn1, logging, argumentParser,
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "holdfast-demo",
+            dependencies: [
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
+                "HoldfastOutput", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, logging,
                 argumentParser,
             ],
             swiftSettings: strict),
+        /// How the package's commands print.
+        .target(name: "HoldfastOutput", dependencies: ["Holdfast"], swiftSettings: strict),
         .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),
         .executableTarget(
             name: "limbo-runner", dependencies: ["Holdfast", "LimboCases", argumentParser], swiftSettings: strict),
@@ -246,9 +256,12 @@ let package = Package(
         .testTarget(
             name: "holdfastctlTests",
             dependencies: [
-                "holdfastctl", "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting",
-                nioCore, nioPosix, nioSSL,
+                "holdfastctl", "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput", "HoldfastTesting",
+                "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastDemoTests", dependencies: ["holdfast-demo", "Holdfast", "HoldfastTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "PublishedUsageTests",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastOutput
 
 /// Where the program begins, and the one place that turns what happened into an exit code.
 @main

@@ -10,7 +10,6 @@ struct Holdfastctl: AsyncParsableCommand {
             3 could not find out (network, file). Errors go to standard error.
 
             EXAMPLES
-              holdfastctl demo
               holdfastctl check www.example.com
               holdfastctl check www.example.com api.example.com --watch 21
               holdfastctl check mail.example.com --starttls smtp
@@ -32,7 +31,7 @@ struct Holdfastctl: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            DemoCommand.self, CheckCommand.self, PinCommand.self, KeygenCommand.self, SignCommand.self,
+            CheckCommand.self, PinCommand.self, KeygenCommand.self, SignCommand.self,
             VerifyCommand.self, ShowCommand.self, ListCommand.self, RolloverCommand.self, ExportCommand.self,
             ImportCommand.self,
             ExportPrivateCommand.self,
@@ -40,6 +39,6 @@ struct Holdfastctl: AsyncParsableCommand {
         ])
 
     func run() async throws {
-        throw ValidationError("Say what to do, for example demo, check, pin or sign; see --help.")
+        throw ValidationError("Say what to do, for example check, pin or sign; see --help.")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 
 /// A report on one certificate, for people and for JSON.
 ///

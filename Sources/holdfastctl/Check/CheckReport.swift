@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 
 /// Everything that `check` found out. Its fields are those of the JSON object.
 struct CheckReport: Encodable {

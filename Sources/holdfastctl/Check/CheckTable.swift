@@ -1,3 +1,5 @@
+import HoldfastOutput
+
 /// The table that `check` prints for several hosts: a line for each, and how many there are of each kind.
 struct CheckTable {
     let reports: [CheckReport]

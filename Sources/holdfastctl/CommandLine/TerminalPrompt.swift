@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastOutput
 
 /// Asks for secrets on the terminal itself, even if standard input or output is redirected.
 enum TerminalPrompt {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastOutput
 
 extension PinImport.Source: ExpressibleByArgument {}
 extension PinImport.Role: ExpressibleByArgument {}

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 
 /// A pin file in another system's format, with a list of what that format cannot express.
 struct PinExport {

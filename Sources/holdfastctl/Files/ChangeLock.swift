@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 
 /// Lets one command at a time change a file; others wait, for a while.
 enum ChangeLock {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Crypto
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// A private key in a file that only its owner can read.

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// A signed list in a file. One command at a time changes it, and replaces it as a whole.

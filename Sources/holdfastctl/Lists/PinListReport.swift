@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// A report on a list. Its fields are those of the JSON objects.

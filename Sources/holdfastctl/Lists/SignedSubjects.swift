@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// Finds the certificates to sign for, and checks each before it becomes an entry.

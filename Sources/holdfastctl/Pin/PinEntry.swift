@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 
 /// One certificate or key whose pins are printed. Its fields are those of the JSON objects.
 struct PinEntry: Encodable {

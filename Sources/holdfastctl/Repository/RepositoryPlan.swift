@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// What `--plan` prints: the objects in the order in which they must be uploaded. Its fields are those of

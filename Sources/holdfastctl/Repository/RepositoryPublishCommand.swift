@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// `holdfastctl repository publish`

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// The options that `publish` and `renew` have in common: online keys, and how long the timestamp lasts.

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// What a verb did, and the state afterwards. Its fields are those of the JSON object.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// Keys that are not in files, for every verb that signs.

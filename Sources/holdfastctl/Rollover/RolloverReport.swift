@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 
 /// The next step for one host, for people. Its fields are those of the JSON object.
 struct RolloverReport: Encodable {

@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastOutput
 
 /// One thing that a document contains, with everything that is known about it. Its fields are those of the JSON object.
 struct ShownItem: Encodable {

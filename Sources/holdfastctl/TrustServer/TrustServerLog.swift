@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// The log of a trust server's rounds: lines for people or for programs, each with its time.

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastSigning
 
 /// One round of a trust server: it asks the hosts, decides, signs, verifies and replaces the document.

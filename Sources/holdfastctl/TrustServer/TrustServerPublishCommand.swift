@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastOutput
 public import HoldfastSigning
 
 /// `holdfastctl trust-server publish`

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastTesting
 import Testing
 

@@ -33,8 +33,8 @@ struct UsageTests {
         arguments: [
             ([], "Say what to do"),
             (["nosuch"], "nosuch"),
-            (["demo", "surplus"], "surplus"),
-            (["demo", "--nosuch"], "--nosuch"),
+            (["export", "--key", "key.pem", "surplus"], "surplus"),
+            (["check", "www.example.com", "--nosuch"], "--nosuch"),
             (["check"], "Missing expected argument"),
             (["check", "one.example", "127.1"], "numericName"),
             (["check", "www.example.com", "--watch", "0"], "watch"),
@@ -151,7 +151,7 @@ struct UsageTests {
     @Test(
         "Help is on standard output, with examples",
         arguments: [
-            "demo", "check", "pin", "keygen", "sign", "verify", "export", "export-private", "list", "list show",
+            "check", "pin", "keygen", "sign", "verify", "export", "export-private", "list", "list show",
             "list prune", "list remove", "show", "import", "tuf", "rollover", "repository init", "repository pins",
             "repository sign", "repository publish", "repository renew", "repository rotate", "repository status",
         ])

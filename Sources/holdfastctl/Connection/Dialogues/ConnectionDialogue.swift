@@ -1,3 +1,5 @@
+import HoldfastOutput
+
 /// A conversation in plaintext before TLS, as a pure state machine: the peer's bytes go in, and actions come out.
 ///
 /// An attacker on the network may have written anything that the peer seems to say. Nothing of it is believed, except

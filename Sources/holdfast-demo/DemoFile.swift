@@ -22,7 +22,7 @@ final class DemoFile: Sendable {
         let script: ScriptedHTTPServer.HeadScript = { _, _ in [.sendOctets(self.response), .close] }
         try await ScriptedHTTPServer.with(tls: tls, answering: script) { server in
             guard let url = URL(string: "https://127.0.0.1:\(server.port)/\(name)") else {
-                throw CommandFailure(.connectFailed, "there is no URL for \(name)")
+                throw DemoFailure("there is no URL for \(name)")
             }
             try await body(url)
         }

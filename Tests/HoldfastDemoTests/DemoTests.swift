@@ -3,13 +3,17 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import holdfastctl
+@testable import holdfast_demo
 
-@Suite("holdfastctl demo")
+@Suite("holdfast-demo")
 struct DemoTests {
+    private static func run(_ arguments: String...) async throws -> CommandRun {
+        try await CommandRun.run(try #require(CommandRun.program("holdfast-demo")), arguments)
+    }
+
     @Test("The demo's every verdict is the expected one, and it says so without colours in a pipe")
     func demo() async throws {
-        let run = try await CommandRun.holdfastctl(["demo"])
+        let run = try await Self.run()
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         #expect(!run.actsOnTerminal)
@@ -26,7 +30,7 @@ struct DemoTests {
 
     @Test("Pins change in the field: taken, renewed, and kept when somebody publishes what nobody should trust")
     func story() async throws {
-        let run = try await CommandRun.holdfastctl(["demo"])
+        let run = try await Self.run()
         let story = run.lines.drop { !$0.hasPrefix("Pins that change") }.dropFirst().prefix { !$0.isEmpty }
         let expected: [(String, String, String)] = [
             ("nothing stored", "refused", "noUsablePins: the store says empty"), ("a signed list", "accepted", ""),
@@ -46,7 +50,7 @@ struct DemoTests {
 
     @Test("A trust server's document is awaited, pins its keys, and is not replaced by what nobody should trust")
     func trustServer() async throws {
-        let run = try await CommandRun.holdfastctl(["demo"])
+        let run = try await Self.run()
         let scene = run.lines.drop { !$0.hasPrefix("Online pinning") }.dropFirst().prefix { !$0.isEmpty }
         let expected: [(String, String, String)] = [
             ("nothing stored", "accepted", "the trust server's document has its key"),
@@ -63,7 +67,7 @@ struct DemoTests {
 
     @Test("A repository's pins stay through a rollback, a freeze and stolen keys, and the next root ends each theft")
     func repository() async throws {
-        let run = try await CommandRun.holdfastctl(["demo"])
+        let run = try await Self.run()
         let scene = run.lines.drop { !$0.hasPrefix("Pins that cannot be rolled back") }.dropFirst()
             .prefix { !$0.isEmpty }
         let expected: [(String, String, String)] = [
@@ -114,9 +118,18 @@ struct DemoTests {
 
     @Test("Verbose prints each refusal in full")
     func verbose() async throws {
-        let run = try await CommandRun.holdfastctl(["demo", "--verbose"])
+        let run = try await Self.run("--verbose")
         #expect(run.status == 0)
         #expect(run.lines.filter { $0.contains("remedy: ") }.count == 16)
+    }
+
+    @Test(
+        "Output that cannot be written is no success",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func fullDisk() async throws {
+        let program = try #require(CommandRun.program("holdfast-demo"))
+        let run = try await CommandRun.run(URL(filePath: "/bin/sh"), ["-c", "\"$0\" > /dev/full", program.path])
+        #expect(run.status == 3 && run.errors.contains("standard output cannot be written"))
     }
 
     @Test("A step counts as expected only with the right reason and with the bytes where they belong")

@@ -151,13 +151,13 @@ struct DemoStage {
         case .certificatePin:
             return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.certificate(original.der)]), clock: clock)
         case .store:
-            guard let store else { throw CommandFailure(.connectFailed, "there is no store") }
+            guard let store else { throw DemoFailure("there is no store") }
             return store.trustPolicy(for: pattern)
         case .online:
-            guard let trustServer else { throw CommandFailure(.connectFailed, "there is no trust server") }
+            guard let trustServer else { throw DemoFailure("there is no trust server") }
             return trustServer.trustPolicy(for: pattern)
         case .repository:
-            guard let repository else { throw CommandFailure(.connectFailed, "there is no repository") }
+            guard let repository else { throw DemoFailure("there is no repository") }
             return repository.policy(for: pattern)
         }
     }

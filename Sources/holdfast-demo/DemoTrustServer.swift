@@ -88,7 +88,7 @@ struct DemoTrustServer {
         let outcome = PathValidator(anchors: stage.anchors).validate(
             PresentedChain(stage.original.chain), for: .server(identity: stage.host), at: now
         ) { _ in true }
-        guard let path = outcome.path else { throw CommandFailure(.notSigned, "the trusted server is not trusted") }
+        guard let path = outcome.path else { throw DemoFailure("the trusted server is not trusted") }
         let seconds = now.wholeSeconds
         let round = PublishingRound(
             [(host: stage.host, answer: .validated(path))], earlier: [], rules: .init(), at: seconds)

@@ -1,12 +1,12 @@
 import Foundation
-import Holdfast
+package import Holdfast
 
-/// Standard output and standard error. Nothing is printed in any other way.
+/// Standard output and standard error of the package's commands. They print in no other way.
 ///
 /// All text is first made safe for a terminal. Colors are added after that, and only if they are wanted.
-struct Output: Sendable {
+package struct Output: Sendable {
     /// What a piece of a line means.
-    enum Style: Sendable {
+    package enum Style: Sendable {
         case plain, heading, good, bad, faint
 
         fileprivate var code: String? {
@@ -21,30 +21,35 @@ struct Output: Sendable {
     }
 
     /// A piece of a line.
-    struct Piece: Sendable {
-        let text: String
-        let style: Style
+    package struct Piece: Sendable {
+        package let text: String
+        package let style: Style
 
-        init(_ text: String, _ style: Style = .plain) {
+        package init(_ text: String, _ style: Style = .plain) {
             self.text = text
             self.style = style
         }
     }
 
-    static let standard = Output(
+    package static let standard = Output(
         usesColour: wantsColour(
             isTerminal: isatty(STDOUT_FILENO) == 1, environment: ProcessInfo.processInfo.environment))
 
-    let usesColour: Bool
+    package let usesColour: Bool
     /// Whether everything goes to standard error.
-    var isForErrors = false
+    package let isForErrors: Bool
+
+    package init(usesColour: Bool, isForErrors: Bool = false) {
+        self.usesColour = usesColour
+        self.isForErrors = isForErrors
+    }
 
     /// Colors are used on terminals that can show them, unless the user has disabled them (https://no-color.org).
-    static func wantsColour(isTerminal: Bool, environment: [String: String]) -> Bool {
+    package static func wantsColour(isTerminal: Bool, environment: [String: String]) -> Bool {
         isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
 
-    func rendered(_ pieces: [Piece]) -> String {
+    package func rendered(_ pieces: [Piece]) -> String {
         pieces.map { piece in
             let text = SafeText.escaped(piece.text)
             guard usesColour, let code = piece.style.code, !text.isEmpty else { return text }
@@ -52,31 +57,31 @@ struct Output: Sendable {
         }.joined()
     }
 
-    func line(_ first: Piece, _ rest: Piece...) { printAsIs(rendered([first] + rest)) }
+    package func line(_ first: Piece, _ rest: Piece...) { printAsIs(rendered([first] + rest)) }
 
-    func line(_ text: String = "", _ style: Style = .plain) { printAsIs(rendered([Piece(text, style)])) }
+    package func line(_ text: String = "", _ style: Style = .plain) { printAsIs(rendered([Piece(text, style)])) }
 
-    func heading(_ text: String) { line(text, .heading) }
+    package func heading(_ text: String) { line(text, .heading) }
 
     /// Prints one JSON object on standard output, with its keys sorted.
-    func json(_ value: some Encodable) throws {
+    package func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         printAsIs(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
     /// Prints one JSON object in one line on standard output, with its keys sorted.
-    func jsonLine(_ value: some Encodable) throws {
+    package func jsonLine(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         printAsIs(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
     /// Gets what would be printed on either of the two, if a test runs the command inside its own process.
-    @TaskLocal static var listener: (@Sendable (String) -> Void)?
+    @TaskLocal package static var listener: (@Sendable (String) -> Void)?
 
     /// Prints text that the program itself made, without escaping it.
-    func printAsIs(_ text: String) {
+    package func printAsIs(_ text: String) {
         if let listener = Self.listener { return listener(text + "\n") }
         let octets = Array((text + "\n").utf8)
         guard !isForErrors else {
@@ -92,7 +97,7 @@ struct Output: Sendable {
 
     /// Whether the program ends when nobody reads its output any more. A program that publishes again and again does
     /// not.
-    static let endsWithReader = Lock(true)
+    package static let endsWithReader = Lock(true)
 
     /// Ends the program with SIGPIPE, as other programs end, so that `| head -1` is not an error. The event loops have
     /// switched that signal off.
@@ -105,7 +110,9 @@ struct Output: Sendable {
     }
 
     /// Why standard output did not accept everything; nil while it did.
-    static var whatWasLost: String? { failure.withLock { $0 }.map(KeyFile.reason) }
+    package static var whatWasLost: String? {
+        failure.withLock { $0 }.map { unsafe String(cString: strerror($0)) }
+    }
 
     private static let failure = Lock<Int32?>(nil)
 
@@ -129,11 +136,8 @@ struct Output: Sendable {
         return nil
     }
 
-    /// Prints an error or a warning on standard error.
-    func complain(_ message: String) { complainAsIs("holdfastctl: " + message) }
-
     /// Prints on standard error, without the name of the program.
-    func complainAsIs(_ message: String) {
+    package func complainAsIs(_ message: String) {
         if let listener = Self.listener { return listener(SafeText.escaped(message) + "\n") }
         // If this fails, there is nobody to tell.
         _ = Self.write(Array((SafeText.escaped(message) + "\n").utf8), to: STDERR_FILENO)
@@ -142,5 +146,5 @@ struct Output: Sendable {
 
 extension String {
     /// The text, padded with spaces. A longer text is not cut.
-    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -1,13 +1,13 @@
 /// Makes text that may come from a stranger's certificate safe for a terminal. Characters that could move the cursor,
 /// change colors or reverse the direction of writing are shown as numbers.
-enum SafeText {
+package enum SafeText {
     /// For a terminal or a file: only line breaks keep their effect.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         replacing(in: text) { "\\u{\(String($0.value, radix: 16))}" }
     }
 
     /// For encoded JSON: escapes the same characters as JSON does, so that a reader gets the original text.
-    static func escapedInJSON(_ json: String) -> String {
+    package static func escapedInJSON(_ json: String) -> String {
         replacing(in: json) { scalar in
             String(scalar).utf16.map { unit in
                 let digits = String(unit, radix: 16)
@@ -17,12 +17,12 @@ enum SafeText {
     }
 
     /// For one line of a comment in generated code: no line breaks either.
-    static func escapedLine(_ text: String) -> String {
+    package static func escapedLine(_ text: String) -> String {
         escaped(text).split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\u{a}")
     }
 
     /// For a command line that a user may copy into a shell: one word, in quotation marks if it needs them.
-    static func shellWord(_ text: String) -> String {
+    package static func shellWord(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { octet in
             UInt8(ascii: "0")...UInt8(ascii: "9") ~= octet || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= octet
                 || UInt8(ascii: "a")...UInt8(ascii: "z") ~= octet || "./_-+@%:,=".utf8.contains(octet)

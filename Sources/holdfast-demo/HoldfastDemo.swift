@@ -1,12 +1,14 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastOutput
 import Logging
 
-/// `holdfastctl demo`
-struct DemoCommand: AsyncParsableCommand {
+/// The program `holdfast-demo`.
+@main
+struct HoldfastDemo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo",
+        commandName: "holdfast-demo",
         abstract: "Watch Holdfast decide about real TLS connections on loopback.",
         discussion: """
             Makes a throwaway authority and a dozen servers that cannot be reached from outside, connects to each, and \
@@ -16,8 +18,8 @@ struct DemoCommand: AsyncParsableCommand {
             Takes a few seconds.
 
             EXAMPLES
-              holdfastctl demo
-              holdfastctl demo --verbose
+              holdfast-demo
+              holdfast-demo --verbose
 
             Exit codes: 0 every verdict as expected, 1 one was not, 3 the servers could not be started.
             """)
@@ -27,6 +29,19 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = Output.standard
+        let isAsExpected: Bool
+        do throws(DemoFailure) {
+            isAsExpected = try await play(output)
+            if let reason = Output.whatWasLost { throw DemoFailure("standard output cannot be written: \(reason)") }
+        } catch {
+            output.complainAsIs("holdfast-demo: \(error)")
+            throw ExitCode(3)
+        }
+        guard isAsExpected else { throw ExitCode.failure }
+    }
+
+    /// - Returns: whether every verdict is the expected one.
+    private func play(_ output: Output) async throws(DemoFailure) -> Bool {
         // The table shows everything that libraries would log.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let clock = ContinuousClock()
@@ -35,7 +50,7 @@ struct DemoCommand: AsyncParsableCommand {
         do {
             stage = try DemoStage()
         } catch {
-            throw CommandFailure(.connectFailed, "the demo's certificates cannot be made: \(error)")
+            throw DemoFailure("the demo's certificates cannot be made: \(error)")
         }
         output.heading("Real TLS connections to \(stage.host), on loopback, under an authority made just now.")
         let count = DemoConnection.request.utf8.count
@@ -48,7 +63,7 @@ struct DemoCommand: AsyncParsableCommand {
             do {
                 result = try await DemoConnection(stage: stage, step: step).run()
             } catch {
-                throw CommandFailure(.connectFailed, "'\(step.server)' could not be tried: \(error)")
+                throw DemoFailure("'\(step.server)' could not be tried: \(error)")
             }
             results.append(result)
             print(result, stage, output)
@@ -76,9 +91,9 @@ struct DemoCommand: AsyncParsableCommand {
             output.heading("Pins that cannot be rolled back: a repository (TUF) in one file, from any file server.")
             try await DemoRepository.tell(on: stage, note)
         } catch {
-            throw CommandFailure(.connectFailed, "the pins of the demo could not be served: \(error)")
+            throw DemoFailure("the pins of the demo could not be served: \(error)")
         }
-        try summarise(results, updates, duration: start.duration(to: clock.now), output)
+        return summarise(results, updates, duration: start.duration(to: clock.now), output)
     }
 
     private func print(_ result: DemoResult, _ stage: DemoStage, _ output: Output) {
@@ -89,7 +104,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     private func summarise(
         _ results: [DemoResult], _ updates: [DemoUpdate], duration: Duration, _ output: Output
-    ) throws {
+    ) -> Bool {
         let wrong = results.count { !$0.isAsExpected } + updates.count { !$0.isAsExpected }
         let refused = results.filter { !$0.decision.isTrusted }
         let leaked = refused.reduce(0) { $0 + $1.bytesAtServer }
@@ -108,7 +123,7 @@ struct DemoCommand: AsyncParsableCommand {
                 .init("All \(count) verdicts as expected", .good), .init(", in \(seconds)."))
         } else {
             output.line(.init("\(wrong) of \(count) not as expected.", .bad))
-            throw NegativeAnswer()
         }
+        return wrong == 0
     }
 }

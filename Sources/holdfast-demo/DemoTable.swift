@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 import NIOSSL
 
 /// The rows of the demo.

@@ -36,7 +36,7 @@ struct DemoStory {
         let store = try store(at: "/list", useChallenge: false)
         let (first, second) = (stage.original, stage.renewed)
         guard result(first, in: store) == .empty else {
-            throw CommandFailure(.connectFailed, "a store in which nothing is stored does not say so")
+            throw DemoFailure("a store in which nothing is stored does not say so")
         }
         try await connect("the trusted server, nothing stored", first, store, .refused(.noUsablePins))
         try await update("a signed list", store, try list([first]), counting: first)
@@ -64,7 +64,7 @@ struct DemoStory {
     // MARK: What the client does
 
     private func store(at path: String, useChallenge: Bool) throws -> CertStore {
-        guard let url = URL(string: url + path) else { throw CommandFailure(.connectFailed, "\(url) is no URL") }
+        guard let url = URL(string: url + path) else { throw DemoFailure("\(url) is no URL") }
         let provider = AsyncHTTPClientDataProvider(
             validator: PathValidator(anchors: stage.anchors), clock: stage.clock)
         return try CertStore(
