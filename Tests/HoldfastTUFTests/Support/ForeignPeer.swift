@@ -3,36 +3,6 @@ import HoldfastTesting
 
 /// Programs of others that agree with us or not.
 enum ForeignPeer {
-    /// Where they must be there, their absence is a failure and not a reason to skip.
-    static let isRequired = ProcessInfo.processInfo.environment["HOLDFAST_REQUIRE_FOREIGN_PEERS"] == "1"
-
-    /// The Python that `scripts/tuf-python` made, or the one that `HOLDFAST_TUF_PYTHON` names. An empty name says that
-    /// there can be none on this machine.
-    private static let pythonTUF: URL? = {
-        guard !isOutOfReach else { return nil }
-        let given = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"].map { URL(filePath: $0) }
-        let program = given ?? package.appending(path: ".build-tuf/bin/python")
-        return FileManager.default.isExecutableFile(atPath: program.path) ? program : nil
-    }()
-    static let runsPythonTUF = pythonTUF != nil || (isRequired && !isOutOfReach)
-    private static let isOutOfReach = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"] == ""
-
-    private static let support = URL(filePath: #filePath).deletingLastPathComponent()
-    private static let package = support.deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
-    /// Runs one of the scripts beside this file.
-    /// - Returns: the lines that it printed; nil where it failed.
-    static func python(_ script: String, _ arguments: [String]) throws -> [String]? {
-        guard let pythonTUF else { throw CocoaError(.featureUnsupported) }
-        let process = try ChildProcess(
-            pythonTUF.path, ["-B", support.appending(path: "Python/\(script)").path] + arguments)
-        var output = Data()
-        while let octets = process.octets() { output += octets }
-        guard process.wait() == 0 else { return nil }
-        return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
-    }
-
     static func opensslPSS(_ message: [UInt8], key: TestKey, salt: String) throws -> [UInt8] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -6,7 +6,7 @@ import Testing
 
 /// The other way round: what the tests' own repository signs, python-tuf's client verifies, so that canonical JSON, keys
 /// and signatures are those of everybody. `holdfastctl tuf` meets python-tuf's repositories in holdfastctlTests.
-@Suite("python-tuf over the tests' repositories", .enabled(if: ForeignPeer.runsPythonTUF, "no Python with python-tuf"))
+@Suite("python-tuf over the tests' repositories", .enabled(if: PythonTUF.runs, "no Python with python-tuf"))
 struct PythonTUFTests {
     @Test("python-tuf takes what our repository signs with keys of every kind that it knows", arguments: [true, false])
     func accepted(isConsistent: Bool) async throws {
@@ -45,8 +45,8 @@ struct PythonTUFTests {
         }
         try FolderSource.write(repository, to: folder)
         try (repository.served("1.root.json") ?? Data()).write(to: folder.appending(path: "kept/root.json"))
-        return try ForeignPeer.python(
-            "folder_client.py",
+        return try PythonTUF.lines(
+            of: "folder_client.py",
             [folder.path, folder.path + "/kept", folder.path + "/downloads", "ab/c"])
     }
 }

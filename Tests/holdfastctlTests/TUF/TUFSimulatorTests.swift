@@ -15,33 +15,15 @@ struct TUFSimulatorTests {
     @Test("python-tuf makes the same of them, so the simulator asks for nothing of its own", .timeLimit(.minutes(15)))
     func python() async throws {
         let python = try #require(PythonTUF.program)
-        try await simulate([python.path, PythonTUF.folder.appending(path: "python_client.py").path])
+        try await simulate([python.path, PythonTUF.script("python_client.py").path])
     }
 
     private func simulate(_ client: [String]) async throws {
         let python = try #require(PythonTUF.program)
         let run = try await CommandRun.run(
-            python, ["-B", PythonTUF.folder.appending(path: "simulator.py").path] + client, limit: .seconds(500))
+            python, ["-B", PythonTUF.script("simulator.py").path] + client, limit: .seconds(500))
         #expect(run.status == 0)
         #expect(run.lines.filter { !$0.hasPrefix("ok ") }.isEmpty, "\(run.output) \(run.errors)")
         #expect(run.lines.count >= 43)
     }
-}
-
-/// The Python that `scripts/tuf-python` made, or the one that `HOLDFAST_TUF_PYTHON` names. An empty name says that there
-/// can be none on this machine.
-enum PythonTUF {
-    static let program: URL? = {
-        guard !isOutOfReach else { return nil }
-        let given = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"].map { URL(filePath: $0) }
-        let program = given ?? package.appending(path: ".build-tuf/bin/python")
-        return FileManager.default.isExecutableFile(atPath: program.path) ? program : nil
-    }()
-
-    static let runs = program != nil || (ForeignPeers.areRequired && !isOutOfReach)
-    private static let isOutOfReach = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"] == ""
-    static let folder = package.appending(path: "Tests/HoldfastTUFTests/Support/Python")
-
-    private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
 }

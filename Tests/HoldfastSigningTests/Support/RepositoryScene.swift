@@ -10,6 +10,12 @@ import Testing
 final class RepositoryScene {
     static let host = "api.example.com"
     static let day: TimeInterval = 86_400
+    static let start = Date(timeIntervalSince1970: 1_900_000_000)
+
+    /// How a device downloads.
+    enum Way: CaseIterable {
+        case bundle, files
+    }
 
     let folder: URL
     let clock: ManualClock
@@ -19,7 +25,7 @@ final class RepositoryScene {
     let backup: TestCertificate
     let log = RecordingLog()
 
-    init(_ folder: URL, start: Date = TestRepository.start) throws {
+    init(_ folder: URL, start: Date = RepositoryScene.start) throws {
         self.folder = folder
         clock = ManualClock(now: start)
         repository = TUFRepositoryFolder(folder.appending(path: "site"))
@@ -102,8 +108,8 @@ final class RepositoryScene {
     }
 
     /// A device with nothing but the app, and the root that it came with.
-    func device(_ way: PinScene.Way, root: Int = 1) throws -> PinRepository {
-        func url(_ path: String) throws -> URL { try #require(URL(string: RepositoryProvider.base + path)) }
+    func device(_ way: Way, root: Int = 1) throws -> PinRepository {
+        func url(_ path: String) throws -> URL { try #require(URL(string: FolderProvider.base + path)) }
         var configuration = PinRepositoryConfiguration(
             source: way == .bundle
                 ? .bundle(try url("bundle.json")) : .files(metadata: try url("metadata"), targets: try url("targets")),
@@ -118,13 +124,19 @@ final class RepositoryScene {
 
     /// Devices that have just been installed, of both ways.
     func newDevices(root: Int = 1) throws -> [PinRepository] {
-        try PinScene.Way.allCases.map { try device($0, root: root) }
+        try Way.allCases.map { try device($0, root: root) }
     }
 
-    /// How many of them refuse what is served.
+    /// The errors of those that refuse what is served.
     func refusing(_ devices: [PinRepository]) async -> [StoreError] {
         var refusals: [StoreError] = []
-        for device in devices { if let error = await device.refusal() { refusals.append(error) } }
+        for device in devices {
+            do throws(StoreError) {
+                try await device.update(mode: .forced)
+            } catch {
+                refusals.append(error)
+            }
+        }
         return refusals
     }
 
@@ -146,20 +158,26 @@ final class RepositoryScene {
         }
         let downloads = folder.appending(path: "downloads")
         try FileManager.default.createDirectory(at: downloads, withIntermediateDirectories: true)
-        let lines = try ForeignPeer.python(
-            "folder_client.py", [repository.published.path, kept.path, downloads.path, "pins.json"])
+        let lines = try PythonTUF.lines(
+            of: "folder_client.py", [repository.published.path, kept.path, downloads.path, "pins.json"])
         guard let digest = lines?.first else { return false }
         return FileManager.default.fileExists(
             atPath: repository.published.appending(path: "targets/\(digest).pins.json").path)
     }
 }
 
+extension StoreError {
+    var metadataCode: TUFError.Code? { (underlying as? TUFError)?.code }
+}
+
 /// Serves a folder over no network.
 private struct FolderProvider: RemoteDataProvider {
+    static let base = "https://pins.example.com/"
+
     let folder: URL
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
-        let path = String(request.url.absoluteString.dropFirst(RepositoryProvider.base.count))
+        let path = String(request.url.absoluteString.dropFirst(Self.base.count))
         guard let data = try? Data(contentsOf: folder.appending(path: path)) else { throw RemoteDataError(status: 404) }
         return RemoteDataResponse(.body(data))
     }

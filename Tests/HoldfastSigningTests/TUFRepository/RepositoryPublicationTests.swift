@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+import Crypto
 import Foundation
 import Holdfast
 import HoldfastSigning
@@ -14,7 +15,7 @@ struct RepositoryPublicationTests {
 
     /// A published repository with one offline and one online key.
     private func small(
-        start: Date = TestRepository.start, _ body: (RepositoryScene) async throws -> Void
+        start: Date = RepositoryScene.start, _ body: (RepositoryScene) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             let scene = try RepositoryScene(folder, start: start)
@@ -135,13 +136,13 @@ struct RepositoryPublicationTests {
                 plan.objects.filter { before[$0.path] != after[$0.path] }.map(\.path)
                     == publication.objects.map(\.path))
             for object in plan.objects where object.precondition == .unchanged {
-                #expect(object.replaces == before[object.path].map { [TestRepository.digest($0)] } ?? [])
+                #expect(object.replaces == before[object.path].map { [HexText.text(of: SHA256.hash(data: $0))] } ?? [])
             }
             try FileManager.default.removeItem(at: scene.repository.published)
             for (path, data) in before { try scene.serve(data, as: path) }
             for object in plan.objects {
                 let data = try #require(after[object.path])
-                #expect(object.byteCount == data.count && object.sha256 == TestRepository.digest(data))
+                #expect(object.byteCount == data.count && object.sha256 == HexText.text(of: SHA256.hash(data: data)))
                 if object.precondition == .absent { #expect([nil, data].contains(before[object.path])) }
                 try scene.serve(data, as: object.path)
                 guard change != .firstPins || object == plan.objects.last else { continue }
@@ -158,7 +159,7 @@ struct RepositoryPublicationTests {
         try await small { scene in
             var earlier: [String] = []
             for _ in 0..<3 {
-                earlier.insert(TestRepository.digest(try scene.served("metadata/timestamp.json")), at: 0)
+                earlier.insert(HexText.text(of: SHA256.hash(data: try scene.served("metadata/timestamp.json"))), at: 0)
                 scene.clock.advance(by: .seconds(RepositoryScene.day))
                 try await scene.publish(online, renewing: true)
             }
@@ -184,7 +185,7 @@ struct RepositoryPublicationTests {
 
     @Test(
         "python-tuf takes what is published, from the first version through every rotation",
-        .enabled(if: ForeignPeer.runsPythonTUF, "no Python with python-tuf"), arguments: Change.allCases)
+        .enabled(if: PythonTUF.runs, "no Python with python-tuf"), arguments: Change.allCases)
     func foreignClient(_ change: Change) async throws {
         try await small(start: SystemWallClock().now) { scene in
             #expect(try scene.pythonTakesIt())
@@ -198,7 +199,7 @@ struct RepositoryPublicationTests {
 
     @Test(
         "python-tuf takes what keys of every kind have signed",
-        .enabled(if: ForeignPeer.runsPythonTUF, "no Python with python-tuf"))
+        .enabled(if: PythonTUF.runs, "no Python with python-tuf"))
     func foreignClientOfEveryKey() async throws {
         try await withTemporaryFolder { folder in
             let keys = try [TestKey.Choice.p384, .sharedRSA(bits: 2_048, index: 0), .ed25519, .p256].map {
@@ -218,7 +219,7 @@ struct RepositoryPublicationTests {
     @Test("Objects have the names of consistent snapshots, in an order in which nothing names what is not there yet")
     func order() async throws {
         try await small { scene in
-            let digest = TestRepository.digest(try scene.pinFile().json)
+            let digest = HexText.text(of: SHA256.hash(data: try scene.pinFile().json))
             let state = try await scene.repository.state()
             #expect(state.live?.pins == (try scene.pinFile().json))
             let files = try FileManager.default.subpathsOfDirectory(atPath: scene.repository.published.path)
@@ -251,7 +252,7 @@ struct RepositoryPublicationTests {
                 let live = try #require(try await scene.repository.state().live)
                 versions.append(live.snapshot.version)
                 #expect(live.snapshot.expires >= live.timestamp.expires)
-                #expect(await device.refusal() == nil)
+                #expect(await scene.refusing([device]).isEmpty)
             }
             #expect(versions == [1, 1, 1, 1, 1, 1, 1, 2, 2])
             #expect(try await scene.repository.state().live?.timestamp.version == 10)

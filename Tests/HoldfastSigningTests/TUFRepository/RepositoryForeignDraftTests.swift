@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+import Crypto
 import Foundation
 import Holdfast
 import HoldfastTesting
@@ -153,7 +154,7 @@ struct RepositoryForeignDraftTests {
             let tree = key.publicKey.tree.setting([
                 "keyval": JSONTree(fields: ["public": .text(pem + [0x0A])])
             ])
-            let id = TestRepository.digest(Data(tree.canonical))
+            let id = HexText.text(of: SHA256.hash(data: tree.canonical))
             return key.listed(as: try #require(TUFPublicKey(id: Array(id.utf8), tree)))
         }
         try await withTemporaryFolder { folder in
