@@ -194,18 +194,20 @@ let package = Package(
             swiftSettings: strict),
         /// How the package's commands print.
         .target(name: "HoldfastOutput", dependencies: ["Holdfast"], swiftSettings: strict),
-        .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),
+        .target(name: "LimboCases", dependencies: ["Holdfast"], path: "Tools/LimboCases", swiftSettings: strict),
         .executableTarget(
-            name: "limbo-runner", dependencies: ["Holdfast", "LimboCases", argumentParser], swiftSettings: strict),
+            name: "limbo-runner", dependencies: ["Holdfast", "LimboCases", argumentParser], path: "Tools/limbo-runner",
+            swiftSettings: strict),
         .executableTarget(
             name: "grammar-runner",
             dependencies: [
                 "Holdfast", "HoldfastAsyncHTTPClient", "HoldfastTesting", "HoldfastNIOTesting", asyncHTTPClient,
-                nioCore,
-                nioPosix, nioTLS, nioHTTP1, nioSSL, argumentParser,
+                nioCore, nioPosix, nioTLS, nioHTTP1, nioSSL, argumentParser,
             ],
+            path: "Tools/grammar-runner", swiftSettings: strict),
+        .executableTarget(
+            name: "instruction-counter", dependencies: ["Holdfast"], path: "Tools/instruction-counter",
             swiftSettings: strict),
-        .executableTarget(name: "instruction-counter", dependencies: ["Holdfast"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
