@@ -34,6 +34,21 @@ final class RepositoryScene {
         backup = try authority.leaf(names: [.dns(Self.host)]) { $0.notAfter = .days(1_000) }
     }
 
+    /// A repository whose first pins are published, in a folder that is removed afterwards. The first of the targets keys
+    /// signs them.
+    static func published(
+        root: [TUFSigningKey], rootThreshold: Int = 1, targets: [TUFSigningKey], online: TUFSigningKey,
+        start: Date = RepositoryScene.start, _ body: (RepositoryScene) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let scene = try RepositoryScene(folder, start: start)
+            try scene.begin(root: root, rootThreshold: rootThreshold, targets: targets, online: online)
+            try await scene.prepare(signedBy: Array(targets.prefix(1)))
+            try await scene.publish(online)
+            try await body(scene)
+        }
+    }
+
     // MARK: Keyholders
 
     func begin(

@@ -17,11 +17,9 @@ struct RepositoryDraftKeyTests {
 
     /// A published repository whose next root is prepared and signed by nobody.
     private func scene(_ body: (RepositoryScene) async throws -> Void) async throws {
-        try await withTemporaryFolder { folder in
-            let scene = try RepositoryScene(folder)
-            try scene.begin(root: keys, rootThreshold: 2, targets: Array(keys.prefix(1)), online: online)
-            try await scene.prepare(signedBy: [keys[0]])
-            try await scene.publish(online)
+        try await RepositoryScene.published(
+            root: keys, rootThreshold: 2, targets: Array(keys.prefix(1)), online: online
+        ) { scene in
             try await scene.prepare(signedBy: []) { try $0.change(.root, at: scene.clock.now) }
             try await body(scene)
         }

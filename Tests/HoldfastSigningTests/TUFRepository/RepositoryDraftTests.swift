@@ -13,13 +13,8 @@ struct RepositoryDraftTests {
     private let online = TUFSigningKey()
 
     private func scene(_ body: (RepositoryScene) async throws -> Void) async throws {
-        try await withTemporaryFolder { folder in
-            let scene = try RepositoryScene(folder)
-            try scene.begin(root: keys, rootThreshold: 2, targets: Array(keys.prefix(2)), online: online)
-            try await scene.prepare(signedBy: [keys[0]])
-            try await scene.publish(online)
-            try await body(scene)
-        }
+        try await RepositoryScene.published(
+            root: keys, rootThreshold: 2, targets: Array(keys.prefix(2)), online: online, body)
     }
 
     private func code(_ body: () throws -> Void) -> TUFRepositoryError.Code? {

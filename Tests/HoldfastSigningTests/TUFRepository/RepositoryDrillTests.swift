@@ -17,13 +17,8 @@ struct RepositoryDrillTests {
     private let online = TUFSigningKey(.ed25519)
 
     private func scene(_ body: (RepositoryScene) async throws -> Void) async throws {
-        try await withTemporaryFolder { folder in
-            let scene = try RepositoryScene(folder)
-            try scene.begin(root: [first, second, third], rootThreshold: 2, targets: [targets], online: online)
-            try await scene.prepare(signedBy: [targets])
-            try await scene.publish(online)
-            try await body(scene)
-        }
+        try await RepositoryScene.published(
+            root: [first, second, third], rootThreshold: 2, targets: [targets], online: online, body)
     }
 
     @Test("One of three root keys is lost: the other two replace it, and no client of any age is locked out")

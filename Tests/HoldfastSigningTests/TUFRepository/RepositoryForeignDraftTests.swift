@@ -17,13 +17,7 @@ struct RepositoryForeignDraftTests {
     private let thief = TUFSigningKey(.ed25519)
 
     private func scene(_ body: (RepositoryScene) async throws -> Void) async throws {
-        try await withTemporaryFolder { folder in
-            let scene = try RepositoryScene(folder)
-            try scene.begin(root: [offline, second], targets: [offline], online: online)
-            try await scene.prepare(signedBy: [offline])
-            try await scene.publish(online)
-            try await body(scene)
-        }
+        try await RepositoryScene.published(root: [offline, second], targets: [offline], online: online, body)
     }
 
     private func isSigned(_ file: TUFMetadataFile?, by key: TUFSigningKey) -> Bool {

@@ -13,13 +13,7 @@ struct RepositoryPinFileTests {
     private let online = TUFSigningKey()
 
     private func published(_ body: (RepositoryScene) async throws -> Void) async throws {
-        try await withTemporaryFolder { folder in
-            let scene = try RepositoryScene(folder)
-            try scene.begin(root: [offline], targets: [offline], online: online)
-            try await scene.prepare(signedBy: [offline])
-            try await scene.publish(online)
-            try await body(scene)
-        }
+        try await RepositoryScene.published(root: [offline], targets: [offline], online: online, body)
     }
 
     /// The scene's pins with an end of their own.

@@ -17,13 +17,8 @@ struct RepositoryPublicationTests {
     private func small(
         start: Date = RepositoryScene.start, _ body: (RepositoryScene) async throws -> Void
     ) async throws {
-        try await withTemporaryFolder { folder in
-            let scene = try RepositoryScene(folder, start: start)
-            try scene.begin(root: [offline], targets: [offline], online: online)
-            try await scene.prepare(signedBy: [offline])
-            try await scene.publish(online)
-            try await body(scene)
-        }
+        try await RepositoryScene.published(
+            root: [offline], targets: [offline], online: online, start: start, body)
     }
 
     enum Change: String, CaseIterable, Sendable {

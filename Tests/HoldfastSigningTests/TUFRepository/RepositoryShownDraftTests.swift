@@ -13,13 +13,7 @@ struct RepositoryShownDraftTests {
     private let online = TUFSigningKey()
 
     private func scene(_ body: (RepositoryScene) async throws -> Void) async throws {
-        try await withTemporaryFolder { folder in
-            let scene = try RepositoryScene(folder)
-            try scene.begin(root: [offline], targets: [offline], online: online)
-            try await scene.prepare(signedBy: [offline])
-            try await scene.publish(online)
-            try await body(scene)
-        }
+        try await RepositoryScene.published(root: [offline], targets: [offline], online: online, body)
     }
 
     private static func draft(_ name: String, _ scene: RepositoryScene) -> URL {
