@@ -17,6 +17,17 @@ extension TLSConfiguration {
         return configuration
     }
 
+    /// A server with a certificate and the protocols that it offers (ALPN).
+    package static func testServer(
+        _ certificate: TestCertificate, protocols: [String] = []
+    ) throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try certificates(certificate.chain).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: certificate.key.privateKeyDER, format: .der)))
+        configuration.applicationProtocols = protocols
+        return configuration
+    }
+
     /// Reads certificates with BoringSSL.
     static func certificates(_ ders: [[UInt8]]) throws(TestKitError) -> [NIOSSLCertificate] {
         do {

@@ -15,10 +15,7 @@ final class DemoFile: Sendable {
     /// Serves the file with a certificate of the demo's authority.
     func serving(on stage: DemoStage, as name: String, _ body: (URL) async throws -> Void) async throws {
         let leaf = try stage.issuing.leaf(names: [.address([127, 0, 0, 1])])
-        let tls = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: try leaf.chain.map { .certificate(try NIOSSLCertificate(bytes: $0, format: .der)) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(leaf.key.privateKeyPEM.utf8), format: .pem))))
+        let tls = try NIOSSLContext(configuration: .testServer(leaf))
         let script: ScriptedHTTPServer.HeadScript = { _, _ in [.sendOctets(self.response), .close] }
         try await ScriptedHTTPServer.with(tls: tls, answering: script) { server in
             guard let url = URL(string: "https://127.0.0.1:\(server.port)/\(name)") else {

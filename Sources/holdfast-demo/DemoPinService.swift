@@ -34,11 +34,7 @@ final class DemoPinService: Sendable {
 
     /// Serves the list and the answers over HTTPS on loopback.
     func serving(_ certificate: TestCertificate, _ body: (ScriptedHTTPServer) async throws -> Void) async throws {
-        let chain = try certificate.chain.map { try NIOSSLCertificate(bytes: $0, format: .der) }
-        let key = try NIOSSLPrivateKey(bytes: Array(certificate.key.privateKeyPEM.utf8), format: .pem)
-        let tls = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
+        let tls = try NIOSSLContext(configuration: .testServer(certificate))
         let script: ScriptedHTTPServer.HeadScript = { path, head in
             [.send(path == "/init" ? self.answer(to: head) : self.response(self.state.withLock { $0.list })), .close]
         }

@@ -45,7 +45,9 @@ final class AnsweringPeer: Sendable {
     }
 
     init(_ speech: Speech, certificate: TestCertificate) async throws {
-        let context = speech == .plain ? nil : try Self.context(certificate, speech)
+        let context =
+            speech == .plain
+            ? nil : try NIOSSLContext(configuration: .testServer(certificate, protocols: [speech.rawValue]))
         let state = Lock(State())
         listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
@@ -66,29 +68,10 @@ final class AnsweringPeer: Sendable {
         self.state = state
     }
 
-    private static func context(_ certificate: TestCertificate, _ speech: Speech) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try certificate.chain.map {
-                .certificate(try NIOSSLCertificate(bytes: $0, format: .der))
-            },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: certificate.key.privateKeyDER, format: .der)))
-        configuration.applicationProtocols = [speech.rawValue]
-        return try NIOSSLContext(configuration: configuration)
-    }
-
     func shutdown() async {
         try? await listener.close()
         for channel in state.withLock({ Array($0.channels.values) }) {
-            channel.eventLoop.execute { Self.cut(channel) }
-        }
-    }
-
-    /// Without the goodbye of TLS, which nobody may answer.
-    private static func cut(_ channel: any Channel) {
-        if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
-            tls.close(promise: nil)
-        } else {
-            channel.close(promise: nil)
+            channel.eventLoop.execute { channel.cut() }
         }
     }
 
@@ -126,7 +109,7 @@ final class AnsweringPeer: Sendable {
             }
         }
 
-        func errorCaught(context: ChannelHandlerContext, error: any Error) { AnsweringPeer.cut(context.channel) }
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.channel.cut() }
 
         private func nextHead() -> UInt32? {
             guard let end = received.readableBytesView.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }

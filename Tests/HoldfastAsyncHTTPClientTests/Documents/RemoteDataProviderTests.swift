@@ -66,11 +66,7 @@ struct RemoteDataProviderTests {
     }
 
     private func tls(_ certificate: TestCertificate) throws -> NIOSSLContext {
-        let chain = try certificate.chain.map { try NIOSSLCertificate(bytes: $0, format: .der) }
-        let key = try NIOSSLPrivateKey(bytes: Array(certificate.key.privateKeyPEM.utf8), format: .pem)
-        return try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
+        try NIOSSLContext(configuration: .testServer(certificate))
     }
 
     @Test(

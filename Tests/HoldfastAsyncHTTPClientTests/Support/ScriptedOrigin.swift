@@ -1,5 +1,6 @@
 import Holdfast
 import HoldfastNIO
+import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
 import NIOPosix
@@ -95,13 +96,7 @@ final class ScriptedOrigin: Sendable {
     var requestConnections: [Int] { state.requests }
 
     static func context(_ certificate: TestCertificate, protocols: [String]) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try certificate.chain.map {
-                .certificate(try NIOSSLCertificate(bytes: $0, format: .der))
-            },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: certificate.key.privateKeyDER, format: .der)))
-        configuration.applicationProtocols = protocols
-        return try NIOSSLContext(configuration: configuration)
+        try NIOSSLContext(configuration: .testServer(certificate, protocols: protocols))
     }
 
     /// - Parameter script: what happens on a connection, counted from 1 by their handshakes.
@@ -133,17 +128,8 @@ final class ScriptedOrigin: Sendable {
     func shutdown() async {
         try? await listener.close().get()
         for channel in state.channels {
-            channel.eventLoop.execute { Self.cut(channel) }
+            channel.eventLoop.execute { channel.cut() }
             try? await channel.closeFuture.get()
-        }
-    }
-
-    /// Without the goodbye of TLS, which a client may not answer.
-    fileprivate static func cut(_ channel: any Channel) {
-        if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
-            tls.close(promise: nil)
-        } else {
-            channel.close(promise: nil)
         }
     }
 
@@ -172,7 +158,7 @@ final class ScriptedOrigin: Sendable {
                 script = makeScript(number)
                 let channel = context.channel
                 if let lifetime = script.lifetime {
-                    channel.eventLoop.scheduleTask(in: lifetime) { ScriptedOrigin.cut(channel) }
+                    channel.eventLoop.scheduleTask(in: lifetime) { channel.cut() }
                 }
                 send(script.greeting, closes: script.closesAfterGreeting, context)
             }

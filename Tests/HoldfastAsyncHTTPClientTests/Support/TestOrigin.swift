@@ -165,13 +165,8 @@ final class TestOrigin: Sendable {
         to channel: any Channel, serving certificate: TestCertificate, _ state: StateBox, _ options: Options,
         _ answer: @escaping Answer
     ) throws {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try certificate.chain.map {
-                .certificate(try NIOSSLCertificate(bytes: $0, format: .der))
-            },
-            privateKey: .privateKey(
-                try options.key ?? NIOSSLPrivateKey(bytes: certificate.key.privateKeyDER, format: .der)))
-        configuration.applicationProtocols = options.protocols
+        var configuration = try TLSConfiguration.testServer(certificate, protocols: options.protocols)
+        if let key = options.key { configuration.privateKey = .privateKey(key) }
         if !options.clientRoots.isEmpty {
             configuration.certificateVerification = .noHostnameVerification
             configuration.trustRoots = .certificates(

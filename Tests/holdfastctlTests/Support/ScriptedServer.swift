@@ -51,11 +51,7 @@ final class ScriptedServer: Sendable {
     }
 
     static func start(_ script: [Line], serving certificate: TestCertificate) async throws -> ScriptedServer {
-        let chain = try certificate.chain.map { try NIOSSLCertificate(bytes: $0, format: .der) }
-        let key = try NIOSSLPrivateKey(bytes: certificate.key.privateKeyDER, format: .der)
-        let context = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
+        let context = try NIOSSLContext(configuration: .testServer(certificate))
         let values = Records()
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
