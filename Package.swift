@@ -93,7 +93,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
-        .library(name: "HoldfastObjectiveC", targets: ["HoldfastObjectiveC"]),
+        .library(name: "HoldfastCompatibility", targets: ["HoldfastCompatibility"]),
         .library(name: "HoldfastPowerAuth", targets: ["HoldfastPowerAuth"]),
         .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
@@ -145,14 +145,10 @@ let package = Package(
             name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, asn1, logging, serviceLifecycle],
             exclude: withoutPrivacyManifest,
             resources: privacyManifest, swiftSettings: strict),
+        .target(name: "HoldfastCompatibility", dependencies: ["Holdfast", logging], swiftSettings: strict),
         .target(
-            name: "HoldfastObjectiveC",
-            dependencies: [
-                .target(
-                    name: "Holdfast",
-                    condition: .when(platforms: [.macOS, .iOS, .macCatalyst, .tvOS, .watchOS, .visionOS]))
-            ]),
-        .target(name: "HoldfastPowerAuth", dependencies: ["Holdfast"] + powerAuth, swiftSettings: strict),
+            name: "HoldfastPowerAuth", dependencies: ["Holdfast", "HoldfastCompatibility"] + powerAuth,
+            swiftSettings: strict),
         .target(
             name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL, logging],
             swiftSettings: strict),
@@ -211,7 +207,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "Holdfast", "HoldfastTesting", "LimboCases", crypto, asn1, logging, serviceLifecycle,
+                "Holdfast", "HoldfastCompatibility", "HoldfastTesting", "LimboCases", crypto, asn1, logging,
+                serviceLifecycle,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -223,9 +220,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
-                "HoldfastTesting",
-                "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
+                "Holdfast", "HoldfastCompatibility", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning",
+                "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -268,7 +264,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PublishedUsageTests",
-            dependencies: ["Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix],
+            dependencies: [
+                "Holdfast", "HoldfastCompatibility", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore,
+                nioPosix,
+            ],
             exclude: ["Corrections.md"], swiftSettings: published),
     ]
 )
@@ -277,6 +276,7 @@ let package = Package(
 #if canImport(Darwin)
 package.targets.append(
     .testTarget(
-        name: "HoldfastAppleTests", dependencies: ["Holdfast", "HoldfastTesting", "HoldfastNIOTesting"],
+        name: "HoldfastAppleTests",
+        dependencies: ["Holdfast", "HoldfastCompatibility", "HoldfastTesting", "HoldfastNIOTesting"],
         swiftSettings: strict))
 #endif

@@ -33,8 +33,9 @@ let package = Package(
         .target(
             name: "Workloads",
             dependencies: [
-                holdfast("Holdfast"), holdfast("HoldfastNIO"), holdfast("HoldfastAsyncHTTPClient"),
-                holdfast("HoldfastSigning"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
+                holdfast("Holdfast"), holdfast("HoldfastCompatibility"), holdfast("HoldfastNIO"),
+                holdfast("HoldfastAsyncHTTPClient"), holdfast("HoldfastSigning"), holdfast("HoldfastTUF"),
+                holdfast("HoldfastTesting"),
                 holdfast("HoldfastNIOTesting"), "COpenSSLVerifier",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),

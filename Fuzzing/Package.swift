@@ -10,7 +10,9 @@ let package = Package(
         .executableTarget(
             name: "holdfast-fuzz",
             dependencies: [
-                .product(name: "Holdfast", package: "holdfast"), .product(name: "HoldfastTUF", package: "holdfast"),
+                .product(name: "Holdfast", package: "holdfast"),
+                .product(name: "HoldfastCompatibility", package: "holdfast"),
+                .product(name: "HoldfastTUF", package: "holdfast"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-parse-as-library"])])
     ]

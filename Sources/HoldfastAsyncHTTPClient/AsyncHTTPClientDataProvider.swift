@@ -162,7 +162,7 @@ private final class DocumentDownload: Sendable {
 
     private func client(for url: URL, _ arrival: Arrival) throws -> PinnedHTTPClient {
         let manager = TrustManager(unknownHosts: .standard)
-        if url.scheme?.lowercased() == "http" || request.sslValidationStrategy == .noValidation {
+        if url.scheme?.lowercased() == "http" || !request.validatesServer {
             // Plain HTTP came past the rules, and then there is nothing to validate.
             let host = HostPattern(try DialledHost(url: url))
             manager.add(policy: DisabledPolicy(host: host, clock: provider.clock, log: provider.log))

@@ -1,5 +1,6 @@
 #if PowerAuth && canImport(PowerAuth2) && canImport(Security)
-public import Holdfast
+import Holdfast
+public import HoldfastCompatibility
 import PowerAuthCore
 
 public import struct Foundation.Data

@@ -1,6 +1,7 @@
 #if PowerAuth && canImport(PowerAuth2) && canImport(Security)
 public import Foundation
 public import Holdfast
+import HoldfastCompatibility
 public import PowerAuth2
 
 #if canImport(FoundationNetworking)

@@ -171,6 +171,6 @@ public struct PinListDraft: Sendable, Hashable {
 
 extension DocumentPublicKey {
     fileprivate func isSignature(_ text: String, of entry: FingerprintEntry) -> Bool {
-        CanonicalBase64.decode(text.utf8).map { verifies(signature: $0, of: entry.signedBytes) } ?? false
+        CanonicalBase64.decode(text.utf8).map { isValid(signature: $0, for: entry.signedBytes) } ?? false
     }
 }

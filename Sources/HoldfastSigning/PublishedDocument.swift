@@ -22,8 +22,8 @@ public struct PublishedDocument: Sendable {
 
     /// Whether clients with default settings accept the document, or would accept it once its time has come.
     public func counts(at time: Date) -> Bool {
-        let settings = OnlinePinningSettings()
-        return time.timeIntervalSince(timestamp) <= (settings.maxAge + settings.grace).inSeconds
+        let lifetime = TrustServerConfiguration.usualMaxAge + TrustServerConfiguration.usualGrace
+        return time.timeIntervalSince(timestamp) <= lifetime.inSeconds
     }
 
     private struct Content: Decodable {

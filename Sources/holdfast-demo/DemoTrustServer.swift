@@ -21,13 +21,11 @@ struct DemoTrustServer {
         let key = try TrustServerKey(customer: customer, kind: .p256, at: stage.clock.now)
         let document = DemoFile(try Self.document(of: stage, by: key))
         try await document.serving(on: stage, as: "\(customer).json.signed") { url in
-            var settings = OnlinePinningSettings()
-            settings.secureDataStore = InMemoryDataStore()
-            settings.remoteDataProvider = AsyncHTTPClientDataProvider(
+            var configuration = TrustServerConfiguration(
+                url: url, signer: try TrustServerSigner(certificate: key.certificate), customer: customer)
+            configuration.secureDataStore = InMemoryDataStore()
+            configuration.remoteDataProvider = AsyncHTTPClientDataProvider(
                 validator: PathValidator(anchors: stage.anchors), clock: stage.clock)
-            let configuration = TrustServerConfiguration(
-                url: url, signer: try TrustServerSigner(certificate: key.certificate), customer: customer,
-                settings: settings)
             let store = try TrustServerStore(checking: configuration, clock: stage.clock)
             let scene = DemoTrustServer(
                 stage: stage, key: key, store: store, published: document,

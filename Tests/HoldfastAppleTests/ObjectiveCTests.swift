@@ -5,6 +5,7 @@ import Security
 import Testing
 
 @testable import Holdfast
+@testable import HoldfastCompatibility
 
 /// What the Objective-C runtime knows of Holdfast: names, methods, and classes of an application's own.
 @Suite("Holdfast in the Objective-C runtime")

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastCompatibility
 import HoldfastNIOTesting
 import HoldfastTesting
 import Testing

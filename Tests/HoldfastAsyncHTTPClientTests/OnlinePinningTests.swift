@@ -39,13 +39,12 @@ struct OnlinePinningTests {
 
     @discardableResult
     private func add(_ provider: PinProvider, timeout: Duration = .seconds(300)) throws -> TrustServerStore {
-        var settings = OnlinePinningSettings()
-        settings.remoteDataProvider = provider
-        settings.secureDataStore = InMemoryDataStore()
-        settings.preparationTimeout = timeout
-        let configuration = TrustServerConfiguration(
+        var configuration = TrustServerConfiguration(
             url: try #require(URL(string: "https://pins.example.com/gcx")),
-            signer: try TrustServerSigner(certificate: server.certificate), customer: "gcx", settings: settings)
+            signer: try TrustServerSigner(certificate: server.certificate), customer: "gcx")
+        configuration.remoteDataProvider = provider
+        configuration.secureDataStore = InMemoryDataStore()
+        configuration.preparationTimeout = timeout
         let store = try TrustServerStore(checking: configuration, logger: RecordingLog().logger)
         setting.manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
         return store

@@ -42,9 +42,9 @@ struct ReplacedPinsTests {
                 to: request.headers["X-Cert-Pinning-Challenge"], entries: entries, at: SystemWallClock().now)
             return RemoteDataResponse(.body(answer.body), headers: ["X-Cert-Pinning-Signature": answer.signature])
         }
-        let store = CertStore(
-            configuration: CertStoreConfiguration(
-                serviceUrl: try #require(URL(string: "https://pins.example.com/list")),
+        let store = try CertStore(
+            checking: CertStoreConfiguration(
+                serviceURL: try #require(URL(string: "https://pins.example.com/list")),
                 publicKey: try key.publicKey.base64, useChallenge: answersChallenges),
             secureDataStore: InMemoryDataStore(), remoteDataProvider: server, logger: RecordingLog().logger)
         return PinSource(policy: try store.trustPolicy(forHost: Self.host)) { certificates in

@@ -188,7 +188,11 @@ struct VerificationTests {
     @Test("rejects through a policy whose configuration is in error")
     func rejectingPolicy() async throws {
         let setting = try HTTPSetting()
-        setting.manager.add(policy: setting.manager.create(type: .pinPublicKeyOnline, hostName: "www.example.com"))
+        setting.manager.add(
+            policy: RejectingPolicy(
+                scope: .hosts(try HostPattern("www.example.com")),
+                failure: TrustFailure(.invalidConfiguration, expected: "a customer", found: "none"),
+                clock: SystemWallClock()))
         try await withOrigin(try setting.leaf()) { origin in
             try await setting.withClient { client in
                 #expect(await client.refusal(origin.url())?.code == .invalidConfiguration)

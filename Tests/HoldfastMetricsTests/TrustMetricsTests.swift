@@ -75,8 +75,8 @@ struct TrustMetricsTests {
             serviceURL: try #require(URL(string: "https://pins.example.com/")),
             publicKey: "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE=",
             identifier: "backends")
-        let store = CertStore(
-            configuration: configuration, secureDataStore: InMemoryDataStore(), remoteDataProvider: NoServer(),
+        let store = try CertStore(
+            checking: configuration, secureDataStore: InMemoryDataStore(), remoteDataProvider: NoServer(),
             logger: RecordingLog().logger)
         let counting = TrustMetrics(factory: metrics)
         counting.count(store)

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastCompatibility
 import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastSigning

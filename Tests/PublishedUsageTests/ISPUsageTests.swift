@@ -1,5 +1,5 @@
 import Foundation
-import Holdfast
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 

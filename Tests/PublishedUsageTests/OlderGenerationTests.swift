@@ -1,7 +1,7 @@
 // swift-format-ignore-file: NeverForceUnwrap
 
 import Foundation
-import Holdfast
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Holdfast
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 

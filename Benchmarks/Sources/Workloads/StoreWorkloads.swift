@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Holdfast
+import HoldfastCompatibility
 import HoldfastSigning
 
 /// Stores of pins that came in a document.
@@ -32,7 +33,7 @@ public enum StoreWorkloads {
 
     private static func store(_ document: Data) throws -> CertStore {
         var configuration = CertStoreConfiguration(
-            serviceUrl: try url(), publicKey: try SigningKey().publicKey.base64, identifier: "benchmark",
+            serviceURL: try url(), publicKey: try SigningKey().publicKey.base64, identifier: "benchmark",
             fallbackCertificatesData: document)
         configuration.limits.entries = 2_000_000
         configuration.limits.bytes = 1 << 30
@@ -93,7 +94,7 @@ public enum StoreWorkloads {
         /// - Parameter folder: where the store keeps it.
         public func coldStart(in folder: URL) async throws -> Workload {
             let configuration = CertStoreConfiguration(
-                serviceUrl: try url(), publicKey: try key.publicKey.base64, identifier: "benchmark")
+                serviceURL: try url(), publicKey: try key.publicKey.base64, identifier: "benchmark")
             let storage = FileDataStore(folder: folder)
             let provider = FixedProvider(document: document)
             let first = try CertStore(

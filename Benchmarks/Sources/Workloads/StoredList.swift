@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastCompatibility
 import HoldfastSigning
 
 /// A store with its document on disk, of any length: for what a store takes in memory.
@@ -38,12 +39,12 @@ public struct StoredList: Sendable {
 
     private func store(_ provider: FixedProvider) throws -> CertStore {
         var configuration = CertStoreConfiguration(
-            serviceUrl: try StoreWorkloads.url(), publicKey: try String(contentsOf: publicKeyFile, encoding: .utf8),
+            serviceURL: try StoreWorkloads.url(), publicKey: try String(contentsOf: publicKeyFile, encoding: .utf8),
             identifier: "memory")
         configuration.limits.entries = 2_000_000
         configuration.limits.bytes = 1 << 30
-        return try CertStore(
-            checking: configuration, cryptoProvider: CredulousProvider(),
+        return CertStore(
+            configuration: configuration, cryptoProvider: CredulousProvider(),
             secureDataStore: FileDataStore(folder: folder, maximumBytes: 1 << 30), remoteDataProvider: provider)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Holdfast
+@testable import HoldfastCompatibility
 
 /// The first line is a host, the second a pattern, the rest a list of public suffixes.
 func examineHost(_ input: [UInt8]) {

@@ -1,6 +1,7 @@
 /// basicConstraints, RFC 5280 4.2.1.9: whether a certificate is a CA, and how many intermediates may follow it.
-struct BasicConstraints: Sendable, Equatable {
-    let isCertificateAuthority: Bool
+package struct BasicConstraints: Sendable, Equatable {
+    /// Whether the subject is a CA.
+    package let isCertificateAuthority: Bool
     /// nil where the certificate sets no limit.
     let pathLength: Int?
 

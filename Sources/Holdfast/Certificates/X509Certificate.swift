@@ -182,7 +182,7 @@ extension X509Certificate {
         layout.extensions.first { $0.known == known }?.value
     }
 
-    var basicConstraints: BasicConstraints? {
+    package var basicConstraints: BasicConstraints? {
         get throws(DERError) {
             guard let value = value(of: .basicConstraints) else { return nil }
             return try BasicConstraints(value, of: layout.der)

@@ -1,7 +1,8 @@
 import Crypto
 
 /// Says whether a signature is good for a message; called from several threads at once.
-protocol SignatureVerifying: Sendable {
+package protocol SignatureVerifying: Sendable {
+    /// Whether a DER signature is good for a message.
     func isValid(signature: [UInt8], for message: [UInt8]) -> Bool
 }
 
@@ -41,15 +42,11 @@ public struct DocumentPublicKey: Sendable {
 
     /// The key as ``init(x963:)`` takes it.
     public var x963: [UInt8] { Array(key.x963Representation) }
-
-    /// Whether a signature, DER, is this key's for a message.
-    package func verifies(signature: [UInt8], of message: [UInt8]) -> Bool {
-        isValid(signature: signature, for: message)
-    }
 }
 
 extension DocumentPublicKey: SignatureVerifying {
-    func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
+    /// Whether a DER signature is this key's for a message.
+    package func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
         guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
         return key.isValidSignature(signature, for: message)
     }

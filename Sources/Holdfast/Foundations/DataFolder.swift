@@ -1,9 +1,9 @@
-import Foundation
+package import Foundation
 
 /// Where programs of one user keep their data elsewhere than on Apple's platforms (XDG Base Directory Specification).
-enum DataFolder {
+package enum DataFolder {
     /// Holdfast's folder: `holdfast` under `XDG_DATA_HOME`, where a relative path counts as none, or `~/.local/share`.
-    static func holdfast(
+    package static func holdfast(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         home: URL = URL(fileURLWithPath: NSHomeDirectory())
     ) -> URL {

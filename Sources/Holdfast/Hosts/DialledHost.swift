@@ -57,7 +57,7 @@ public struct DialledHost: Hashable, Sendable {
     /// Reads a host as the published interfaces take it: a name, or the text of a URL, which means its host alone.
     ///
     /// - Throws: ``HostError``.
-    init(publishedHostName text: String) throws(HostError) {
+    package init(publishedHostName text: String) throws(HostError) {
         guard text.utf8.count <= HostText.maximumURLBytes, text.containsOctets(of: "://") else {
             try self.init(text)
             return

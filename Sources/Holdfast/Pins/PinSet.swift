@@ -158,11 +158,6 @@ public struct PinSet: Hashable, Sendable {
         return rules.filter(isMeant).map(\.pin).filter { seen.insert($0).inserted }
     }
 
-    /// Whether some pin is of a whole certificate, or of a key.
-    package func hasPins(of subject: Pin.Subject) -> Bool {
-        leafSubjects.contains(subject) || issuerSubjects.contains(subject)
-    }
-
     /// Whether the pins still hold at an instant; at ``expires`` itself they do not.
     public func state(at now: Date) -> State { isSatisfiable { $0.counts(at: now) } ? .active : .expired }
 

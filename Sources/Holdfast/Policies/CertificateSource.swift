@@ -65,7 +65,7 @@ public struct CertificateSource: CustomStringConvertible {
         try read(log: .shared)
     }
 
-    func read(log: PolicyLog) throws(CertificateFileError) -> [X509Certificate] {
+    package func read(log: PolicyLog) throws(CertificateFileError) -> [X509Certificate] {
         var found: [X509Certificate] = []
         if case .certificates(let all) = origin {
             for (position, der) in all.enumerated() {

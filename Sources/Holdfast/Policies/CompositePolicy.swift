@@ -126,7 +126,7 @@ public struct CompositePolicy: TrustPolicy {
 
     /// Asks the members; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
-        let draft = DecisionDraft(hostName, nil, trust, time)
+        let draft = DecisionDraft(hostName, trust, time)
         do throws(TrustFailure) {
             if trust.purpose == .server(identity: nil) {
                 throw .hostUnknown(expected: "the host that was dialled, for each member of the composite")
@@ -149,7 +149,7 @@ public struct CompositePolicy: TrustPolicy {
     private func combined(_ decisions: [TrustDecision], _ trust: ServerTrust, _ time: Date) -> TrustDecision {
         let failures = decisions.compactMap(\.failure)
         let accepting = decisions.filter(\.isTrusted)
-        var draft = DecisionDraft(hostName, nil, trust, time)
+        var draft = DecisionDraft(hostName, trust, time)
         draft.pins = Self.distinct(decisions.flatMap(\.configuredPins))
         for decision in decisions { draft.effort += decision.effort }
         draft.members = decisions

@@ -30,9 +30,6 @@ public struct CustomPolicy: TrustPolicy {
     /// The host or pattern in canonical form: A-labels, lower case.
     public var hostName: String { scope.name }
 
-    /// ``ValidationType/custom``.
-    public var validationType: ValidationType { .custom }
-
     /// Not allowed in any-of: nobody knows what the application proves.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .all ? nil : "a policy that asks the application"
@@ -40,7 +37,7 @@ public struct CustomPolicy: TrustPolicy {
 
     /// Asks the closure; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
-        var draft = DecisionDraft(hostName, validationType, trust, time)
+        var draft = DecisionDraft(hostName, trust, time)
         do throws(TrustFailure) {
             draft.host = try scope.host(of: trust)
         } catch {
@@ -55,8 +52,8 @@ public struct CustomPolicy: TrustPolicy {
     /// Asks the closure about nil.
     public func decisionWithoutTrust(at time: Date) -> TrustDecision {
         TrustDecision(
-            validation(nil) ? .trusted : .rejected(Self.refusal), policyName: hostName,
-            validationType: validationType, host: nil, time: time, chain: nil)
+            validation(nil) ? .trusted : .rejected(Self.refusal), policyName: hostName, host: nil, time: time,
+            chain: nil)
     }
 
     private static let refusal = TrustFailure(

@@ -4,7 +4,6 @@ import struct Foundation.Date
 /// chain and the pins.
 struct DecisionDraft {
     let policyName: String
-    let validationType: ValidationType?
     let trust: ServerTrust
     /// The time that was asked for, or the trusted time of a source of pins.
     var time: Date
@@ -20,9 +19,8 @@ struct DecisionDraft {
     /// The earliest end of what a decision to trust rests on beside the path.
     private var end = Date.distantFuture
 
-    init(_ policyName: String, _ validationType: ValidationType?, _ trust: ServerTrust, _ time: Date) {
+    init(_ policyName: String, _ trust: ServerTrust, _ time: Date) {
         self.policyName = policyName
-        self.validationType = validationType
         self.trust = trust
         self.time = time
         host = trust.host
@@ -90,7 +88,7 @@ struct DecisionDraft {
         _ verdict: TrustDecision.Verdict, path: ValidatedPath?, matched: [Pin]
     ) -> TrustDecision {
         var decision = TrustDecision(
-            verdict, policyName: policyName, validationType: validationType, host: host, time: time,
+            verdict, policyName: policyName, host: host, time: time,
             chain: trust.chain, path: path, configuredPins: pins, matchedPins: matched, notices: notices,
             effort: effort, holdsUntil: min(end, path?.holdsUntil ?? .distantFuture))
         decision.findings = findings

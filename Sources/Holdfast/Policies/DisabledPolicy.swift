@@ -28,9 +28,6 @@ public struct DisabledPolicy: TrustPolicy {
     /// The host or pattern in canonical form: A-labels, lower case.
     public var hostName: String { scope.name }
 
-    /// ``ValidationType/disabled``.
-    public var validationType: ValidationType { .disabled }
-
     /// ``PolicyEvidence/nothing``.
     public var evidence: PolicyEvidence { .nothing }
 
@@ -41,7 +38,7 @@ public struct DisabledPolicy: TrustPolicy {
 
     /// Accepts; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
-        var draft = DecisionDraft(hostName, validationType, trust, time)
+        var draft = DecisionDraft(hostName, trust, time)
         do throws(TrustFailure) {
             draft.host = try scope.host(of: trust)
         } catch  where error.code != .hostUnknown {
@@ -58,7 +55,7 @@ public struct DisabledPolicy: TrustPolicy {
     public func decisionWithoutTrust(at time: Date) -> TrustDecision {
         log.validationDisabled(for: hostName)
         return TrustDecision(
-            .trusted, policyName: hostName, validationType: validationType, host: nil, time: time, chain: nil,
+            .trusted, policyName: hostName, host: nil, time: time, chain: nil,
             notices: [Self.notice])
     }
 

@@ -70,7 +70,7 @@ package struct HostLookup: Sendable {
             // Each further round means that somebody changed this host's policy meanwhile.
             lookup = current
         }
-        let decision = DecisionDraft(host.name, nil, trust, time).rejected(
+        let decision = DecisionDraft(host.name, trust, time).rejected(
             TrustFailure(
                 .invalidConfiguration, expected: "a policy that stays while it decides",
                 found: "\(Self.mostRounds) policies replaced meanwhile",
@@ -90,7 +90,7 @@ package struct HostLookup: Sendable {
         case (nil, .standard):
             return StandardPolicy(host: HostPattern(host), clock: manager.clock).evaluate(trust, at: time)
         case (nil, .reject):
-            return DecisionDraft(host.name, nil, trust, time).rejected(
+            return DecisionDraft(host.name, trust, time).rejected(
                 TrustFailure(.noPolicyForHost, expected: "a policy for \(host.name)", found: "none"))
         }
     }

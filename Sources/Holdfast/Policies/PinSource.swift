@@ -44,9 +44,6 @@ public protocol PinSource: Sendable {
     /// may exempt hosts. By default true.
     var mayAdmitWithoutPins: Bool { get }
 
-    /// The published type of a policy whose pins these are; by default nil, for none of them.
-    var validationType: ValidationType? { get }
-
     /// The clock of the published calls that have no time parameter; by default the system's.
     var clock: any WallClock { get }
 }
@@ -66,9 +63,6 @@ extension PinSource {
 
     /// True: nothing is known about the answers.
     public var mayAdmitWithoutPins: Bool { true }
-
-    /// None of the published types.
-    public var validationType: ValidationType? { nil }
 
     /// The system's clock.
     public var clock: any WallClock { SystemWallClock() }

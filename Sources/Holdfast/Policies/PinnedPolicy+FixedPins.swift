@@ -5,15 +5,6 @@ extension PinSet: PinSource {
 
     /// Whether the pins are only reported on.
     public var mayAdmitWithoutPins: Bool { enforcement == .reportOnly }
-
-    /// ``ValidationType/pinCertificate`` or ``ValidationType/pinPublicKey``; nil when the set has pins of both kinds.
-    public var validationType: ValidationType? {
-        switch (hasPins(of: .certificate), hasPins(of: .publicKey)) {
-        case (true, false): .pinCertificate
-        case (false, true): .pinPublicKey
-        default: nil
-        }
-    }
 }
 
 extension PinnedPolicy {
@@ -75,7 +66,7 @@ extension PinnedPolicy {
             certificatePinOnly: certificatePinOnly, clock: clock)
     }
 
-    init(
+    package init(
         scope: PolicyScope, pinning subject: Pin.Subject, of certificates: [X509Certificate], from source: String,
         validatesHostName: Bool, certificatePinOnly: Bool, clock: any WallClock, log: PolicyLog = .shared
     ) throws(PolicyConfigurationError) {
@@ -96,7 +87,7 @@ extension PinnedPolicy {
     ) throws(PolicyConfigurationError) {
         self.init(
             scope: scope, source: pins, validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly,
-            type: pins.validationType, certificates: certificates, clock: clock, log: log)
+            certificates: certificates, clock: clock, log: log)
         if let conflict = conflict(with: pins) { throw conflict }
         guard case .hosts = scope, !validatesHostName else { return }
         let issuers = certificates.filter(\.isIssuerOnly)

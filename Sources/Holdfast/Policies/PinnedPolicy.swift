@@ -41,8 +41,6 @@ public struct PinnedPolicy: TrustPolicy {
     public let certificatePinOnly: Bool
     /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
-    /// The published type, where the policy is one.
-    public let validationType: ValidationType?
     /// The certificates that the pins were made from, where they are known: with `certificatePinOnly`, issuers that the
     /// server need not send.
     private let certificates: [X509Certificate]
@@ -67,12 +65,12 @@ public struct PinnedPolicy: TrustPolicy {
     ) {
         self.init(
             scope: scope, source: source, pinning: pinning, validatesHostName: validatesHostName,
-            certificatePinOnly: certificatePinOnly, type: source.validationType)
+            certificatePinOnly: certificatePinOnly, certificates: [])
     }
 
     package init(
         scope: PolicyScope, source: any PinSource, pinning: Pin.Subject? = nil, validatesHostName: Bool = true,
-        certificatePinOnly: Bool = false, type: ValidationType?, certificates: [X509Certificate] = [],
+        certificatePinOnly: Bool = false, certificates: [X509Certificate],
         debugAnchors: TrustAnchors? = nil, clock: (any WallClock)? = nil, log: PolicyLog = .shared
     ) {
         self.scope = scope
@@ -80,7 +78,6 @@ public struct PinnedPolicy: TrustPolicy {
         self.pinning = pinning
         self.validatesHostName = validatesHostName
         self.certificatePinOnly = certificatePinOnly
-        validationType = type
         self.certificates = certificates
         self.debugAnchors = debugAnchors
         self.clock = clock ?? source.clock
@@ -117,7 +114,7 @@ public struct PinnedPolicy: TrustPolicy {
     /// Evaluates a trust for a time, or for the source's trusted time if that is later; see
     /// ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
-        var draft = DecisionDraft(hostName, validationType, trust, time)
+        var draft = DecisionDraft(hostName, trust, time)
         let purpose: ValidationPurpose
         do throws(TrustFailure) {
             purpose = try scope.purpose(of: trust)

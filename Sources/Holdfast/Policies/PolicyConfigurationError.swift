@@ -40,7 +40,7 @@ public struct PolicyConfigurationError: HoldfastError {
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
 
-    init(_ code: Code, hostName: String, expected: String, found: String, remedy: String) {
+    package init(_ code: Code, hostName: String, expected: String, found: String, remedy: String) {
         self.code = code
         self.hostName = hostName
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
@@ -58,7 +58,7 @@ extension PolicyConfigurationError {
             .invalidHostName, hostName: hostName, expected: error.expected, found: error.found, remedy: error.remedy)
     }
 
-    init(_ error: CertificateFileError, hostName: String) {
+    package init(_ error: CertificateFileError, hostName: String) {
         self.init(
             .unreadableCertificates, hostName: hostName, expected: error.expected,
             found: "\(error.found) in \(error.file) (\(error.code.rawValue))", remedy: error.remedy)
@@ -71,7 +71,7 @@ extension PolicyConfigurationError {
     }
 
     /// The failure of a policy that could not be made, in the same words.
-    var failure: TrustFailure {
+    package var failure: TrustFailure {
         TrustFailure(.invalidConfiguration, expected: expected, found: "\(found) (\(code.rawValue))", remedy: remedy)
     }
 }

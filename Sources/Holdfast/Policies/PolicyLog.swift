@@ -14,7 +14,8 @@ package final class PolicyLog: Sendable {
         var hostOfBundle: [String: String] = [:]
     }
 
-    let logger: Logger
+    /// Where policies write.
+    package let logger: Logger
     /// Where stores write that were given no logger.
     package let storeLogger: Logger
     private let state = Lock(State())
@@ -65,7 +66,7 @@ package final class PolicyLog: Sendable {
     }
 
     /// Every certificate of a bundle pins every policy that is made from it, which two hosts rarely want.
-    func bundle(_ path: String, pins host: String) {
+    package func bundle(_ path: String, pins host: String) {
         let other = state.withLock { state -> String? in
             if state.hostOfBundle.count >= Self.maximumRemembered { state.hostOfBundle = [:] }
             guard let first = state.hostOfBundle[path] else {

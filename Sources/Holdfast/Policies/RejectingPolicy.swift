@@ -1,29 +1,40 @@
-import struct Foundation.Date
+package import struct Foundation.Date
 
 /// Rejects everything with one failure: what `create` makes of a configuration in error, and a host that is retired.
-struct RejectingPolicy: TrustPolicy {
-    let scope: PolicyScope
-    let validationType: ValidationType?
-    let failure: TrustFailure
-    let clock: any WallClock
+package struct RejectingPolicy: TrustPolicy {
+    /// What the policy applies to.
+    package let scope: PolicyScope
+    /// Why it rejects.
+    package let failure: TrustFailure
+    /// The clock of the published calls that have no time parameter.
+    package let clock: any WallClock
 
-    var hostName: String { scope.name }
+    /// Makes a policy that rejects.
+    package init(scope: PolicyScope, failure: TrustFailure, clock: any WallClock) {
+        self.scope = scope
+        self.failure = failure
+        self.clock = clock
+    }
+
+    /// The host or pattern in canonical form, any other name as given.
+    package var hostName: String { scope.name }
 
     /// A configuration in error is to be mended, not to be combined.
-    func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
+    package func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         guard failure.code == .invalidConfiguration else {
             return rule == .all ? nil : "a policy that rejects everything"
         }
         return "a policy whose configuration is in error (\(failure.found))"
     }
 
-    func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
-        DecisionDraft(hostName, validationType, trust, time).rejected(failure)
+    /// Rejects.
+    package func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        DecisionDraft(hostName, trust, time).rejected(failure)
     }
 
-    func decisionWithoutTrust(at time: Date) -> TrustDecision {
+    /// Rejects.
+    package func decisionWithoutTrust(at time: Date) -> TrustDecision {
         TrustDecision(
-            .rejected(failure), policyName: hostName, validationType: validationType, host: nil, time: time,
-            chain: nil)
+            .rejected(failure), policyName: hostName, host: nil, time: time, chain: nil)
     }
 }

@@ -38,9 +38,6 @@ public struct StandardPolicy: TrustPolicy {
     /// The host or pattern in canonical form (A-labels, lower case), or the name of a policy for clients.
     public var hostName: String { scope.name }
 
-    /// ``ValidationType/standard``.
-    public var validationType: ValidationType { .standard }
-
     /// A path, for the dialled host where its name is checked.
     public var evidence: PolicyEvidence { validatesHostName ? .pathForHost : .path }
 
@@ -49,7 +46,7 @@ public struct StandardPolicy: TrustPolicy {
 
     /// Evaluates a trust for a time; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
-        var draft = DecisionDraft(hostName, validationType, trust, time)
+        var draft = DecisionDraft(hostName, trust, time)
         do throws(TrustFailure) {
             let purpose = try scope.purpose(of: trust)
             draft.host = purpose.host

@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 
 public import struct Foundation.Date
 
@@ -24,10 +24,12 @@ extension TrustManager {
 }
 
 /// Where decisions are made that may block, so that no thread of an application or of Swift's own pool waits for them.
-enum EvaluationQueue {
-    static let queue = DispatchQueue(label: "holdfast.evaluation", qos: .userInitiated, attributes: .concurrent)
+package enum EvaluationQueue {
+    /// For callers with a completion handler.
+    package static let queue = DispatchQueue(label: "holdfast.evaluation", qos: .userInitiated, attributes: .concurrent)
 
-    static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+    /// The result of work that may block.
+    package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await queue.run { body() }
     }
 }

@@ -170,7 +170,7 @@ public final class TrustManager: Sendable {
                 .hostUnknown, expected: "a server", found: "a client",
                 remedy: "Judge clients by a policy of their own, given to the adapter.")
             : .hostUnknown(expected: "the host that was dialled")
-        return DecisionDraft("", nil, trust, time).rejected(failure)
+        return DecisionDraft("", trust, time).rejected(failure)
     }
 
     /// Tells the policy that made a judgment, unless another has taken its place, and the observers.

@@ -16,8 +16,6 @@ public struct TrustDecision: Sendable {
     public let verdict: Verdict
     /// The name of the policy that decided: its host name or pattern as configured.
     public let policyName: String
-    /// How the policy validates; nil for policies that are not one of the published types.
-    public let validationType: ValidationType?
     /// The host that was dialled, where it is known.
     public let host: DialledHost?
     /// The time for which the decision was made.
@@ -72,13 +70,12 @@ public struct TrustDecision: Sendable {
     /// Leave out `holdsUntil` where nothing ends before the path does. Without a path, a decision to trust then ends with
     /// the first of the presented certificates that were still valid.
     public init(
-        _ verdict: Verdict, policyName: String, validationType: ValidationType? = nil, host: DialledHost?, time: Date,
-        chain: PresentedChain?, path: ValidatedPath? = nil, configuredPins: [Pin] = [], matchedPins: [Pin] = [],
+        _ verdict: Verdict, policyName: String, host: DialledHost?, time: Date, chain: PresentedChain?,
+        path: ValidatedPath? = nil, configuredPins: [Pin] = [], matchedPins: [Pin] = [],
         notices: [TrustFailure] = [], effort: ValidationEffort = ValidationEffort(), holdsUntil: Date? = nil
     ) {
         self.verdict = verdict
         self.policyName = policyName
-        self.validationType = validationType
         self.host = host
         self.time = time
         self.chain = chain

@@ -5,8 +5,6 @@ import Security
 #endif
 
 /// What a handshake presented, for whom, and how to validate it: the value that a ``TrustPolicy`` evaluates.
-///
-/// On platforms without Security.framework `SecTrust` is another name for it.
 public struct ServerTrust: Sendable {
     private enum Presented: Sendable {
         case chain(PresentedChain)
@@ -128,8 +126,3 @@ protocol EvaluatingValidator: ChainValidator {
         for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome
 }
-
-#if !canImport(Security)
-/// Code written against Security.framework's `SecTrust` compiles on other platforms with Holdfast's own value.
-public typealias SecTrust = ServerTrust
-#endif

@@ -78,9 +78,8 @@ final class PeerJudge {
         var decision = verification.judgment(of: chain)
         if isForClients, decision.isTrusted, let failure = Self.unidentified(chain) {
             decision = TrustDecision(
-                .rejected(failure), policyName: decision.policyName, validationType: decision.validationType,
-                host: nil, time: decision.time, chain: chain, configuredPins: decision.configuredPins,
-                notices: decision.notices, effort: decision.effort)
+                .rejected(failure), policyName: decision.policyName, host: nil, time: decision.time, chain: chain,
+                configuredPins: decision.configuredPins, notices: decision.notices, effort: decision.effort)
         }
         presented = chain
         self.decision = decision

@@ -27,9 +27,6 @@ extension PinRepository: PinSource {
     /// True: a document may put a host in report mode, in which nobody is refused.
     public var mayAdmitWithoutPins: Bool { true }
 
-    /// `ValidationType.pinPublicKey`.
-    public var validationType: ValidationType? { .pinPublicKey }
-
     /// Makes a policy that uses the repository's pins, for a `TrustManager` and every adapter.
     ///
     /// It uses the pin file that the repository has at the moment of the decision, and in it the most specific entry
@@ -43,6 +40,6 @@ extension PinRepository: PinSource {
 
     /// Makes a policy for a host or a pattern that was parsed before.
     public func policy(for host: HostPattern) -> PinnedPolicy {
-        PinnedPolicy(scope: .hosts(host), source: self, type: validationType, log: log)
+        PinnedPolicy(scope: .hosts(host), source: self, certificates: [], log: log)
     }
 }

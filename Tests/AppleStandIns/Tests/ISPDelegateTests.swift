@@ -1,6 +1,6 @@
 import Foundation
 import FoundationNetworking
-import Holdfast
+import HoldfastCompatibility
 import HoldfastTesting
 import Security
 import Testing

@@ -5,6 +5,7 @@ import Security
 import Testing
 
 @testable import Holdfast
+@testable import HoldfastCompatibility
 
 /// The façades without their Objective-C: that each does what its Swift type does.
 @Suite("The classes for Objective-C")

@@ -1,6 +1,6 @@
 import Foundation
 import FoundationNetworking
-import Holdfast
+import HoldfastCompatibility
 import HoldfastPowerAuth
 import HoldfastTesting
 import PowerAuth2

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import HoldfastCompatibility
 import HoldfastPowerAuth
 import HoldfastTesting
 import PowerAuth2

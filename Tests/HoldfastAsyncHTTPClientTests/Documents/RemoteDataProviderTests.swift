@@ -42,21 +42,21 @@ struct RemoteDataProviderTests {
 
     private func download(
         _ text: String, headers: [String: String] = [:], maximumBytes: Int = 1_000,
-        strategy: SSLValidationStrategy = .default, by provider: any RemoteDataProvider
+        validatesServer: Bool = true, by provider: any RemoteDataProvider
     ) async throws -> RemoteDataResponse {
-        let request = RemoteDataRequest(
-            url: try #require(URL(string: text)), headers: headers, maximumBytes: maximumBytes,
-            sslValidationStrategy: strategy)
+        var request = RemoteDataRequest(
+            url: try #require(URL(string: text)), headers: headers, maximumBytes: maximumBytes)
+        request.validatesServer = validatesServer
         return try await provider.data(for: request)
     }
 
     private func error(
         _ text: String, headers: [String: String] = [:], maximumBytes: Int = 1_000,
-        strategy: SSLValidationStrategy = .default, by provider: any RemoteDataProvider
+        validatesServer: Bool = true, by provider: any RemoteDataProvider
     ) async -> RemoteDataError? {
         do {
             _ = try await download(
-                text, headers: headers, maximumBytes: maximumBytes, strategy: strategy, by: provider)
+                text, headers: headers, maximumBytes: maximumBytes, validatesServer: validatesServer, by: provider)
             return nil
         } catch {
             if let error = error as? RemoteDataError { return error }
@@ -170,9 +170,9 @@ struct RemoteDataProviderTests {
             let response = try await download(server.url(), by: kind.provider())
             #expect(response.content == .body(Data("<html>".utf8)))
             let key = "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
-            let store = CertStore(
-                configuration: CertStoreConfiguration(
-                    serviceUrl: try #require(URL(string: server.url())), publicKey: key),
+            let store = try CertStore(
+                checking: CertStoreConfiguration(
+                    serviceURL: try #require(URL(string: server.url())), publicKey: key),
                 secureDataStore: InMemoryDataStore(), remoteDataProvider: kind.provider(),
                 logger: RecordingLog().logger)
             let error = await #expect(throws: StoreError.self) { try await store.update() }
@@ -361,7 +361,7 @@ struct RemoteDataProviderTests {
         try await ScriptedHTTPServer.with(tls: try tls(leaf), { _ in [.send(text), .close] }) { server in
             let url = server.url(scheme: "https", host: "localhost")
             let provider = ProviderKind.asyncHTTPClient.provider()
-            #expect(await error(url, strategy: .noValidation, by: provider) == nil)
+            #expect(await error(url, validatesServer: false, by: provider) == nil)
             #expect(await error(url, by: provider)?.code == .connectionFailed)
         }
     }
@@ -389,7 +389,7 @@ struct RemoteDataProviderTests {
     @Test("URLSession: no validation is nothing that it does here")
     func noValidationOfURLSession() async throws {
         let provider = ProviderKind.urlSession.provider()
-        let error = await error("https://127.0.0.1/", strategy: .noValidation, by: provider)
+        let error = await error("https://127.0.0.1/", validatesServer: false, by: provider)
         #expect(error?.code == .unsupported)
     }
     #endif

@@ -67,13 +67,12 @@ struct OnlinePinningTests {
         _ provider: any RemoteDataProvider, url: String = "https://pins.example.com/gcx",
         clock: any WallClock = SystemWallClock(), timeout: Duration = .seconds(300)
     ) throws -> PinnedPolicy {
-        var settings = OnlinePinningSettings()
-        settings.remoteDataProvider = provider
-        settings.secureDataStore = InMemoryDataStore()
-        settings.preparationTimeout = timeout
-        let configuration = TrustServerConfiguration(
+        var configuration = TrustServerConfiguration(
             url: try #require(URL(string: url)), signer: try TrustServerSigner(certificate: server.certificate),
-            customer: "gcx", settings: settings)
+            customer: "gcx")
+        configuration.remoteDataProvider = provider
+        configuration.secureDataStore = InMemoryDataStore()
+        configuration.preparationTimeout = timeout
         let store = try TrustServerStore(checking: configuration, clock: clock, logger: RecordingLog().logger)
         return try store.trustPolicy(forHost: host)
     }

@@ -39,9 +39,9 @@ struct PinnedByStoreTests {
         let (key, published) = (SigningKey(), Published())
         try await ScriptedHTTPServer.with({ _ in [.send(published.response), .close] }) { pins in
             let configuration = CertStoreConfiguration(
-                serviceUrl: try #require(URL(string: pins.url())), publicKey: try key.publicKey.base64)
-            let store = CertStore(
-                configuration: configuration, secureDataStore: InMemoryDataStore(),
+                serviceURL: try #require(URL(string: pins.url())), publicKey: try key.publicKey.base64)
+            let store = try CertStore(
+                checking: configuration, secureDataStore: InMemoryDataStore(),
                 remoteDataProvider: URLSessionDataProvider(allowsPlainHTTPToLoopback: true),
                 logger: RecordingLog().logger)
             let policy = try store.trustPolicy(forHost: "www.example.com")

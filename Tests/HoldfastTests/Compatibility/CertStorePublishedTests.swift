@@ -5,6 +5,7 @@ import HoldfastTesting
 import Testing
 
 @testable import Holdfast
+@testable import HoldfastCompatibility
 
 /// What WultraSSLPinning publishes of a store and only its compatibility layer has.
 @Suite("A store by its published names")

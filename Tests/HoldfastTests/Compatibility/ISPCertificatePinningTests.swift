@@ -3,6 +3,7 @@ import HoldfastTesting
 import Testing
 
 @testable import Holdfast
+@testable import HoldfastCompatibility
 
 @Suite("ISPCertificatePinning")
 struct ISPCertificatePinningTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Holdfast
+@testable import HoldfastCompatibility
 
 @Suite("Property lists of pinned certificates")
 struct PinListTests {

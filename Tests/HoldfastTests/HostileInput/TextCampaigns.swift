@@ -3,6 +3,7 @@ import HoldfastTesting
 import Testing
 
 @testable import Holdfast
+@testable import HoldfastCompatibility
 
 /// 100,000 damaged inputs of each kind: each is read or refused, and what is read has one canonical form.
 @Suite("100,000 damaged texts")

@@ -141,7 +141,7 @@ struct PinMatchTests {
                 PinnedPolicy(
                     scope: .hosts(host),
                     source: PinSet(known: rules, requirement: requirement, enforcement: enforcement),
-                    type: nil, log: pki.log.policyLog)
+                    certificates: [], log: pki.log.policyLog)
             }
             let decisions = try policies.map { $0.evaluate(try pki.trust(), at: pki.now) }
             guard !without.rules.isEmpty, without.state(at: pki.now) == .active else { continue }

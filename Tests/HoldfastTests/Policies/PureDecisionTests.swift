@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 
@@ -44,7 +45,7 @@ struct PureDecisionTests {
         for (content, findings) in cases {
             let source = TellTale(content)
             let policy = PinnedPolicy(
-                scope: .hosts(host), source: source, type: nil, clock: pki.clock, log: pki.log.policyLog)
+                scope: .hosts(host), source: source, certificates: [], clock: pki.clock, log: pki.log.policyLog)
             #expect(policy.evaluate(trust, at: pki.now).findings == findings)
             #expect(source.told.withLock { $0 }.isEmpty)
             let composite = try CompositePolicy(

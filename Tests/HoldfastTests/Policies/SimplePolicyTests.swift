@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 
@@ -12,7 +13,7 @@ struct SimplePolicyTests {
         let policy = StandardPolicy(host: try HostPattern("*.example.com"))
         let decision = policy.evaluate(try fixture.trust(), at: fixture.now)
         #expect(decision.isTrusted)
-        #expect(decision.validationType == .standard)
+        #expect(decision.configuredPins.isEmpty && decision.matchedPins.isEmpty)
         #expect(decision.policyName == "*.example.com")
         #expect(decision.host?.name == PolicyFixture.host)
         #expect(decision.path?.certificates.map(\.der) == fixture.leaf.chain + [fixture.root.der])

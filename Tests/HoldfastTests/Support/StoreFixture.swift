@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastCompatibility
 import HoldfastTesting
 
 @testable import Holdfast
@@ -47,7 +48,7 @@ struct StoreFixture {
     init(useChallenge: Bool = false) throws {
         let key = try signer.publicKey.base64
         guard let url = URL(string: "https://pins.example.com/list") else { throw CocoaError(.fileNoSuchFile) }
-        configuration = CertStoreConfiguration(serviceUrl: url, publicKey: key, useChallenge: useChallenge)
+        configuration = CertStoreConfiguration(serviceURL: url, publicKey: key, useChallenge: useChallenge)
     }
 
     /// What a store of these settings keeps its document under.

@@ -129,13 +129,13 @@ struct SameVerdictTests {
                     (0..<(1 + generator.below(2))).map { _ in certificates[generator.below(certificates.count)] })
             }
             let data = try server.document(at: clock.now, entries)
-            var settings = OnlinePinningSettings()
-            settings.remoteDataProvider = OneDocument(data: data)
-            settings.secureDataStore = InMemoryDataStore()
+            var configuration = TrustServerConfiguration(
+                url: URL(filePath: "/\(round)"), signer: try TrustServerSigner(certificate: server.certificate),
+                customer: "gcx")
+            configuration.remoteDataProvider = OneDocument(data: data)
+            configuration.secureDataStore = InMemoryDataStore()
             let store = try TrustServerStore(
-                checking: TrustServerConfiguration(
-                    url: URL(filePath: "/\(round)"), signer: TrustServerSigner(certificate: server.certificate),
-                    customer: "gcx", settings: settings), clock: clock, logger: RecordingLog().logger)
+                checking: configuration, clock: clock, logger: RecordingLog().logger)
             _ = try? await store.update()
             let published = try await withTemporaryFolder { folder in
                 let signer = folder.appending(path: "signer.crt")

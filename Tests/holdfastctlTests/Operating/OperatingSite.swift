@@ -140,15 +140,13 @@ struct InstalledApp {
 
     /// With a store of the trust server's document; it has fetched it once.
     static func fetchingDocument(of site: OperatingSite) async throws -> InstalledApp {
-        var settings = OnlinePinningSettings()
-        settings.secureDataStore = InMemoryDataStore()
-        settings.remoteDataProvider = PublishedFile(url: site.folder.appending(path: "output/acme.json.signed"))
         let certificate = try Data(contentsOf: site.folder.appending(path: "output/acme.crt"))
-        let store = try TrustServerStore(
-            checking: TrustServerConfiguration(
-                url: try #require(URL(string: "https://pins.example.net/acme.json.signed")),
-                signer: try TrustServerSigner(certificate: certificate), customer: "acme", settings: settings),
-            logger: RecordingLog().logger)
+        var configuration = TrustServerConfiguration(
+            url: try #require(URL(string: "https://pins.example.net/acme.json.signed")),
+            signer: try TrustServerSigner(certificate: certificate), customer: "acme")
+        configuration.secureDataStore = InMemoryDataStore()
+        configuration.remoteDataProvider = PublishedFile(url: site.folder.appending(path: "output/acme.json.signed"))
+        let store = try TrustServerStore(checking: configuration, logger: RecordingLog().logger)
         let app = InstalledApp(policy: try store.trustPolicy(forHost: OperatingSite.name, pinning: .certificate)) {
             _ = try await store.update(mode: .forced)
         }

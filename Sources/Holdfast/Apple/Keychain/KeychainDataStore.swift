@@ -102,21 +102,6 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     }
 }
 
-/// WultraSSLPinning's name of a store in the keychain, newest generation.
-public typealias KeychainSecureDataStore = KeychainDataStore
-
-/// WultraSSLPinning's spellings, newest generation.
-extension KeychainDataStore {
-    /// The service of the items where none is given. What WultraSSLPinning itself stored is of another service and
-    /// format, and is not read.
-    public static var defaultKeychainIdentifier: String { KeychainDataStore().service }
-
-    /// The published spelling of ``init(service:accessGroup:)``.
-    public init(keychainIdentifier: String, accessGroup: String? = nil) {
-        self.init(service: keychainIdentifier, accessGroup: accessGroup)
-    }
-}
-
 /// Why the keychain did not do what it was asked.
 public struct KeychainError: HoldfastError {
     /// The closed set of reasons.

@@ -20,7 +20,7 @@ extension ServerTrust {
         self.init(SystemTrust(secTrust), host: host, anchors: anchors, revocation: revocation)
     }
 
-    init(
+    package init(
         _ trust: SystemTrust, host: DialledHost?, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
     ) {
         self.init(

@@ -1,13 +1,13 @@
 #if canImport(Security)
 import Dispatch
 import Foundation
-import Security
+package import Security
 
 /// One `SecTrust`, and how to evaluate it.
 ///
 /// Security.framework serialises each of its calls on a trust; the lock here keeps the calls of one evaluation together.
 /// It is that of the system's trust, however many of these were made from it.
-final class SystemTrust: Sendable {
+package final class SystemTrust: Sendable {
     /// What came of an evaluation.
     struct Evaluation: Sendable {
         /// DER of the chain that was evaluated, leaf first, anchor last; empty when there was none.
@@ -26,7 +26,8 @@ final class SystemTrust: Sendable {
     /// The chain of the first evaluation.
     private let known = Lock<[[UInt8]]?>(nil)
 
-    init(_ trust: SecTrust) {
+    /// Asks the system nothing yet.
+    package init(_ trust: SecTrust) {
         reference = SharedReference(trust)
         evaluating = EvaluationLock(of: trust)
     }

@@ -49,7 +49,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
         judge = ManagerJudge(manager: .shared, anchors: nil)
     }
 
-    init(judge: any ChallengeJudge) {
+    package init(judge: any ChallengeJudge) {
         self.judge = judge
     }
 
@@ -89,7 +89,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
         answer(challenge, completionHandler)
     }
 
-    func answer(
+    package func answer(
         _ challenge: URLAuthenticationChallenge,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {

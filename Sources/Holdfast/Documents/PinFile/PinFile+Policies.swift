@@ -37,10 +37,10 @@ extension PinFile.Host {
         until end: Date, _ debugAnchors: TrustAnchors?, _ clock: any WallClock
     ) -> any TrustPolicy {
         guard !isRetired else {
-            return RejectingPolicy(scope: .hosts(pattern), validationType: nil, failure: retirement, clock: clock)
+            return RejectingPolicy(scope: .hosts(pattern), failure: retirement, clock: clock)
         }
         return PinnedPolicy(
-            scope: .hosts(pattern), source: PinFileEntry(self, until: end), type: .pinPublicKey,
+            scope: .hosts(pattern), source: PinFileEntry(self, until: end), certificates: [],
             debugAnchors: debugAnchors, clock: clock)
     }
 }

@@ -71,7 +71,6 @@ package struct PinFileEntry: PinSource {
     }
 
     package var mayAdmitWithoutPins: Bool { pins.enforcement == .reportOnly }
-    package var validationType: ValidationType? { .pinPublicKey }
 }
 
 extension PinFile.Host {
@@ -93,9 +92,6 @@ extension PinFile: PinSource {
 
     /// Whether an entry is only reported on.
     public var mayAdmitWithoutPins: Bool { hosts.contains { $0.mode == .report } }
-
-    /// ``ValidationType/pinPublicKey``.
-    public var validationType: ValidationType? { .pinPublicKey }
 }
 
 /// Two files with equal hosts and ends have equal tables.

@@ -1,7 +1,7 @@
 import Dispatch
 public import Logging
 
-import struct Foundation.Data
+package import struct Foundation.Data
 
 /// Keeps the pins of a signed document: downloads it, verifies it, stores it, renews it before it expires, and
 /// evaluates servers by it.
@@ -39,51 +39,49 @@ public final class CertStore: UpdatingStore {
     public var engine: StoreEngine { StoreEngine(documents) }
 
     let documents: DocumentStore<CertStoreFormat>
-    let crypto: any CryptoProvider
+    package let crypto: StoreCryptography
     private let fallback: PinTable
     private let hasWarnedOfHost = Lock(false)
 
     /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
-    /// ``load(configuration:cryptoProvider:secureDataStore:remoteDataProvider:clock:logger:)`` does off the caller's
-    /// thread.
+    /// ``load(configuration:secureDataStore:remoteDataProvider:clock:logger:)`` does off the caller's thread.
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
-    ///   - cryptoProvider: verifies signatures and makes random numbers.
     ///   - secureDataStore: keeps the document; nil for files in ``FileDataStore/defaultFolder``.
     ///   - remoteDataProvider: downloads the document; nil for a ``URLSessionDataProvider``.
     ///   - clock: what the time is.
     ///   - logger: told of updates that fail and of what is wrong with documents; nil for one labelled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public convenience init(
-        checking configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
-        secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
-        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+        checking configuration: CertStoreConfiguration, secureDataStore: (any SecureDataStore)? = nil,
+        remoteDataProvider: (any RemoteDataProvider)? = nil, clock: any WallClock = SystemWallClock(),
+        logger: Logger? = nil
     ) throws(StoreError) {
         self.init(
-            unchecked: configuration, crypto: cryptoProvider, dataStore: secureDataStore, provider: remoteDataProvider,
-            clock: clock, logger: logger)
+            unchecked: configuration, dataStore: secureDataStore, provider: remoteDataProvider, clock: clock,
+            logger: logger)
         if let configurationError { throw configurationError }
     }
 
     /// Makes a store from a valid configuration, reading and verifying what is stored off the caller's thread.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func load(
-        configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
-        secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
-        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+        configuration: CertStoreConfiguration, secureDataStore: (any SecureDataStore)? = nil,
+        remoteDataProvider: (any RemoteDataProvider)? = nil, clock: any WallClock = SystemWallClock(),
+        logger: Logger? = nil
     ) async throws(StoreError) -> CertStore {
         // The queue knows nothing of this task.
         let logger = logger ?? PolicyLog.shared.storeLogger
         return try await DispatchQueue.global().run { () throws(StoreError) in
             try CertStore(
-                checking: configuration, cryptoProvider: cryptoProvider, secureDataStore: secureDataStore,
-                remoteDataProvider: remoteDataProvider, clock: clock, logger: logger)
+                checking: configuration, secureDataStore: secureDataStore, remoteDataProvider: remoteDataProvider,
+                clock: clock, logger: logger)
         }
     }
 
     /// A configuration in error makes a store that is empty and says why in ``configurationError``.
-    init(
-        unchecked configuration: CertStoreConfiguration, crypto: any CryptoProvider,
+    package init(
+        unchecked configuration: CertStoreConfiguration, crypto: StoreCryptography = .standard,
         dataStore: (any SecureDataStore)?, provider: (any RemoteDataProvider)?, clock: any WallClock, logger: Logger?,
         timer: any Clock<Duration> = ContinuousClock()
     ) {
@@ -110,13 +108,18 @@ public final class CertStore: UpdatingStore {
             timer: timer)
     }
 
+    /// Begins an update, for callers with a completion handler.
+    package func begin(_ mode: StoreUpdateMode) -> (StoreUpdateKind, Task<StoreUpdateReport, Never>?) {
+        documents.begin(mode)
+    }
+
     var snapshot: StoreSnapshot { StoreSnapshot(document: documents.snapshot, fallback: fallback) }
 
     /// Entries that count now or did until they expired: those of the verified document, else the fallback entries.
     public var entryCount: Int { snapshot.table.count }
 
     /// Judges a certificate by the SHA-256 of its DER, by a name as the document has it, and by its place in the chain.
-    func judge(_ fingerprint: Data, named name: String, depth: Int) -> ValidationResult {
+    package func judge(_ fingerprint: Data, named name: String, depth: Int) -> ValidationResult {
         let result = result(of: fingerprint, named: name, depth: depth)
         documents.tell(.validated(name: name, result))
         switch result {

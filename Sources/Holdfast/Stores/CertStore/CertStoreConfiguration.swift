@@ -30,8 +30,8 @@ public struct CertStoreConfiguration: Sendable {
     public var fallbackCertificatesData: Data?
     /// When documents are renewed.
     public var schedule: UpdateSchedule
-    /// How the server of the document is validated, for its download only.
-    public var sslValidationStrategy: SSLValidationStrategy
+    /// Whether the server of the document is validated for its download; only compatibility code switches it off.
+    package var validatesServer = true
 
     /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
@@ -54,7 +54,7 @@ public struct CertStoreConfiguration: Sendable {
     public init(
         serviceURL: URL, publicKey: String, useChallenge: Bool = false, expectedCommonNames: [String]? = nil,
         identifier: String? = nil, fallbackCertificateData: Data? = nil, fallbackCertificatesData: Data? = nil,
-        schedule: UpdateSchedule = UpdateSchedule(), sslValidationStrategy: SSLValidationStrategy = .default
+        schedule: UpdateSchedule = UpdateSchedule()
     ) {
         self.serviceURL = serviceURL
         self.publicKey = publicKey
@@ -64,11 +64,7 @@ public struct CertStoreConfiguration: Sendable {
         self.fallbackCertificateData = fallbackCertificateData
         self.fallbackCertificatesData = fallbackCertificatesData
         self.schedule = schedule
-        self.sslValidationStrategy = sslValidationStrategy
     }
-
-    /// The identifier, or `default` where none is given. Two stores without one share this name and nothing else.
-    public var instanceIdentifier: String { identifier ?? "default" }
 
     /// Whether a name may be validated. It may be a peer's, and of any length.
     func expects(_ name: String) -> Bool {

@@ -7,7 +7,7 @@ struct CertStoreFormat: DocumentFormat {
     /// Nil where the configuration is in error.
     let key: (any SignatureVerifying)?
     let configurationError: StoreError?
-    let crypto: any CryptoProvider
+    let crypto: StoreCryptography
 
     private static let challengeHeader = "X-Cert-Pinning-Challenge"
     private static let signatureHeader = "X-Cert-Pinning-Signature"
@@ -24,7 +24,7 @@ struct CertStoreFormat: DocumentFormat {
         ]
         return StoredRecord.origin(of: parts.map { Array($0.utf8) })
     }
-    var storeName: String { configuration.instanceIdentifier }
+    var storeName: String { configuration.identifier ?? "default" }
     var logName: String { storeName }
     var documentURL: URL? { configuration.serviceURL }
     var recordFormat: StoredRecord.Format { configuration.useChallenge ? .challenge : .list }
@@ -62,12 +62,13 @@ struct CertStoreFormat: DocumentFormat {
     ) throws(StoreError) -> (request: RemoteDataRequest, challenge: String) {
         var request = RemoteDataRequest(
             url: configuration.serviceURL, headers: ["Accept": "application/json"],
-            maximumBytes: configuration.limits.bytes, sslValidationStrategy: configuration.sslValidationStrategy)
+            maximumBytes: configuration.limits.bytes)
+        request.validatesServer = configuration.validatesServer
         guard configuration.useChallenge else {
             if !entityTag.isEmpty { request.headers["If-None-Match"] = entityTag }
             return (request, "")
         }
-        let nonce = crypto.getRandomData(length: Self.challengeLength)
+        let nonce = crypto.random(Self.challengeLength)
         guard nonce.count == Self.challengeLength else {
             throw StoreError(
                 .invalidConfiguration, expected: "\(Self.challengeLength) random octets of the crypto provider",
@@ -152,18 +153,17 @@ struct CertStoreFormat: DocumentFormat {
 }
 
 extension CertStoreConfiguration {
-    func key(for provider: any CryptoProvider) throws(StoreError) -> any SignatureVerifying {
+    func key(for crypto: StoreCryptography) throws(StoreError) -> any SignatureVerifying {
         let key: DocumentPublicKey
         do throws(DocumentError) {
             key = try DocumentPublicKey(base64: publicKey)
         } catch {
             throw Self.invalid(error.expected, error.found, error)
         }
-        if provider is SwiftCryptoProvider { return key }
-        guard let imported = provider.importECPublicKey(publicKey: Data(key.x963)) else {
+        guard let verifier = crypto.verifier(key) else {
             throw Self.invalid("a public key that the crypto provider reads", "one that it does not", nil)
         }
-        return ProviderKey(provider: provider, key: imported)
+        return verifier
     }
 
     func fallbackTable() throws(StoreError) -> PinTable {
@@ -179,7 +179,7 @@ extension CertStoreConfiguration {
     }
 
     func check() throws(StoreError) {
-        if sslValidationStrategy == .noValidation, !useChallenge {
+        if !validatesServer, !useChallenge {
             throw Self.invalid(
                 "standard validation for the download of a static list, or a challenge", "noValidation", nil)
         }

@@ -8,8 +8,8 @@ public struct RemoteDataRequest: Sendable {
     public var headers: [String: String]
     /// The most that the body of the answer may have, in bytes; more is `tooLarge`, noticed while it arrives.
     public var maximumBytes: Int
-    /// How the server itself is validated.
-    public var sslValidationStrategy: SSLValidationStrategy
+    /// Whether the server itself is validated. A provider that does not know this validates.
+    package var validatesServer = true
     /// Whether `http` will do: for revocation lists alone, which authorities publish so (RFC 5280 4.2.1.13), which are
     /// signed, and which have no secrets.
     public var allowsPlainHTTP = false
@@ -19,22 +19,12 @@ public struct RemoteDataRequest: Sendable {
 
     /// Puts a request together.
     public init(
-        url: URL, headers: [String: String] = [:], maximumBytes: Int = DocumentLimits().bytes,
-        sslValidationStrategy: SSLValidationStrategy = .default
+        url: URL, headers: [String: String] = [:], maximumBytes: Int = DocumentLimits().bytes
     ) {
         self.url = url
         self.headers = headers
         self.maximumBytes = maximumBytes
-        self.sslValidationStrategy = sslValidationStrategy
     }
-}
-
-/// How the server that documents are downloaded from is validated; the documents are verified in any case.
-public enum SSLValidationStrategy: String, Sendable, Hashable, CaseIterable {
-    /// Standard validation.
-    case `default`
-    /// None at all; refused for static lists, which have no protection of their own against old entries.
-    case noValidation
 }
 
 /// What a server answered.

@@ -53,10 +53,10 @@ public struct URLSessionDataProvider: RemoteDataProvider {
         #endif
         try rules(for: request).check(request.url)
         #if !canImport(Security)
-        guard request.sslValidationStrategy == .default else {
+        guard request.validatesServer else {
             throw RemoteDataError(
                 .unsupported, expected: "standard validation, which URLSession does here in any case",
-                found: request.sslValidationStrategy.rawValue)
+                found: "noValidation")
         }
         #endif
         let download = Download(request, provider: self)
@@ -248,7 +248,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let space = challenge.protectionSpace
-        guard request.sslValidationStrategy == .noValidation,
+        guard !request.validatesServer,
             space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust
         else {
             completionHandler(.performDefaultHandling, nil)

@@ -7,7 +7,7 @@ extension DocumentStore {
     func noteFailure(_ generation: Int) async {
         let now = clock.now
         // The application's generator is not called with the lock held.
-        var provided = ProviderGenerator(provider: crypto)
+        var provided = RandomWords(crypto: crypto)
         let word = provided.next()
         state.withLock { state in
             guard state.generation == generation else { return }

@@ -186,7 +186,7 @@ extension DocumentStore {
 
     private func nextUpdate(for content: Content, trusted: TrustedTime, now: Date) -> Date {
         let time = trusted.time(clock: now)
-        var generator = ProviderGenerator(provider: crypto)
+        var generator = RandomWords(crypto: crypto)
         let next = format.nextUpdate(for: content, at: time, using: &generator)
         // Asked for by the device's clock, which may be behind.
         return now.addingTimeInterval(next.timeIntervalSince(time))

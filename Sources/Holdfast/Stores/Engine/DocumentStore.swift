@@ -45,7 +45,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
 
     package let format: Format
     package let clock: any WallClock
-    let crypto: any CryptoProvider
+    let crypto: StoreCryptography
     let dataStore: any SecureDataStore
     let provider: any RemoteDataProvider
     /// What was wrong with the stored document when the store was made.
@@ -67,7 +67,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     ///   - observers: those of a store of several documents; by default the document's own.
     ///   - follow: told of everything before the observers are, on the thread where it happens, with no lock held.
     package init(
-        format: Format, clock: any WallClock, crypto: any CryptoProvider = SwiftCryptoProvider(),
+        format: Format, clock: any WallClock, crypto: StoreCryptography = .standard,
         dataStore: any SecureDataStore, provider: any RemoteDataProvider, logger: Logger,
         timer: any Clock<Duration> = ContinuousClock(), observers: StoreObservers = StoreObservers(),
         follow: @escaping @Sendable (StoreEvent.Kind) -> Void = { _ in }

@@ -1,3 +1,4 @@
+public import struct Foundation.Date
 public import struct Foundation.URL
 
 /// The configuration of a ``TrustServerStore``: where its document comes from, who signs it, and whose it is.
@@ -13,18 +14,35 @@ public struct TrustServerConfiguration: Sendable {
     public var signer: TrustServerSigner
     /// Whose document it must be.
     public var customer: String
-    /// How it is fetched, kept and trusted.
-    public var settings: OnlinePinningSettings
+
+    /// What `maxAge` and `grace` are unless an application says otherwise.
+    package static let (usualMaxAge, usualGrace) = (Duration.seconds(3_600), Duration.seconds(86_400))
+
+    /// How long a document is fresh, from its timestamp on; an hour by default.
+    public var maxAge = TrustServerConfiguration.usualMaxAge
+    /// How long past that it still counts while updates are tried, each use reported; a day by default.
+    public var grace = TrustServerConfiguration.usualGrace
+    /// The longest that an adapter waits for a document before it decides; 10 s by default.
+    public var preparationTimeout: Duration = .seconds(10)
+    /// The longest time that an update may take, from the request to the verified document.
+    public var updateTimeout: Duration = .seconds(120)
+    /// How much of a document is read.
+    public var limits = DocumentLimits()
+    /// Whether digests with SHA-1 will do, as in documents made before 2018.
+    public var allowsLegacyDigests = false
+    /// When the application was built; a clock that shows an earlier time is not believed. nil if it is not known.
+    public var buildDate: Date?
+    /// Downloads the document. It validates its server by the standard, never through the trust manager that the pins
+    /// are for.
+    public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
+    /// Keeps the document, exactly as it was signed.
+    public var secureDataStore: any SecureDataStore = FileDataStore()
 
     /// Sets up a store.
-    public init(
-        url: URL, signer: TrustServerSigner, customer: String,
-        settings: OnlinePinningSettings = OnlinePinningSettings()
-    ) {
+    public init(url: URL, signer: TrustServerSigner, customer: String) {
         self.url = url
         self.signer = signer
         self.customer = customer
-        self.settings = settings
     }
 
     /// What cannot be meant; nil where everything can.
@@ -34,6 +52,12 @@ public struct TrustServerConfiguration: Sendable {
                 .invalidConfiguration, expected: "the name of a customer, 1 to \(DocumentLimits.nameBytes) octets",
                 found: "\(customer.utf8.count) octets")
         }
-        return settings.error
+        guard maxAge > .zero, grace >= .zero, preparationTimeout > .zero, updateTimeout > .zero else {
+            return StoreError(
+                .invalidConfiguration,
+                expected: "a maxAge and timeouts above zero, and a grace of zero or more",
+                found: "maxAge \(maxAge), grace \(grace), timeouts \(preparationTimeout) and \(updateTimeout)")
+        }
+        return nil
     }
 }

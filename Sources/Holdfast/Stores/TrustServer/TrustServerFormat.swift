@@ -4,8 +4,6 @@ import Foundation
 struct TrustServerFormat: DocumentFormat {
     let configuration: TrustServerConfiguration
 
-    private var settings: OnlinePinningSettings { configuration.settings }
-
     /// A document that was just downloaded may be so many seconds old: a signer makes one every five minutes.
     static let greatestAgeOfDownload: TimeInterval = 10 * 60
 
@@ -23,14 +21,14 @@ struct TrustServerFormat: DocumentFormat {
     var storeName: String { configuration.customer }
     var documentURL: URL? { configuration.url }
     var recordFormat: StoredRecord.Format { .trustServer }
-    var buildDate: Date? { settings.buildDate }
+    var buildDate: Date? { configuration.buildDate }
     /// Seconds, beside the ages of documents.
-    private var maxAge: TimeInterval { settings.maxAge.inSeconds }
+    private var maxAge: TimeInterval { configuration.maxAge.inSeconds }
     /// The greatest age at which a document counts.
-    private var limit: TimeInterval { settings.maxAge.inSeconds + settings.grace.inSeconds }
+    private var limit: TimeInterval { configuration.maxAge.inSeconds + configuration.grace.inSeconds }
 
-    var updateTimeout: Duration { settings.updateTimeout }
-    var preparationTimeout: Duration { settings.preparationTimeout }
+    var updateTimeout: Duration { configuration.updateTimeout }
+    var preparationTimeout: Duration { configuration.preparationTimeout }
     var longestInterval: TimeInterval { max(maxAge, UpdateSchedule.longestOfShortIntervals) }
     var longestBackOff: TimeInterval { 60 }
     var mismatchInterval: TimeInterval { 60 }
@@ -39,7 +37,7 @@ struct TrustServerFormat: DocumentFormat {
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<TrustServerTable>
     ) async throws(StoreError) -> FetchedDocument<TrustServerTable>? {
         let request = RemoteDataRequest(
-            url: configuration.url, headers: ["Accept": "*/*"], maximumBytes: settings.limits.bytes)
+            url: configuration.url, headers: ["Accept": "*/*"], maximumBytes: configuration.limits.bytes)
         guard let (body, _) = try await provider.document(for: request) else { return nil }
         let record = StoredRecord(format: recordFormat, body: body)
         let time = current.time()
@@ -67,7 +65,8 @@ struct TrustServerFormat: DocumentFormat {
         try table(
             of: TrustServerDocument(
                 verifying: record.body, by: configuration.signer, customer: configuration.customer, at: time,
-                limits: settings.limits, allowsLegacyDigests: settings.allowsLegacyDigests), issuedUpTo: latest)
+                limits: configuration.limits, allowsLegacyDigests: configuration.allowsLegacyDigests),
+            issuedUpTo: latest)
     }
 
     func table(
@@ -106,7 +105,7 @@ struct TrustServerFormat: DocumentFormat {
     func nextUpdate(
         for content: TrustServerTable, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
-        UpdateSchedule(periodicInterval: settings.maxAge, expirationThreshold: .zero).nextUpdate(
+        UpdateSchedule(periodicInterval: configuration.maxAge, expirationThreshold: .zero).nextUpdate(
             at: time, soonestExpiry: content.timestamp.addingTimeInterval(maxAge), using: &generator)
     }
 

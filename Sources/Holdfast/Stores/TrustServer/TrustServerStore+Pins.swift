@@ -38,7 +38,6 @@ extension TrustServerStore {
     ) -> PinnedPolicy {
         PinnedPolicy(
             scope: .hosts(host), source: self, pinning: pinning, validatesHostName: validatesHostName,
-            certificatePinOnly: certificatePinOnly,
-            type: pinning == .certificate ? .pinCertificateOnline : .pinPublicKeyOnline)
+            certificatePinOnly: certificatePinOnly)
     }
 }

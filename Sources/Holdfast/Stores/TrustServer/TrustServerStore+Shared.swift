@@ -55,18 +55,19 @@ private struct StoreKey: Hashable, Sendable {
 
     /// Nil where something in it cannot be compared.
     init?(_ configuration: TrustServerConfiguration, _ clock: any WallClock) {
-        let settings = configuration.settings
-        guard let provider = Self.part(settings.remoteDataProvider), let storage = Self.part(settings.secureDataStore),
+        guard let provider = Self.part(configuration.remoteDataProvider),
+            let storage = Self.part(configuration.secureDataStore),
             let clock = Self.part(clock)
         else { return nil }
         texts = [
-            configuration.url.absoluteString, configuration.customer, "\(settings.maxAge)", "\(settings.grace)",
-            "\(settings.preparationTimeout)",
-            "\(settings.updateTimeout)",
-            "\(settings.allowsLegacyDigests)", "\(settings.buildDate?.timeIntervalSince1970 ?? .nan)",
+            configuration.url.absoluteString, configuration.customer, "\(configuration.maxAge)",
+            "\(configuration.grace)",
+            "\(configuration.preparationTimeout)",
+            "\(configuration.updateTimeout)",
+            "\(configuration.allowsLegacyDigests)", "\(configuration.buildDate?.timeIntervalSince1970 ?? .nan)",
         ]
         signer = configuration.signer.identity
-        limits = settings.limits
+        limits = configuration.limits
         parts = [provider, storage, clock]
     }
 

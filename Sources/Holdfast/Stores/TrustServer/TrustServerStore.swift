@@ -9,8 +9,8 @@ public import Logging
 /// let store = try await TrustServerStore.load(configuration: configuration)
 /// manager.add(policy: try store.trustPolicy(forHost: "www.example.com", pinning: .publicKey))
 /// ```
-/// A document is fresh for ``OnlinePinningSettings/maxAge`` after its timestamp; then it is renewed. For
-/// ``OnlinePinningSettings/grace`` more it is still accepted, and every such use is reported. After that it is refused.
+/// A document is fresh for ``TrustServerConfiguration/maxAge`` after its timestamp; then it is renewed. For
+/// ``TrustServerConfiguration/grace`` more it is still accepted, and every such use is reported. After that it is refused.
 /// A download that does not verify, is older than ten minutes, or older than the newest document that was verified,
 /// changes nothing. Policies read a snapshot: they never wait for storage or the network.
 public final class TrustServerStore: UpdatingStore {
@@ -38,7 +38,7 @@ public final class TrustServerStore: UpdatingStore {
         self.configuration = configuration
         documents = DocumentStore(
             format: TrustServerFormat(configuration: configuration), clock: clock,
-            dataStore: configuration.settings.secureDataStore, provider: configuration.settings.remoteDataProvider,
+            dataStore: configuration.secureDataStore, provider: configuration.remoteDataProvider,
             logger: logger ?? PolicyLog.shared.storeLogger)
     }
 

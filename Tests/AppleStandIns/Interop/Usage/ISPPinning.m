@@ -1,5 +1,5 @@
 // Every name of ISPCertificatePinning in use.
-#import "Holdfast-Swift.h"
+@import HoldfastCompatibility;
 
 /// In the place of inheritance, which Swift's classes do not allow: a delegate that has one and passes challenges on.
 @interface ISPForwarding : NSObject <NSURLSessionDelegate>

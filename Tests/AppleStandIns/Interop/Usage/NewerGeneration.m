@@ -1,5 +1,5 @@
 // Every name of GCXTrustPolicy's newer generation in use.
-#import "Holdfast-Swift.h"
+@import HoldfastCompatibility;
 
 /// A policy of the application's own, which a manager takes too.
 @interface OwnPolicy : NSObject <GCXTrustPolicy>

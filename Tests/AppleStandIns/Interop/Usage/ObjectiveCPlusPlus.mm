@@ -1,5 +1,6 @@
-// The header of HoldfastObjectiveC in Objective-C++, which has modules only where it is told so.
-#import "HoldfastObjectiveC.h"
+// The headers in Objective-C++, which has modules only where it is told so.
+#import "Holdfast-Swift.h"
+#import "HoldfastCompatibility-Swift.h"
 
 @interface PlusPlusUsage : NSObject <NSURLSessionDelegate>
 @end
@@ -7,7 +8,7 @@
 @implementation PlusPlusUsage
 
 - (GCXPinnedSessionDelegate *)setUp {
-    TrustPolicyType type = GCXValidationTypePinPublicKey;
+    GCXValidationType type = GCXValidationTypePinPublicKey;
     GCXComposePolicy *composer = [[GCXComposePolicy alloc] initWithValidation:type forHost:@"www.example.com"];
     composer.customValidation = ^BOOL(SecTrustRef _Nullable trust) {
         return trust != nullptr;

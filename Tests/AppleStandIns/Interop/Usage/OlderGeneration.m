@@ -1,6 +1,8 @@
 // Every name of GCXTrustPolicy's older generation in use.
-#import "Holdfast-Swift.h"
-#import "HoldfastObjectiveC.h"
+@import HoldfastCompatibility;
+
+// Swift exports no typedef: an application that uses this name says so itself.
+typedef GCXValidationType TrustPolicyType;
 
 static NSString *const Host = @"https://www.example.com";
 

@@ -1,5 +1,5 @@
 // Must not compile: the spellings are part of the interface, and a check that accepts others checks nothing.
-#import "Holdfast-Swift.h"
+@import HoldfastCompatibility;
 
 BOOL wrongName(GCXTrustManager *manager, SecTrustRef trust) {
     return [[manager policyForHostName:@"www.example.com"] validateWith:trust];

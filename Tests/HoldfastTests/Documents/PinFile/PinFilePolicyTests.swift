@@ -77,7 +77,7 @@ struct PinFilePolicyTests {
             #expect(try code(scene.decision(file, scene.trust(anchors: [stranger]))) == .unknownIssuer)
             #expect(try code(scene.decision(file, at: after(24 * 365))) == .expired)
         }
-        #expect(try scene.decision(file).validationType == .pinPublicKey)
+        #expect(try scene.decision(file).matchedPins.map(\.subject) == [.publicKey])
     }
 
     // MARK: Modes and states

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 
@@ -106,7 +107,7 @@ struct CertStoreStorageTests {
             fixtures[index].configuration.publicKey = try fixtures[0].signer.publicKey.base64
             fixtures[index].configuration.identifier = identifier
         }
-        fixtures[1].configuration.serviceUrl = try #require(URL(string: "https://pins.example.com/other"))
+        fixtures[1].configuration.serviceURL = try #require(URL(string: "https://pins.example.com/other"))
         return fixtures.map { ($0, $0.store(storage)) }
     }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 

@@ -196,12 +196,10 @@ struct ProcessScene {
                 update: { try await store.update(mode: .forced) },
                 version: { (1...200).first { store.judge(UInt8($0)) == .trusted } ?? 0 })
         case .trustServer:
-            var settings = OnlinePinningSettings()
-            settings.updateTimeout = patience
-            (settings.remoteDataProvider, settings.secureDataStore) = (provider, storage)
-            let configuration = TrustServerConfiguration(
-                url: try url("document"), signer: try TrustServerSigner(certificate: key), customer: "gcx",
-                settings: settings)
+            var configuration = TrustServerConfiguration(
+                url: try url("document"), signer: try TrustServerSigner(certificate: key), customer: "gcx")
+            configuration.updateTimeout = patience
+            (configuration.remoteDataProvider, configuration.secureDataStore) = (provider, storage)
             let store = try TrustServerStore(checking: configuration, clock: clock, logger: logger)
             return Store(
                 update: { try await store.update(mode: .forced) }, version: { version(store.timestamp) })

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 
@@ -59,7 +60,8 @@ struct UpdateTimeoutTests {
         try fixture.publish((0..<20).map { ("h\($0).example.com", 1, 30) } + [(StoreFixture.name, 1, 30)])
         let crypto = SlowCrypto()
         let store = CertStore(
-            unchecked: fixture.configuration, crypto: crypto, dataStore: fixture.storage, provider: fixture.provider,
+            unchecked: fixture.configuration, crypto: crypto.cryptography, dataStore: fixture.storage,
+            provider: fixture.provider,
             clock: fixture.clock, logger: fixture.log.logger, timer: crypto.timer)
         let error = await store.updateError()
         #expect(error?.code == .timedOut)
@@ -93,8 +95,8 @@ struct UpdateTimeoutTests {
         }
         func update(_ format: some DocumentFormat) async throws {
             let documents = DocumentStore(
-                format: format, clock: fixture.clock, crypto: SwiftCryptoProvider(), dataStore: fixture.storage,
-                provider: fixture.provider, logger: fixture.log.logger, timer: timer)
+                format: format, clock: fixture.clock, dataStore: fixture.storage, provider: fixture.provider,
+                logger: fixture.log.logger, timer: timer)
             _ = try await documents.update(mode: .forced)
         }
         await #expect(throws: StoreError(.timedOut, expected: "", found: "")) {
@@ -105,7 +107,7 @@ struct UpdateTimeoutTests {
                 try await update(
                     CertStoreFormat(
                         configuration: fixture.configuration, key: try fixture.signer.publicKey,
-                        configurationError: nil, crypto: SwiftCryptoProvider()))
+                        configurationError: nil, crypto: .standard))
             }
         }
         await isCancelled.wait()

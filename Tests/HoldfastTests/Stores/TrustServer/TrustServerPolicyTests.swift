@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 
@@ -33,12 +34,12 @@ struct TrustServerPolicyTests {
                 let decision = try policy.decision(about: pki.trust(renewed.chain), at: pki.now)
                 #expect(decision.isTrusted == expected)
                 #expect(expected || decision.failure?.code == .pinMismatch)
-                #expect(decision.validationType == policy.validationType)
+                #expect(decision.configuredPins.allSatisfy { $0.subject == policy.pinning })
                 #expect(decision.configuredPins.count == 1 && decision.notices.isEmpty)
                 #expect(try policy.decision(about: pki.untrusted(), at: pki.now).failure?.code == .unknownIssuer)
             }
-            #expect(key.validationType == .pinPublicKeyOnline)
-            #expect(certificatePolicy.validationType == .pinCertificateOnline)
+            #expect(key.pinning == .publicKey)
+            #expect(certificatePolicy.pinning == .certificate)
             fixture.storage.removeData(forKey: (try key.trustServerStore()).documents.format.storageKey)
         }
     }
@@ -367,7 +368,7 @@ struct TrustServerPolicyTests {
             }
             let online = try #require(policy as? PinnedPolicy)
             try await online.prepare()
-            #expect(online.validationType == type)
+            #expect(online.pinning == (type == .pinPublicKeyOnline ? .publicKey : .certificate))
             #expect(try policy.validate(trust: fixture.pki.trust()))
             manager.add(policy: policy)
         }

@@ -1,0 +1,89 @@
+#if canImport(ObjectiveC) && canImport(Security)
+import Security
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// A ``PinnedSessionDelegate`` around an application's own: a manager's policies evaluate servers, and everything else
+/// goes to the wrapped delegate.
+///
+/// This one implements only what the wrapped delegate implements, so that the session keeps its defaults. The wrapped
+/// delegate is never asked about a server's trust.
+///
+/// A session whose delegate has no method for its own challenges (servers, client certificates, NTLM, Negotiate) asks the
+/// task's method about them. So this delegate has the session's method only if the wrapped one has it, or if that has
+/// neither: servers have to be asked about somewhere.
+public final class WrappingSessionDelegate: PinnedSessionDelegate,
+    @unchecked Sendable  // As its parent; it stores constants, of protocols that are Sendable on Apple's systems alone.
+{
+    private let wrapped: any URLSessionDelegate
+
+    /// Wraps a delegate.
+    /// - Parameters:
+    ///   - wrapped: hears everything but challenges about a server's trust.
+    ///   - manager: whose policies decide about servers.
+    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - revocation: whether the system is asked to check revocation.
+    public init(
+        wrapping wrapped: any URLSessionDelegate, manager: TrustManager, anchors: TrustAnchors? = nil,
+        revocation: SystemRevocation = .system
+    ) {
+        self.wrapped = wrapped
+        super.init(manager: manager, anchors: anchors, revocation: revocation)
+    }
+
+    /// Whether a session finds a method here: what the wrapped delegate implements, and one that is asked about servers.
+    public override func responds(to selector: Selector!) -> Bool {
+        switch selector {
+        case Self.sessionChallenge:
+            wrapped.responds(to: Self.sessionChallenge) || !wrapped.responds(to: Self.taskChallenge)
+        case Self.taskChallenge: wrapped.responds(to: Self.taskChallenge)
+        default: super.responds(to: selector) || wrapped.responds(to: selector)
+        }
+    }
+
+    private static var sessionChallenge: Selector {
+        #selector(URLSessionDelegate.urlSession(_:didReceive:completionHandler:))
+    }
+
+    private static var taskChallenge: Selector {
+        #selector(URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:))
+    }
+
+    /// The wrapped delegate, for what only that one implements.
+    public override func forwardingTarget(for selector: Selector!) -> Any? {
+        wrapped.responds(to: selector) ? wrapped : super.forwardingTarget(for: selector)
+    }
+
+    /// Answers a challenge of a session.
+    public override func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let isAboutTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
+        if !isAboutTrust, let answer = wrapped.urlSession(_:didReceive:completionHandler:) {
+            answer(session, challenge, completionHandler)
+        } else {
+            super.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+        }
+    }
+
+    /// Answers a challenge of a task.
+    public override func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let isAboutTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
+        if !isAboutTrust, let wrapped = wrapped as? any URLSessionTaskDelegate,
+            let answer = wrapped.urlSession(_:task:didReceive:completionHandler:)
+        {
+            answer(session, task, challenge, completionHandler)
+        } else {
+            super.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+        }
+    }
+}
+#endif

@@ -1,0 +1,43 @@
+package import struct Foundation.Data
+
+/// What a store verifies, hashes and draws random octets with: Holdfast's own, or a module that an application has to
+/// use. It may be called from several threads at once.
+package struct StoreCryptography: Sendable {
+    /// The check of signatures (ECDSA, SHA-256, P-256) by a key; nil if the module does not read the key.
+    package let verifier: @Sendable (DocumentPublicKey) -> (any SignatureVerifying)?
+    /// The SHA-256, 32 octets.
+    package let digest: @Sendable (Data) -> Data
+    /// So many random octets, fit for keys.
+    package let random: @Sendable (Int) -> Data
+
+    /// Puts another module's calls in the place of Holdfast's.
+    package init(
+        verifier: @escaping @Sendable (DocumentPublicKey) -> (any SignatureVerifying)?,
+        digest: @escaping @Sendable (Data) -> Data, random: @escaping @Sendable (Int) -> Data
+    ) {
+        self.verifier = verifier
+        self.digest = digest
+        self.random = random
+    }
+
+    /// CryptoKit on Apple's systems, swift-crypto elsewhere, and the system's generator.
+    package static let standard = StoreCryptography(
+        verifier: { $0 }, digest: { Data(SHA256Digest.of($0)) },
+        random: { count in
+            var generator = SystemRandomNumberGenerator()
+            return Data((0..<max(0, count)).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        })
+}
+
+/// Numbers of a store's cryptography, so that a test that replaces it decides them.
+struct RandomWords: RandomNumberGenerator {
+    let crypto: StoreCryptography
+
+    mutating func next() -> UInt64 { crypto.random(8).reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
+/// A number that was drawn already.
+struct OneWord: RandomNumberGenerator {
+    let word: UInt64
+    mutating func next() -> UInt64 { word }
+}

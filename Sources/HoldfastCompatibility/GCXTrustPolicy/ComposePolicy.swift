@@ -1,0 +1,59 @@
+public import Foundation
+public import Holdfast
+
+/// Makes a policy, as the older generation of GCXTrustPolicy publishes it.
+///
+/// ```swift
+/// let composer = ComposePolicy(withValidation: .pinPublicKey, forHost: "https://www.example.com")
+/// TrustManager.shared.add(policy: composer.create())
+/// ```
+/// A class, as published: change the object, then make the policy, which copies what it says. It is not Sendable.
+public final class ComposePolicy {
+    /// How the policy validates.
+    public var validationType: ValidationType
+    /// The host as it was given: a name, a pattern, or a URL, which means its host.
+    public var hostName: String
+    /// Whether the server's certificate must name the dialled host; see ``ValidationSettings/sslValidateHostName``.
+    public var validateHostName = true
+    /// Whose certificates are pinned; see ``ValidationSettings/certificateBundle``.
+    public var certificateBundle = Bundle.main
+    /// Whether pins alone decide about trust and expiry; see ``ValidationSettings/certificatePinOnly``.
+    public var allowInsecureServerTrust = false
+    /// What decides for the type `custom`; without it such a policy rejects.
+    public var customValidation: CustomValidationClosure?
+    /// Where the online types find their document; see ``ValidationSettings/trustServer``.
+    public var trustServer: URL?
+    /// The certificate, in DER, under which the trust server signs.
+    public var trustServerCertificate: Data?
+    /// Whose document the trust server is asked for.
+    public var customer: String?
+    /// How the online types fetch, keep and trust their document.
+    public var onlinePinning = OnlinePinningSettings()
+
+    /// Begins a policy.
+    /// - Parameters:
+    ///   - type: how it validates.
+    ///   - host: a name, a pattern, or a URL, which means its host.
+    public init(withValidation type: ValidationType, forHost host: String) {
+        validationType = type
+        hostName = host
+    }
+
+    /// Makes the policy. It reads the certificates to pin, blocking on the file system.
+    /// - Returns: the policy; one that rejects everything, with the reason, where ``makePolicy()`` would throw.
+    public func create() -> any TrustPolicy { recipe.create() }
+
+    /// Makes the policy. It reads the certificates to pin, blocking on the file system.
+    /// - Returns: the policy.
+    /// - Throws: `PolicyConfigurationError`.
+    public func makePolicy() throws(PolicyConfigurationError) -> any TrustPolicy { try recipe.make() }
+
+    private var recipe: PublishedPolicy {
+        PublishedPolicy(
+            type: validationType, hostName: hostName, validatesHostName: validateHostName, bundle: certificateBundle,
+            certificatePinOnly: allowInsecureServerTrust, customValidation: customValidation,
+            online: PublishedPolicy.OnlinePinning(
+                trustServer: trustServer, trustServerCertificate: trustServerCertificate, customer: customer,
+                settings: onlinePinning))
+    }
+}

@@ -1,0 +1,38 @@
+public import Holdfast
+
+/// The interface of a manager in the newer generation of GCXTrustPolicy: it makes policies, keeps them and finds them
+/// by host.
+///
+/// A `TrustManager` conforms. Use this protocol in code that accepts any manager, for example another one in a test.
+/// Holdfast's own adapters take the class.
+public protocol TrustManaging: AnyObject {
+    /// Every policy by its name; see `TrustManager.policies`.
+    var policies: [String: any TrustPolicy] { get set }
+
+    /// The name of every policy.
+    var allNames: [String] { get }
+
+    /// Every policy.
+    var allPolicies: [any TrustPolicy] { get }
+
+    /// Makes a policy; it is not added.
+    /// - Parameters:
+    ///   - type: how it validates.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
+    ///   - settings: what else it is made from; nil for the defaults.
+    func create(type: ValidationType, hostName: String, settings: ValidationSettings?) -> any TrustPolicy
+
+    /// The policy that decides for a host; nil when there is none.
+    func policy(for name: String) -> (any TrustPolicy)?
+
+    /// Adds a policy, in place of the one for the same host or pattern if there is one.
+    func add(policy: any TrustPolicy)
+
+    /// Adds policies.
+    func add(policies: [any TrustPolicy])
+
+    /// Removes the policy with exactly this name.
+    /// - Returns: the policy that was removed; nil when there was none.
+    @discardableResult
+    func removePolicy(name: String) -> (any TrustPolicy)?
+}

@@ -1,0 +1,2 @@
+// One import for code that was written against GCXTrustPolicy, WultraSSLPinning or ISPCertificatePinning.
+@_exported public import Holdfast

@@ -1,0 +1,100 @@
+public import Foundation
+public import Holdfast
+import Logging
+
+#if canImport(Security)
+public import Security
+#endif
+
+/// Several pinned certificates per domain, kept on the file system, as ISPCertificatePinning (The SSL Conservatory)
+/// publishes it.
+///
+/// The certificates are stored once, and every verification reads them: if a domain has none, or the file is missing or
+/// damaged, the result is false. Verification is that of `PinnedPolicy` with certificate pins: standard validation
+/// for the domain, and a pinned certificate in a valid path, the anchor included. New code uses `PinnedPolicy`
+/// itself. Several processes may use it at once: the file is always complete, and the last writer wins.
+public enum ISPCertificatePinning {
+    /// Where the certificates are kept when nothing else is said: `SSLPins.plist` in the application's library on Apple's
+    /// platforms, on macOS in the folder that the application support folder has for the bundle's identifier; elsewhere in `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
+    public static var defaultFile: URL {
+        #if canImport(Darwin)
+        Platform.folderForPropertyLists.appending(path: "SSLPins.plist")
+        #else
+        DataFolder.holdfast().appending(path: "SSLPins.plist")
+        #endif
+    }
+
+    /// Stores the certificates of every domain, and replaces all that were stored.
+    ///
+    /// It writes and synchronises a file, blocking; on any error nothing changes and the log says why.
+    /// - Parameters:
+    ///   - certificates: for each domain the DER of the certificates to pin.
+    ///   - file: where they are kept.
+    /// - Returns: whether they are stored; false for nil, for a domain that is not a host name, for data that is not a
+    ///   certificate, and when the file cannot be written.
+    @discardableResult
+    public static func setupSSLPins(
+        usingDictionnary certificates: [String: [Data]]?, file: URL = defaultFile
+    ) -> Bool {
+        guard let certificates else { return false }
+        do {
+            var canonical: [String: [Data]] = [:]
+            for (domain, pinned) in certificates {
+                canonical[try DialledHost(publishedHostName: domain).name, default: []] += pinned
+                _ = try CertificateSource.data(pinned).read()
+            }
+            try PinnedCertificateFile(url: file).replace(with: canonical)
+            return true
+        } catch {
+            PolicyLog.shared.logger.error(
+                "the pinned certificates were not stored",
+                metadata: ["file": "\(file.path)", "error": "\(ForeignErrorText.whole(error))"])
+            return false
+        }
+    }
+
+    /// Whether a trust validates for a domain and holds one of the certificates stored for exactly that domain.
+    ///
+    /// It reads the file, and on Apple's systems asks the system, blocking.
+    /// - Parameters:
+    ///   - trust: what the handshake presented; one that is known to be for another host than the domain is rejected.
+    ///   - domain: the domain that was dialled.
+    ///   - file: where the certificates are kept.
+    ///   - clock: says for which time to validate.
+    /// - Returns: false for nil, for a domain without certificates, and when the file is missing or damaged.
+    public static func verifyPinnedCertificate(
+        forTrust trust: SecTrust?, andDomain domain: String?, file: URL = defaultFile,
+        clock: any WallClock = SystemWallClock()
+    ) -> Bool {
+        guard let trust, let domain else { return false }
+        return decision(for: domain, file: file, at: clock.now) { host in
+            #if canImport(Security)
+            ServerTrust(trust, host: host)
+            #else
+            trust
+            #endif
+        }?.isTrusted ?? false
+    }
+
+    /// nil when there is nothing to decide by; the log says why.
+    static func decision(
+        for domain: String, file: URL, at time: Date, about trust: (DialledHost) -> ServerTrust
+    ) -> TrustDecision? {
+        do {
+            guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+            let host = try DialledHost(publishedHostName: domain)
+            let certificates = try PinnedCertificateFile(url: file).read()[host.name] ?? []
+            guard !certificates.isEmpty else { return nil }
+            return try PinnedPolicy(host: HostPattern(host), pinning: .certificate, of: .data(certificates))
+                .evaluate(trust(host), at: time)
+        } catch {
+            PolicyLog.shared.logger.error(
+                "the pinned certificates cannot be used",
+                metadata: [
+                    "file": "\(file.path)", "domain": "\(domain.quotedAddress)",
+                    "error": "\(ForeignErrorText.whole(error))",
+                ])
+            return nil
+        }
+    }
+}

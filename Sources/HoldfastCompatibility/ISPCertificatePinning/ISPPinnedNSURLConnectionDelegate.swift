@@ -1,0 +1,54 @@
+#if canImport(ObjectiveC) && canImport(Security)
+public import Foundation
+public import Holdfast
+import Security
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// Answers the challenges of an NSURLConnection by the certificates that ``ISPCertificatePinning`` keeps.
+///
+/// NSURLConnection finds the method by its selector. The connection is taken as any object, since the class does not
+/// exist on every system. A class to inherit from in Swift, or to use as it is.
+@objc(ISPPinnedNSURLConnectionDelegate) open class ISPPinnedNSURLConnectionDelegate: NSObject {
+    private let session: ISPPinnedNSURLSessionDelegate
+
+    /// Makes a delegate.
+    /// - Parameters:
+    ///   - file: where the certificates are kept.
+    ///   - clock: says for which time to validate.
+    public init(file: URL, clock: any WallClock = SystemWallClock()) {
+        session = ISPPinnedNSURLSessionDelegate(file: file, clock: clock)
+    }
+
+    /// Makes a delegate for the certificates that are stored where nothing else is said.
+    @objc public override convenience init() { self.init(file: ISPCertificatePinning.defaultFile) }
+
+    /// Answers a challenge; it returns before the answer is known.
+    @objc(connection:willSendRequestForAuthenticationChallenge:) open func connection(
+        _ connection: AnyObject, willSendRequestFor challenge: URLAuthenticationChallenge
+    ) {
+        let challenged = SharedReference(challenge)
+        session.answer(challenge) { disposition, credential in
+            let challenge = challenged.get
+            guard let sender = challenge.sender else { return }
+            switch disposition {
+            case .useCredential:
+                if let credential { sender.use(credential, for: challenge) }
+            case .performDefaultHandling:
+                // Optional for a sender. Without it, what the system proposes is the nearest thing there is.
+                if sender.performDefaultHandling?(for: challenge) == nil {
+                    if let proposed = challenge.proposedCredential {
+                        sender.use(proposed, for: challenge)
+                    } else {
+                        sender.continueWithoutCredential(for: challenge)
+                    }
+                }
+            default:
+                sender.cancel(challenge)
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,37 @@
+import Foundation
+import Holdfast
+
+/// Certificates by domain, in a property list that is replaced as a whole: whoever reads it finds the old list or the
+/// new one, never a half.
+struct PinnedCertificateFile {
+    /// Octets of the file: as much as any file of certificates.
+    static let maximumBytes = CertificateFile.maximumBytes
+
+    let url: URL
+
+    /// The certificates of each domain, in DER, by the canonical name of the domain.
+    /// - Throws: what the file system says; `CocoaError` `propertyListReadCorrupt`, and `fileReadTooLarge` past a limit.
+    func read() throws -> [String: [Data]] {
+        try Self.certificates(in: AtomicFile.read(url, maximumBytes: Self.maximumBytes))
+    }
+
+    /// The certificates of each domain in the octets of such a file.
+    static func certificates(in data: Data) throws -> [String: [Data]] {
+        try PinList.read(data)
+    }
+
+    /// Puts other certificates in the place of all that were kept.
+    func replace(with certificates: [String: [Data]]) throws {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        let data = try encoder.encode(certificates)
+        guard data.count <= Self.maximumBytes else { throw CocoaError(.fileWriteOutOfSpace) }
+        // The encoder writes a certificate of many domains once, the reader's budget counts each of them.
+        _ = try Self.certificates(in: data)
+        let folder = url.deletingLastPathComponent()
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try AtomicFile.replace(
+            url, with: data, temporaryName: ".\(url.lastPathComponent).\(UUID().uuidString)")
+    }
+}

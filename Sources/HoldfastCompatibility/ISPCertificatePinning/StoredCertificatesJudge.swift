@@ -1,0 +1,25 @@
+#if canImport(Security)
+import Foundation
+import Holdfast
+
+/// Decides by the certificates that ``ISPCertificatePinning`` keeps.
+struct StoredCertificatesJudge: ChallengeJudge {
+    let file: URL
+    let clock: any WallClock
+
+    func decision(for trust: SystemTrust, host: DialledHost) async -> TrustDecision {
+        await EvaluationQueue.run {
+            let decision = ISPCertificatePinning.decision(for: host.name, file: file, at: clock.now) {
+                ServerTrust(trust, host: $0)
+            }
+            if let decision { return decision }
+            let failure = TrustFailure(
+                .noPolicyForHost, expected: "stored certificates of \(host.name)", found: "none that can be used",
+                host: host)
+            return TrustDecision(
+                .rejected(failure), policyName: host.name, host: host, time: clock.now,
+                chain: ServerTrust(trust, host: host).chain)
+        }
+    }
+}
+#endif

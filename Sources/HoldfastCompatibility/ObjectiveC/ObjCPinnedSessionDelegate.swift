@@ -1,0 +1,22 @@
+#if canImport(ObjectiveC) && canImport(Security)
+import Foundation
+public import Holdfast
+
+/// `GCXPinnedSessionDelegate`: a `PinnedSessionDelegate` that Objective-C can make.
+@objc(GCXPinnedSessionDelegate)
+public final class ObjCPinnedSessionDelegate: PinnedSessionDelegate,
+    @unchecked Sendable  // As what it inherits from is, and for the same reason; it stores nothing of its own.
+{
+    /// Makes a delegate; a host without a policy is rejected.
+    /// - Parameter manager: the manager whose policies decide.
+    @objc(initWithManager:) public init(manager: ObjCTrustManager) {
+        super.init(manager: manager.manager, anchors: nil)
+    }
+
+    /// Why the last connection to a host was rejected, in several lines; nil when it was not.
+    /// - Parameter host: the host that was dialled.
+    @objc(failureForHost:) public func failureText(forHost host: String) -> String? {
+        failure(forHost: host)?.description
+    }
+}
+#endif

@@ -1,0 +1,55 @@
+public import Foundation
+public import Holdfast
+
+/// WultraSSLPinning's spellings, with its numbers of seconds. A number that is not a valid duration counts as negative,
+/// which the store refuses.
+extension CertStoreConfiguration {
+    /// Sets up a store, the published way; everything after `publicKey` has a default.
+    public init(
+        serviceUrl: URL, publicKey: String, useChallenge: Bool = false, expectedCommonNames: [String]? = nil,
+        identifier: String? = nil, fallbackCertificateData: Data? = nil, fallbackCertificatesData: Data? = nil,
+        periodicUpdateInterval: TimeInterval = 7 * 86_400, expirationUpdateTreshold: TimeInterval = 14 * 86_400,
+        sslValidationStrategy: SSLValidationStrategy = .default
+    ) {
+        self.init(
+            serviceURL: serviceUrl, publicKey: publicKey, useChallenge: useChallenge,
+            expectedCommonNames: expectedCommonNames, identifier: identifier,
+            fallbackCertificateData: fallbackCertificateData, fallbackCertificatesData: fallbackCertificatesData,
+            schedule: UpdateSchedule(
+                periodicInterval: Duration(published: periodicUpdateInterval),
+                expirationThreshold: Duration(published: expirationUpdateTreshold)))
+        self.sslValidationStrategy = sslValidationStrategy
+    }
+
+    /// The identifier, or `default` where none is given. Two stores without one share this name and nothing else.
+    public var instanceIdentifier: String { identifier ?? "default" }
+
+    /// The published spelling of `serviceURL`, with the same advice: another domain than those that are pinned.
+    public var serviceUrl: URL {
+        get { serviceURL }
+        set { serviceURL = newValue }
+    }
+
+    /// The published spelling of `UpdateSchedule.periodicInterval`.
+    public var periodicUpdateInterval: TimeInterval {
+        get { schedule.periodicInterval.inSeconds }
+        set { schedule.periodicInterval = Duration(published: newValue) }
+    }
+
+    /// The published spelling of `UpdateSchedule.expirationThreshold`, as it should be.
+    public var expirationUpdateThreshold: TimeInterval {
+        get { schedule.expirationThreshold.inSeconds }
+        set { schedule.expirationThreshold = Duration(published: newValue) }
+    }
+
+    /// The published spelling of `UpdateSchedule.expirationThreshold`.
+    @available(*, deprecated, renamed: "expirationUpdateThreshold")
+    public var expirationUpdateTreshold: TimeInterval {
+        get { expirationUpdateThreshold }
+        set { expirationUpdateThreshold = newValue }
+    }
+}
+
+extension Duration {
+    fileprivate init(published seconds: TimeInterval) { self = Duration(exactSeconds: seconds) ?? .seconds(-1) }
+}

@@ -1,0 +1,25 @@
+public import Holdfast
+
+/// How the server that documents are downloaded from is validated; the documents are verified in any case.
+public enum SSLValidationStrategy: String, Sendable, Hashable, CaseIterable {
+    /// Standard validation.
+    case `default`
+    /// None at all; refused for static lists, which have no protection of their own against old entries.
+    case noValidation
+}
+
+extension CertStoreConfiguration {
+    /// How the server of the document is validated, for its download only.
+    public var sslValidationStrategy: SSLValidationStrategy {
+        get { validatesServer ? .default : .noValidation }
+        set { validatesServer = newValue == .default }
+    }
+}
+
+extension RemoteDataRequest {
+    /// How the server is validated; for providers of the application's own.
+    public var sslValidationStrategy: SSLValidationStrategy {
+        get { validatesServer ? .default : .noValidation }
+        set { validatesServer = newValue == .default }
+    }
+}
