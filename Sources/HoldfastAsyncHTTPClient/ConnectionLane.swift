@@ -22,10 +22,9 @@ final class ConnectionLane: Sendable {
 
     /// - Throws: `IOError` when the process has no descriptors left, and could not connect either.
     init() throws {
-        let spare = (0..<Self.descriptors).compactMap { _ in FileHandle(forReadingAtPath: "/dev/null") }
-        // Now, and not when the array goes.
-        for handle in spare { try? handle.close() }
-        guard spare.count == Self.descriptors else {
+        let spare = (0..<Self.descriptors).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+        for descriptor in spare where descriptor >= 0 { close(descriptor) }
+        guard spare.allSatisfy({ $0 >= 0 }) else {
             throw IOError(errnoCode: EMFILE, reason: "no descriptors for a thread of connections")
         }
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
