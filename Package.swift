@@ -141,7 +141,7 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, asn1, logging, serviceLifecycle],
+            name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, logging, serviceLifecycle],
             exclude: withoutPrivacyManifest,
             resources: privacyManifest, swiftSettings: strict),
         .target(
@@ -153,8 +153,7 @@ let package = Package(
             ]),
         .target(name: "HoldfastPowerAuth", dependencies: ["Holdfast"] + powerAuth, swiftSettings: strict),
         .target(
-            name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL, logging],
-            swiftSettings: strict),
+            name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL], swiftSettings: strict),
         .target(
             name: "HoldfastAsyncHTTPClient",
             dependencies: [
@@ -180,8 +179,8 @@ let package = Package(
             name: "holdfastctl",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
-                "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, crypto, cryptoExtras, asn1, logging,
-                argumentParser,
+                "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, asyncHTTPClient, crypto,
+                cryptoExtras, asn1, logging, argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "LimboCases", dependencies: ["Holdfast"], swiftSettings: strict),
@@ -199,7 +198,7 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "Holdfast", "HoldfastTesting", "LimboCases", crypto, asn1, logging, serviceLifecycle,
+                "Holdfast", "HoldfastTesting", "LimboCases", crypto, logging, serviceLifecycle,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -240,14 +239,14 @@ let package = Package(
         .testTarget(
             name: "HoldfastGRPCTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+                "Holdfast", "HoldfastNIO", "HoldfastTesting", nioCore,
             ] + grpc,
             swiftSettings: strict),
         .testTarget(
             name: "holdfastctlTests",
             dependencies: [
                 "holdfastctl", "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting",
-                nioCore, nioPosix, nioSSL,
+                crypto, nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
