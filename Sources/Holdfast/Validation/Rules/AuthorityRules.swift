@@ -6,14 +6,14 @@ struct BasicConstraintsRule: PathRule {
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         do throws(DERError) {
             guard let constraints = try certificate.basicConstraints else {
-                return Violation(.notACertificateAuthority, certificate) {
-                    ("basicConstraints with cA TRUE", "none in \(certificate.subject)")
-                }
+                return Violation(
+                    .notACertificateAuthority, certificate, "basicConstraints with cA TRUE",
+                    "none in \(certificate.subject)")
             }
             guard constraints.isCertificateAuthority else {
-                return Violation(.notACertificateAuthority, certificate) {
-                    ("basicConstraints with cA TRUE", "cA FALSE in \(certificate.subject)")
-                }
+                return Violation(
+                    .notACertificateAuthority, certificate, "basicConstraints with cA TRUE",
+                    "cA FALSE in \(certificate.subject)")
             }
             return nil
         } catch {
@@ -33,14 +33,14 @@ struct PathLengthRule {
     /// - Parameter intermediates: those below `issuer` on the path.
     func violation(of issuer: X509Certificate, isAnchor: Bool, intermediates: Int) -> Violation? {
         if let limit = (try? issuer.basicConstraints)?.pathLength, intermediates > limit {
-            return Violation(.pathLengthExceeded, issuer) {
-                ("at most \(limit) intermediates below \(issuer.subject)", "\(intermediates)")
-            }
+            return Violation(
+                .pathLengthExceeded, issuer, "at most \(limit) intermediates below \(issuer.subject)",
+                "\(intermediates)")
         }
         let total = intermediates + (isAnchor || issuer.isSelfIssued ? 0 : 1)
         let most = limits.intermediates
         guard total > most else { return nil }
-        return Violation(.pathTooLong, issuer) { ("at most \(most) intermediates", "\(total)") }
+        return Violation(.pathTooLong, issuer, "at most \(most) intermediates", "\(total)")
     }
 }
 
@@ -52,9 +52,9 @@ struct KeyCertSignRule: PathRule {
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         do throws(DERError) {
             guard let usage = try certificate.keyUsage, !usage.contains(.keyCertSign) else { return nil }
-            return Violation(.keyUsageForbidsSigning, certificate) {
-                ("keyUsage with keyCertSign", "keyUsage without it in \(certificate.subject)")
-            }
+            return Violation(
+                .keyUsageForbidsSigning, certificate, "keyUsage with keyCertSign",
+                "keyUsage without it in \(certificate.subject)")
         } catch {
             return Violation(error, in: "keyUsage", of: certificate)
         }

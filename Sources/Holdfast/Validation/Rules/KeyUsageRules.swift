@@ -10,9 +10,9 @@ struct LeafKeyUsageRule: PathRule {
             guard let usage = try certificate.keyUsage else { return nil }
             guard usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) else { return nil }
             if try certificate.basicConstraints?.isCertificateAuthority == true { return nil }
-            return Violation(.keyUsageForbidsTLS, certificate) {
-                ("keyUsage digitalSignature, keyEncipherment or keyAgreement", "neither")
-            }
+            return Violation(
+                .keyUsageForbidsTLS, certificate, "keyUsage digitalSignature, keyEncipherment or keyAgreement",
+                "neither")
         } catch {
             return Violation(error, in: "keyUsage", of: certificate)
         }
@@ -42,13 +42,10 @@ struct ExtendedKeyUsageRule: PathRule {
             let expected =
                 context.purpose.map { ExtendedKeyUsage.name(of: $0[...]) }
                 ?? (context.isServer ? "serverAuth" : "clientAuth")
-            return Violation(.wrongExtendedKeyUsage, certificate) {
-                (
-                    expected,
-                    usage.identifiers.prefix(Self.maximumShown).map { ExtendedKeyUsage.name(of: der[$0]) }
-                        .joined(separator: ", ") + (usage.identifiers.count > Self.maximumShown ? ", …" : "")
-                )
-            }
+            return Violation(
+                .wrongExtendedKeyUsage, certificate, expected,
+                usage.identifiers.prefix(Self.maximumShown).map { ExtendedKeyUsage.name(of: der[$0]) }
+                    .joined(separator: ", ") + (usage.identifiers.count > Self.maximumShown ? ", …" : ""))
         } catch {
             return Violation(error, in: "extendedKeyUsage", of: certificate)
         }

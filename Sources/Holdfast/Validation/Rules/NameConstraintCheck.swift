@@ -105,8 +105,8 @@ struct LeafNameConstraintsRule: PathRule {
         } catch {
             return Violation(error, in: "basicConstraints", of: certificate)
         }
-        return Violation(.malformedExtension, certificate) {
-            ("nameConstraints in the certificate of a CA only", "nameConstraints in that of an end entity")
-        }
+        return Violation(
+            .malformedExtension, certificate, "nameConstraints in the certificate of a CA only",
+            "nameConstraints in that of an end entity")
     }
 }

@@ -8,6 +8,15 @@ protocol PathRule: Sendable {
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation?
 }
 
+extension PathRule {
+    /// A certificate that breaks a rule of the strict profile alone.
+    func violation(
+        _ certificate: X509Certificate, _ expected: String, _ found: @autoclosure @escaping @Sendable () -> String
+    ) -> Violation {
+        Violation(.profileViolation, certificate, expected, found())
+    }
+}
+
 /// What a rule may know besides the certificate. Nothing in it depends on the rest of the path, so a certificate's
 /// outcome at a place is worked out once a search.
 struct PathRuleContext: Sendable {

@@ -57,10 +57,6 @@ struct AuthorityUsageRule: PathRule {
         }
         return nil
     }
-
-    private func violation(_ certificate: X509Certificate, _ expected: String, _ found: String) -> Violation {
-        Violation(.profileViolation, certificate) { (expected, found) }
-    }
 }
 
 /// Extensions are critical where RFC 5280 section 4.2 and the web PKI's profile say so, and not where they forbid it.
@@ -97,10 +93,6 @@ struct CriticalityRule: PathRule {
         }
         return nil
     }
-
-    private func violation(_ certificate: X509Certificate, _ expected: String, _ found: String) -> Violation {
-        Violation(.profileViolation, certificate) { (expected, found) }
-    }
 }
 
 /// Key identifiers, by which paths are found: authorityKeyIdentifier with a keyIdentifier in all but self-signed
@@ -134,10 +126,6 @@ struct KeyIdentifierRule: PathRule {
                 certificate, "a root's authorityKeyIdentifier equal to its subjectKeyIdentifier", "another")
         }
         return nil
-    }
-
-    private func violation(_ certificate: X509Certificate, _ expected: String, _ found: String) -> Violation {
-        Violation(.profileViolation, certificate) { (expected, found) }
     }
 }
 

@@ -19,9 +19,9 @@ struct CommonNameRule: PathRule {
         guard let differsInCase = Self.differsInCase(common, from: names, work: &work), differsInCase || looksLikeHost,
             !Self.isAddress(common, among: names)
         else { return nil }
-        return Violation(.profileViolation, certificate) {
-            ("a common name that is one of the subjectAltName entries", String(decoding: common, as: UTF8.self).quoted)
-        }
+        return violation(
+            certificate, "a common name that is one of the subjectAltName entries",
+            String(decoding: common, as: UTF8.self).quoted)
     }
 
     /// Whether entries are the name in other letters; nil when one is the name itself.
@@ -139,9 +139,5 @@ struct NameSyntaxRule: PathRule {
                 }
             }
         }
-    }
-
-    private func violation(_ certificate: X509Certificate, _ expected: String, _ found: String) -> Violation {
-        Violation(.profileViolation, certificate) { (expected, found) }
     }
 }
