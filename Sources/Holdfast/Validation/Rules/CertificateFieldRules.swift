@@ -65,11 +65,12 @@ struct NamedIssuerRule: PathRule {
 ///
 /// Policies and what constrains them are ``PolicyCheck``'s, which looks at them where some authority requires one; what
 /// cannot be read cannot be processed either.
-struct CriticalExtensionsRule: PathRule {
+struct CriticalExtensionsRule: ExtensionRule {
     let name = "critical extensions"
     let reference = "RFC 5280 4.2"
+    let field = "certificate policies"
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
         let layout = certificate.layout
         for one in layout.extensions where one.isCritical {
             switch one.known {
@@ -78,11 +79,7 @@ struct CriticalExtensionsRule: PathRule {
                     .unknownCriticalExtension, certificate, "critical extensions that are understood",
                     ObjectIdentifier.text(layout.der[one.identifier]))
             case .certificatePolicies, .policyMappings, .policyConstraints, .inhibitAnyPolicy:
-                do throws(DERError) {
-                    _ = try PolicyExtensions(of: certificate)
-                } catch {
-                    return Violation(error, in: "certificate policies", of: certificate)
-                }
+                _ = try PolicyExtensions(of: certificate)
             default:
                 continue
             }
