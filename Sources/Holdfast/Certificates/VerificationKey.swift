@@ -16,9 +16,7 @@ package struct VerificationKey: Sendable {
     /// Reads a SubjectPublicKeyInfo; nil where it is none.
     package init?(der: [UInt8]) {
         do throws(DERError) {
-            var outer = DERReader(der)
-            var fields = outer.inside(try outer.next(DERTag.sequence))
-            try outer.finish()
+            var fields = try DERReader(sequence: der)
             _ = try fields.next(DERTag.sequence)
             identity = Array(der[try fields.next(DERTag.bitString).content])
             key = try CertificatePublicKey(0..<der.count, of: der)
