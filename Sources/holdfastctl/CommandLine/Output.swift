@@ -105,7 +105,7 @@ struct Output: Sendable {
     }
 
     /// Why standard output did not accept everything; nil while it did.
-    static var whatWasLost: String? { failure.withLock { $0 }.map(KeyFile.reason) }
+    static var whatWasLost: String? { failure.withLock { $0 }.map(CommandFailure.reason) }
 
     private static let failure = Lock<Int32?>(nil)
 
