@@ -27,6 +27,10 @@ public struct RemoteDataRequest: Sendable {
         self.maximumBytes = maximumBytes
         self.sslValidationStrategy = sslValidationStrategy
     }
+
+    package func tooLarge(_ found: String) -> RemoteDataError {
+        RemoteDataError(.tooLarge, expected: "at most \(maximumBytes) bytes", found: found)
+    }
 }
 
 /// How the server that documents are downloaded from is validated; the documents are verified in any case.
