@@ -216,11 +216,11 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "HoldfastSigningTests", dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTesting"],
+            name: "HoldfastSigningTests",
+            dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto],
             swiftSettings: strict),
         .testTarget(
-            name: "HoldfastTUFTests",
-            dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto],
+            name: "HoldfastTUFTests", dependencies: ["Holdfast", "HoldfastTUF", "HoldfastTesting", crypto],
             exclude: ["Support/Python"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",

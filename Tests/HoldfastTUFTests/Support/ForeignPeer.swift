@@ -17,16 +17,16 @@ enum ForeignPeer {
     static let runsPythonTUF = pythonTUF != nil || (isRequired && !isOutOfReach)
     private static let isOutOfReach = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"] == ""
 
-    private static let support = URL(filePath: #filePath).deletingLastPathComponent()
-    private static let package = support.deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let package = (0..<4).reduce(URL(filePath: #filePath)) { file, _ in file.deletingLastPathComponent()
+    }
 
-    /// Runs one of the scripts beside this file.
+    /// Runs one of the scripts in Tests/HoldfastTUFTests/Support/Python.
     /// - Returns: the lines that it printed; nil where it failed.
     static func python(_ script: String, _ arguments: [String]) throws -> [String]? {
         guard let pythonTUF else { throw CocoaError(.featureUnsupported) }
         let process = try ChildProcess(
-            pythonTUF.path, ["-B", support.appending(path: "Python/\(script)").path] + arguments)
+            pythonTUF.path,
+            ["-B", package.appending(path: "Tests/HoldfastTUFTests/Support/Python/\(script)").path] + arguments)
         var output = Data()
         while let octets = process.octets() { output += octets }
         guard process.wait() == 0 else { return nil }

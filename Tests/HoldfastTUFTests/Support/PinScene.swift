@@ -121,23 +121,3 @@ struct PinScene {
         _ pins: PinRepository, _ host: String = PinScene.host, _ certificate: TestCertificate? = nil
     ) throws -> TrustFailure.Code? { try decision(pins, host, certificate).failure?.code }
 }
-
-extension PinRepository {
-    /// The error with which a forced update ends; nil where it succeeds.
-    func refusal() async -> StoreError? {
-        do throws(StoreError) {
-            try await update(mode: .forced)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    /// Waits for the update that is under way, if one is.
-    func settle() async { _ = await documents.state.withLock { $0.underWay }?.value }
-}
-
-extension StoreError {
-    var metadataCode: TUFError.Code? { (underlying as? TUFError)?.code }
-    var floorCode: PinFloorError.Code? { (underlying as? PinFloorError)?.code }
-}

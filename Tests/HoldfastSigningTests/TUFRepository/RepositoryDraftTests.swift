@@ -109,7 +109,7 @@ struct RepositoryDraftTests {
         func begin(_ change: (inout [TUFRole: TUFRoleKeys]) -> Void) -> TUFRepositoryError.Code? {
             var roles: [TUFRole: TUFRoleKeys] = [.root: a, .targets: a, .snapshot: b, .timestamp: b]
             change(&roles)
-            return code { _ = try TUFRepositoryState(roles: roles, at: TestRepository.start) }
+            return code { _ = try TUFRepositoryState(roles: roles, at: RepositoryScene.start) }
         }
         #expect(begin { _ in } == nil)
         #expect(begin { $0[.root] = nil } == .invalidRoles)

@@ -8,8 +8,17 @@ import Testing
 
 /// A folder with a repository of pins, its keyholders, a server and its backup key, and devices with apps of every age.
 final class RepositoryScene {
+    /// How a device downloads.
+    enum Way: Sendable, CaseIterable {
+        case bundle, files
+    }
+
     static let host = "api.example.com"
     static let day: TimeInterval = 86_400
+    static let start = Date(timeIntervalSince1970: 1_900_000_000)
+    fileprivate static let base = "https://pins.example.com/"
+
+    static func digest(_ data: Data) -> String { Hexadecimal.encode(SHA256Digest.of(data)) }
 
     let folder: URL
     let clock: ManualClock
@@ -19,7 +28,7 @@ final class RepositoryScene {
     let backup: TestCertificate
     let log = RecordingLog()
 
-    init(_ folder: URL, start: Date = TestRepository.start) throws {
+    init(_ folder: URL, start: Date = RepositoryScene.start) throws {
         self.folder = folder
         clock = ManualClock(now: start)
         repository = TUFRepositoryFolder(folder.appending(path: "site"))
@@ -102,8 +111,8 @@ final class RepositoryScene {
     }
 
     /// A device with nothing but the app, and the root that it came with.
-    func device(_ way: PinScene.Way, root: Int = 1) throws -> PinRepository {
-        func url(_ path: String) throws -> URL { try #require(URL(string: RepositoryProvider.base + path)) }
+    func device(_ way: Way, root: Int = 1) throws -> PinRepository {
+        func url(_ path: String) throws -> URL { try #require(URL(string: RepositoryScene.base + path)) }
         var configuration = PinRepositoryConfiguration(
             source: way == .bundle
                 ? .bundle(try url("bundle.json")) : .files(metadata: try url("metadata"), targets: try url("targets")),
@@ -118,7 +127,7 @@ final class RepositoryScene {
 
     /// Devices that have just been installed, of both ways.
     func newDevices(root: Int = 1) throws -> [PinRepository] {
-        try PinScene.Way.allCases.map { try device($0, root: root) }
+        try Way.allCases.map { try device($0, root: root) }
     }
 
     /// How many of them refuse what is served.
@@ -159,7 +168,7 @@ private struct FolderProvider: RemoteDataProvider {
     let folder: URL
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
-        let path = String(request.url.absoluteString.dropFirst(RepositoryProvider.base.count))
+        let path = String(request.url.absoluteString.dropFirst(RepositoryScene.base.count))
         guard let data = try? Data(contentsOf: folder.appending(path: path)) else { throw RemoteDataError(status: 404) }
         return RemoteDataResponse(.body(data))
     }

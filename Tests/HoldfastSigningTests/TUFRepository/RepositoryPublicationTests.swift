@@ -14,7 +14,7 @@ struct RepositoryPublicationTests {
 
     /// A published repository with one offline and one online key.
     private func small(
-        start: Date = TestRepository.start, _ body: (RepositoryScene) async throws -> Void
+        start: Date = RepositoryScene.start, _ body: (RepositoryScene) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             let scene = try RepositoryScene(folder, start: start)
@@ -135,13 +135,13 @@ struct RepositoryPublicationTests {
                 plan.objects.filter { before[$0.path] != after[$0.path] }.map(\.path)
                     == publication.objects.map(\.path))
             for object in plan.objects where object.precondition == .unchanged {
-                #expect(object.replaces == before[object.path].map { [TestRepository.digest($0)] } ?? [])
+                #expect(object.replaces == before[object.path].map { [RepositoryScene.digest($0)] } ?? [])
             }
             try FileManager.default.removeItem(at: scene.repository.published)
             for (path, data) in before { try scene.serve(data, as: path) }
             for object in plan.objects {
                 let data = try #require(after[object.path])
-                #expect(object.byteCount == data.count && object.sha256 == TestRepository.digest(data))
+                #expect(object.byteCount == data.count && object.sha256 == RepositoryScene.digest(data))
                 if object.precondition == .absent { #expect([nil, data].contains(before[object.path])) }
                 try scene.serve(data, as: object.path)
                 guard change != .firstPins || object == plan.objects.last else { continue }
@@ -158,7 +158,7 @@ struct RepositoryPublicationTests {
         try await small { scene in
             var earlier: [String] = []
             for _ in 0..<3 {
-                earlier.insert(TestRepository.digest(try scene.served("metadata/timestamp.json")), at: 0)
+                earlier.insert(RepositoryScene.digest(try scene.served("metadata/timestamp.json")), at: 0)
                 scene.clock.advance(by: .seconds(RepositoryScene.day))
                 try await scene.publish(online, renewing: true)
             }
@@ -218,7 +218,7 @@ struct RepositoryPublicationTests {
     @Test("Objects have the names of consistent snapshots, in an order in which nothing names what is not there yet")
     func order() async throws {
         try await small { scene in
-            let digest = TestRepository.digest(try scene.pinFile().json)
+            let digest = RepositoryScene.digest(try scene.pinFile().json)
             let state = try await scene.repository.state()
             #expect(state.live?.pins == (try scene.pinFile().json))
             let files = try FileManager.default.subpathsOfDirectory(atPath: scene.repository.published.path)

@@ -153,7 +153,7 @@ struct RepositoryForeignDraftTests {
             let tree = key.publicKey.tree.setting([
                 "keyval": JSONTree(fields: ["public": .text(pem + [0x0A])])
             ])
-            let id = TestRepository.digest(Data(tree.canonical))
+            let id = RepositoryScene.digest(Data(tree.canonical))
             return key.listed(as: try #require(TUFPublicKey(id: Array(id.utf8), tree)))
         }
         try await withTemporaryFolder { folder in

@@ -66,7 +66,7 @@ struct RepositoryPinFileTests {
     @Test("With leafAndIssuer the pins of either role have to last")
     func bothRoles() throws {
         let digest = { (octet: UInt8) in try Pin(subject: .publicKey, digest: [UInt8](repeating: octet, count: 32)) }
-        let end = TestRepository.start
+        let end = RepositoryScene.start
         let host = try PinFile.Host(
             HostPattern(RepositoryScene.host), requirement: .leafAndIssuer,
             pins: [

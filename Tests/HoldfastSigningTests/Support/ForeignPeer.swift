@@ -1,0 +1,1 @@
+../../HoldfastTUFTests/Support/ForeignPeer.swift

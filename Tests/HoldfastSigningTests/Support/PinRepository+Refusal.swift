@@ -1,0 +1,1 @@
+../../HoldfastTUFTests/Support/PinRepository+Refusal.swift
