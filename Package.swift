@@ -142,7 +142,7 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, asn1, logging, serviceLifecycle],
+            name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, logging, serviceLifecycle],
             exclude: withoutPrivacyManifest,
             resources: privacyManifest, swiftSettings: strict),
         .target(name: "HoldfastCompatibility", dependencies: ["Holdfast", logging], swiftSettings: strict),
@@ -150,8 +150,7 @@ let package = Package(
             name: "HoldfastPowerAuth", dependencies: ["Holdfast", "HoldfastCompatibility"] + powerAuth,
             swiftSettings: strict),
         .target(
-            name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL, logging],
-            swiftSettings: strict),
+            name: "HoldfastNIO", dependencies: ["Holdfast", nioCore, nioPosix, nioTLS, nioSSL], swiftSettings: strict),
         .target(
             name: "HoldfastAsyncHTTPClient",
             dependencies: [
@@ -177,7 +176,8 @@ let package = Package(
             name: "holdfastctl",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
-                "HoldfastOutput", nioCore, nioPosix, nioSSL, crypto, cryptoExtras, asn1, logging, argumentParser,
+                "HoldfastOutput", nioCore, nioPosix, nioSSL, asyncHTTPClient, crypto, cryptoExtras, asn1, logging,
+                argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -207,8 +207,7 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "Holdfast", "HoldfastCompatibility", "HoldfastTesting", "LimboCases", crypto, asn1, logging,
-                serviceLifecycle,
+                "Holdfast", "HoldfastCompatibility", "HoldfastTesting", "LimboCases", crypto, logging, serviceLifecycle,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -249,14 +248,14 @@ let package = Package(
         .testTarget(
             name: "HoldfastGRPCTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+                "Holdfast", "HoldfastNIO", "HoldfastTesting", nioCore,
             ] + grpc,
             swiftSettings: strict),
         .testTarget(
             name: "holdfastctlTests",
             dependencies: [
                 "holdfastctl", "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput", "HoldfastTesting",
-                "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+                "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(

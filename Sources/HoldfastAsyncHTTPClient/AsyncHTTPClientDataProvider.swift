@@ -214,17 +214,13 @@ private final class DocumentDownload: Sendable {
                 found: "Content-Encoding: \(encodings.joined(separator: ", ").quoted)")
         }
         let announced = response.headers.first(name: "Content-Length").flatMap { Int64($0) } ?? 0
-        guard announced <= Int64(request.maximumBytes) else { throw tooLarge("\(announced) announced") }
+        guard announced <= Int64(request.maximumBytes) else { throw request.tooLarge("\(announced) announced") }
         var body = Data()
         for try await buffer in response.body {
-            guard body.count + buffer.readableBytes <= request.maximumBytes else { throw tooLarge("more") }
+            guard body.count + buffer.readableBytes <= request.maximumBytes else { throw request.tooLarge("more") }
             body.append(contentsOf: buffer.readableBytesView)
         }
         return body
-    }
-
-    private func tooLarge(_ found: String) -> RemoteDataError {
-        RemoteDataError(.tooLarge, expected: "at most \(request.maximumBytes) bytes", found: found)
     }
 
     private static func error(for error: any Error) -> any Error {

@@ -94,7 +94,7 @@ final class EvidenceStore: Sendable {
     /// Takes note of what a connection to an origin was judged by.
     func noteLastChain(_ chain: PresentedChain, of origin: HTTPOrigin) {
         lastChains.withLock { chains in
-            if chains[origin] == nil, chains.count >= capacity { chains.removeAll() }
+            if chains[origin] == nil, chains.count >= capacity { _ = chains.popFirst() }
             chains[origin] = chain
         }
     }

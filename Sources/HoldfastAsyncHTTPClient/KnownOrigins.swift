@@ -18,7 +18,7 @@ final class KnownOrigins: Sendable {
         get { origins.withLock { $0[authority] } }
         set {
             origins.withLock { origins in
-                if origins.count >= capacity { origins.removeAll() }
+                if origins.count >= capacity { _ = origins.popFirst() }
                 origins[authority] = newValue
             }
         }

@@ -89,13 +89,7 @@ extension OriginClients {
 
     func endUnusedLanes(isForced: Bool = false) {
         for lane in state.withLock({ $0.takeUnusedLanes(isForced: isForced) }) {
-            lane.end {
-                let woken = self.state.withLock { state in
-                    state.forget(lane)
-                    return state.wakeWhereThereIsRoom()
-                }
-                for promise in woken { promise.succeed() }
-            }
+            lane.end { self.wakeWaiters { $0.forget(lane) } }
         }
     }
 }

@@ -69,13 +69,7 @@ final class OriginClients: Sendable {
             promise.complete(with: .failure(silentPeer(key.origin)), at: deadline)
             waiter = number
         }
-        promise.futureResult.whenFailure { _ in
-            let woken = self.state.withLock { state in
-                state.stopWaiting(for: key, waiter)
-                return state.wakeWhereThereIsRoom()
-            }
-            for promise in woken { promise.succeed() }
-        }
+        promise.futureResult.whenFailure { _ in self.wakeWaiters { $0.stopWaiting(for: key, waiter) } }
         return .wait(promise.futureResult, stop: promise.fail)
     }
 
@@ -135,7 +129,7 @@ final class OriginClients: Sendable {
             let held = try holdLane(for: key.origin)
             lane = held
             let client = try maker.make(key, verification: verification, anchors: anchors, on: held) { [weak self] in
-                self?.noteAnswer(of: key.origin)
+                self?.wakeWaiters { $0.noteAnswer(of: key.origin) }
             } expired: { [weak self] gate in
                 self?.retire { $0.gate === gate }
             }
@@ -154,12 +148,10 @@ final class OriginClients: Sendable {
             return lease
         } catch {
             let release = { @Sendable [lane] in
-                let woken = self.state.withLock { state in
+                self.wakeWaiters { state in
                     state.making.remove(key)
                     if let lane { state.release(lane) }
-                    return state.wakeWhereThereIsRoom()
                 }
-                for promise in woken { promise.succeed() }
                 self.endUnusedLanes()
             }
             // It has no connections.
@@ -178,9 +170,10 @@ final class OriginClients: Sendable {
         }
     }
 
-    private func noteAnswer(of origin: HTTPOrigin) {
+    /// Makes a change, and wakes whoever waited for the room that it made.
+    func wakeWaiters(after change: @Sendable (inout OriginClientsState) -> Void) {
         let woken = state.withLock { state in
-            state.noteAnswer(of: origin)
+            change(&state)
             return state.wakeWhereThereIsRoom()
         }
         for promise in woken { promise.succeed() }

@@ -203,7 +203,7 @@ struct OriginClientsState {
     }
 
     mutating func noteAnswer(of origin: HTTPOrigin) {
-        if answered.count >= capacity, !answered.contains(origin) { answered.removeAll() }
+        if answered.count >= capacity, !answered.contains(origin) { _ = answered.popFirst() }
         answered.insert(origin)
     }
 

@@ -79,18 +79,18 @@ def _records(index, store, folders):
     return records
 
 
-def occurrences(folders):
+def occurrences(folders, store=STORE):
     """Every use and definition of a symbol in files below the folders: (file, line, roles, usr, name)."""
-    if not os.path.isdir(STORE):
-        raise SystemExit(f"no index at {STORE}: run `swift build --build-tests` first")
+    if not os.path.isdir(store):
+        raise SystemExit(f"no index at {store}: run `swift build --build-tests` first")
     index = _load()
-    store = index["store_create"](STORE.encode(), None)
-    if not store:
-        raise SystemExit(f"the index at {STORE} cannot be read")
+    opened = index["store_create"](store.encode(), None)
+    if not opened:
+        raise SystemExit(f"the index at {store} cannot be read")
     prefixes = tuple(os.path.abspath(folder) + os.sep for folder in folders)
     found = []
-    for record, main in _records(index, store, prefixes).items():
-        reader = index["record_reader_create"](store, record.encode(), None)
+    for record, main in _records(index, opened, prefixes).items():
+        reader = index["record_reader_create"](opened, record.encode(), None)
 
         @_item_callback
         def occurrence(_, item):

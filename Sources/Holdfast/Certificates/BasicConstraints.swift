@@ -6,9 +6,7 @@ package struct BasicConstraints: Sendable, Equatable {
     let pathLength: Int?
 
     init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {
-        var outer = DERReader(bytes, in: value)
-        var fields = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
+        var fields = try DERReader(sequence: bytes, in: value)
         var isCertificateAuthority = false
         if let flag = try fields.nextIfPresent(DERTag.boolean) {
             isCertificateAuthority = try CertificateExtension.boolean(flag, of: bytes)

@@ -31,9 +31,7 @@ struct CertificateExtension: Sendable {
     {
         var found: [CertificateExtension] = []
         do throws(DERError) {
-            var outer = DERReader(bytes, in: explicit.content)
-            var list = outer.inside(try outer.next(DERTag.sequence))
-            try outer.finish()
+            var list = try DERReader(sequence: bytes, in: explicit.content)
             guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list of extensions"), at: list.position) }
             found.reserveCapacity(12)
             while !list.isAtEnd {

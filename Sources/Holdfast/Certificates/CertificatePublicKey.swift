@@ -24,23 +24,15 @@ package final class CertificatePublicKey: Sendable {
 
     /// Reads the DER SubjectPublicKeyInfo at `range`.
     init(_ range: Range<Int>, of bytes: [UInt8]) throws(DERError) {
-        var outer = DERReader(bytes, in: range)
-        var fields = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
+        var fields = try DERReader(sequence: bytes, in: range)
         var algorithm = fields.inside(try fields.next(DERTag.sequence))
-        let key = try fields.next(DERTag.bitString).content
+        let keyOctets = try fields.nextBits(of: "a key")
         try fields.finish()
-        guard let unused = bytes[key].first, unused == 0 else {
-            throw DERError(.invalidValue("a key with unused bits"), at: key.lowerBound)
-        }
-        let keyOctets = key.lowerBound + 1..<key.upperBound
         let identifier = bytes[try algorithm.next(DERTag.objectIdentifier).content]
         let parameters = bytes[algorithm.position..<algorithm.end]
 
         if identifier.elementsEqual(Self.rsaEncryption) || identifier.elementsEqual(Self.rsassaPSS) {
-            var pair = DERReader(bytes, in: keyOctets)
-            var integers = pair.inside(try pair.next(DERTag.sequence))
-            try pair.finish()
+            var integers = try DERReader(sequence: bytes, in: keyOctets)
             let modulus = try Self.magnitude(try integers.next(DERTag.integer), of: bytes)
             exponent = try Self.magnitude(try integers.next(DERTag.integer), of: bytes)
             try integers.finish()
@@ -116,35 +108,11 @@ package final class CertificatePublicKey: Sendable {
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: CertificateSignatureAlgorithm
     ) -> Bool? {
         switch (kind, algorithm) {
-        case (.p256, .ecdsa(let digest)):
-            guard case .p256(let key) = library,
-                let octets = ECDSASignatureValue.octets(of: signature, coordinateSize: 32),
-                let value = try? P256.Signing.ECDSASignature(rawRepresentation: octets)
-            else { return false }
+        case (.p256, .ecdsa(let digest)), (.p384, .ecdsa(let digest)), (.p521, .ecdsa(let digest)):
             return switch digest {
-            case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message))
-            case .sha384: key.isValidSignature(value, for: SHA384.hash(data: message))
-            case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message))
-            }
-        case (.p384, .ecdsa(let digest)):
-            guard case .p384(let key) = library,
-                let octets = ECDSASignatureValue.octets(of: signature, coordinateSize: 48),
-                let value = try? P384.Signing.ECDSASignature(rawRepresentation: octets)
-            else { return false }
-            return switch digest {
-            case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message))
-            case .sha384: key.isValidSignature(value, for: SHA384.hash(data: message))
-            case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message))
-            }
-        case (.p521, .ecdsa(let digest)):
-            guard case .p521(let key) = library,
-                let octets = ECDSASignatureValue.octets(of: signature, coordinateSize: 66),
-                let value = try? P521.Signing.ECDSASignature(rawRepresentation: octets)
-            else { return false }
-            return switch digest {
-            case .sha256: key.isValidSignature(value, for: SHA256.hash(data: message))
-            case .sha384: key.isValidSignature(value, for: SHA384.hash(data: message))
-            case .sha512: key.isValidSignature(value, for: SHA512.hash(data: message))
+            case .sha256: library.verifiesECDSA(signature, over: SHA256.hash(data: message))
+            case .sha384: library.verifiesECDSA(signature, over: SHA384.hash(data: message))
+            case .sha512: library.verifiesECDSA(signature, over: SHA512.hash(data: message))
             }
         case (.ed25519, .ed25519):
             guard case .ed25519(let key) = library else { return false }
@@ -185,11 +153,7 @@ package final class CertificatePublicKey: Sendable {
     /// ECDSA with SHA-1 on P-256, as ``verifiesLegacyRSA(_:over:)``.
     func verifiesLegacyECDSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
         guard kind == .p256 else { return nil }
-        guard case .p256(let key) = library,
-            let octets = ECDSASignatureValue.octets(of: signature, coordinateSize: 32),
-            let value = try? P256.Signing.ECDSASignature(rawRepresentation: octets)
-        else { return false }
-        return key.isValidSignature(value, for: Insecure.SHA1.hash(data: message))
+        return library.verifiesECDSA(signature, over: Insecure.SHA1.hash(data: message))
     }
 
     private func verifiesRSA(
@@ -224,9 +188,9 @@ package final class CertificatePublicKey: Sendable {
     }
 
     /// 1.2.840.113549.1.1.1
-    private static let rsaEncryption: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
+    static let rsaEncryption: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
     /// 1.2.840.113549.1.1.10
-    private static let rsassaPSS: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A]
+    static let rsassaPSS: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A]
     /// 1.2.840.10045.2.1
     private static let idECPublicKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
     /// 1.3.101.112

@@ -19,9 +19,7 @@ package struct CertificateRequest: Sendable {
         }
         var field = "certificationRequest"
         do throws(DERError) {
-            var outer = DERReader(der)
-            var request = outer.inside(try outer.next(DERTag.sequence))
-            try outer.finish()
+            var request = try DERReader(sequence: der)
             field = "certificationRequestInfo"
             let info = try request.next(DERTag.sequence)
             var fields = request.inside(info)
@@ -39,13 +37,9 @@ package struct CertificateRequest: Sendable {
             field = "signatureAlgorithm"
             let algorithm = try CertificateSignatureAlgorithm(try request.next(DERTag.sequence).content, of: der)
             field = "signature"
-            let bits = try request.next(DERTag.bitString).content
-            guard let unused = der[bits].first, unused == 0 else {
-                throw DERError(.invalidValue("a signature with unused bits"), at: bits.lowerBound)
-            }
+            let signature = try request.nextBits(of: "a signature")
             try request.finish()
-            isSignedWithItsKey = key.verifies(
-                der[bits.lowerBound + 1..<bits.upperBound], over: der[info.encoded], with: algorithm)
+            isSignedWithItsKey = key.verifies(der[signature], over: der[info.encoded], with: algorithm)
             field = "subjectPKInfo"
             subjectPublicKeyInfo = try Self.standingAlone(der[keyInfo])
         } catch {

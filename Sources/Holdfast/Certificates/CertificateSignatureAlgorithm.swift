@@ -64,16 +64,17 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
         var table: [[UInt8]: Digest] = [:]
         for (digest, lastArc, salt) in [(Digest.sha256, UInt8(1), UInt8(32)), (.sha384, 2, 48), (.sha512, 3, 64)] {
             for null in [[0x05, 0x00], []] as [[UInt8]] {
-                let hash = der(0x30, [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, lastArc] + null)
-                let mgf1 = der(0x30, [0x06, 0x09] + pkcs1 + [0x08] + hash)
-                let fields = der(0xA0, hash) + der(0xA1, mgf1) + der(0xA2, [0x02, 0x01, salt])
-                table[der(0x30, fields)] = digest
+                let hash = DEREncoding.element(
+                    0x30, [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, lastArc] + null)
+                let mgf1 = DEREncoding.element(0x30, [0x06, 0x09] + pkcs1 + [0x08] + hash)
+                let fields =
+                    DEREncoding.element(0xA0, hash) + DEREncoding.element(0xA1, mgf1)
+                    + DEREncoding.element(0xA2, [0x02, 0x01, salt])
+                table[DEREncoding.element(0x30, fields)] = digest
             }
         }
         return table
     }()
-
-    private static func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, UInt8(content.count)] + content }
 }
 
 extension CertificateSignatureAlgorithm: CustomStringConvertible {

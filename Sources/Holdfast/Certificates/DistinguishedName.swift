@@ -62,9 +62,7 @@ public struct DistinguishedName: Sendable, Hashable {
     func forEachAttribute(_ body: (Attribute?, _ relativeName: Int) -> Bool) -> Bool {
         do throws(DERError) {
             let bytes = Array(der)
-            var outer = DERReader(bytes)
-            var list = outer.inside(try outer.next(DERTag.sequence))
-            try outer.finish()
+            var list = try DERReader(sequence: bytes)
             var name = 0
             while !list.isAtEnd {
                 var set = list.inside(try list.next(DERTag.set))

@@ -7,9 +7,7 @@ enum ECDSASignatureValue {
     static func octets(of signature: ArraySlice<UInt8>, coordinateSize size: Int) -> [UInt8]? {
         let bytes = Array(signature)
         do throws(DERError) {
-            var outer = DERReader(bytes)
-            var numbers = outer.inside(try outer.next(DERTag.sequence))
-            try outer.finish()
+            var numbers = try DERReader(sequence: bytes)
             let r = try numbers.next(DERTag.integer).content
             let s = try numbers.next(DERTag.integer).content
             try numbers.finish()

@@ -7,9 +7,7 @@ struct ExtendedKeyUsage: Sendable, Equatable {
     let identifiers: [Range<Int>]
 
     init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {
-        var outer = DERReader(bytes, in: value)
-        var list = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
+        var list = try DERReader(sequence: bytes, in: value)
         guard !list.isAtEnd else { throw DERError(.invalidValue("an empty extendedKeyUsage"), at: value.lowerBound) }
         var (any, server, client) = (false, false, false)
         var identifiers: [Range<Int>] = []

@@ -16,9 +16,6 @@ struct FoldedName: Sendable, Hashable {
     func isWithin(_ base: FoldedName) -> Bool {
         octets.count >= base.octets.count && octets[..<base.octets.count] == base.octets[...]
     }
-
-    /// What one comparison with another name costs, in the unit of ``ValidationLimits/work``.
-    var comparisonWork: Int { 1 + octets.count / 16 }
 }
 
 extension DistinguishedName {

@@ -26,9 +26,7 @@ enum GeneralNameSlice: Sendable, Equatable {
 
     /// Reads `GeneralNames`, the value of subjectAltName.
     static func readAll(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) -> [GeneralNameSlice] {
-        var outer = DERReader(bytes, in: value)
-        var list = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
+        var list = try DERReader(sequence: bytes, in: value)
         guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list of names"), at: value.lowerBound) }
         var names: [GeneralNameSlice] = []
         names.reserveCapacity(4)
@@ -47,9 +45,7 @@ enum GeneralNameSlice: Sendable, Equatable {
         case DERTag.context(1): self = .rfc822Name(try Self.ia5(content))
         case DERTag.context(2): self = .dNSName(try Self.ia5(content))
         case DERTag.contextConstructed(4):
-            var inside = DERReader(bytes, in: element.content)
-            let name = try inside.next(DERTag.sequence)
-            try inside.finish()
+            let name = try DERReader.only(DERTag.sequence, of: bytes, in: element.content)
             self = .directoryName(DistinguishedName(der: bytes[name.encoded]))
         case DERTag.context(6): self = .uniformResourceIdentifier(try Self.ia5(content))
         case DERTag.context(7):

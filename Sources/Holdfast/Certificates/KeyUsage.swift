@@ -16,9 +16,7 @@ struct KeyUsage: OptionSet, Sendable {
     private init(bit: UInt16) { rawValue = 0x8000 >> bit }
 
     init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {
-        var outer = DERReader(bytes, in: value)
-        let string = try outer.next(DERTag.bitString)
-        try outer.finish()
+        let string = try DERReader.only(DERTag.bitString, of: bytes, in: value)
         let octets = Array(bytes[string.content])
         guard (1...3).contains(octets.count), octets[0] < 8, octets.count > 1 || octets[0] == 0 else {
             throw DERError(.invalidValue("a keyUsage that is no BIT STRING of nine bits"), at: value.lowerBound)

@@ -26,4 +26,21 @@ enum LibraryKey: Sendable {
             }
         self = read ?? .refused
     }
+
+    /// Whether an Ecdsa-Sig-Value verifies; false where the key is not on a curve.
+    func verifiesECDSA(_ signature: ArraySlice<UInt8>, over digest: some Digest) -> Bool {
+        // No octets are a signature of none of the curves.
+        func octets(_ size: Int) -> [UInt8] { ECDSASignatureValue.octets(of: signature, coordinateSize: size) ?? [] }
+        let isValid: Bool? =
+            switch self {
+            case .p256(let key):
+                try? key.isValidSignature(P256.Signing.ECDSASignature(rawRepresentation: octets(32)), for: digest)
+            case .p384(let key):
+                try? key.isValidSignature(P384.Signing.ECDSASignature(rawRepresentation: octets(48)), for: digest)
+            case .p521(let key):
+                try? key.isValidSignature(P521.Signing.ECDSASignature(rawRepresentation: octets(66)), for: digest)
+            case .ed25519, .rsa, .refused: false
+            }
+        return isValid ?? false
+    }
 }

@@ -7,9 +7,7 @@ struct NameConstraints: Sendable {
     static let maximumCount = 4_096
 
     init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {
-        var outer = DERReader(bytes, in: value)
-        var fields = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
+        var fields = try DERReader(sequence: bytes, in: value)
         var permitted: [GeneralNameSlice] = []
         var excluded: [GeneralNameSlice] = []
         guard !fields.isAtEnd else {

@@ -19,39 +19,26 @@ struct PolicyExtensions: Sendable {
 
     init(of certificate: X509Certificate) throws(DERError) {
         let der = certificate.layout.der
-        if let value = certificate.value(of: .certificatePolicies) {
-            policies = try Self.list(value, of: der) { fields throws(DERError) in
-                let policy = Policy(der[try fields.next(DERTag.objectIdentifier).content])
-                _ = try fields.nextIfPresent(DERTag.sequence)
-                return policy
-            }
-        } else {
-            policies = nil
+        policies = try Self.list(certificate.value(of: .certificatePolicies), of: der) { fields throws(DERError) in
+            let policy = Policy(der[try fields.next(DERTag.objectIdentifier).content])
+            _ = try fields.nextIfPresent(DERTag.sequence)
+            return policy
         }
-        if let value = certificate.value(of: .policyMappings) {
-            mappings = try Self.list(value, of: der) { fields throws(DERError) in
-                let from = Policy(der[try fields.next(DERTag.objectIdentifier).content])
-                return (from, Policy(der[try fields.next(DERTag.objectIdentifier).content]))
-            }
-        } else {
-            mappings = []
+        let mappings = try Self.list(certificate.value(of: .policyMappings), of: der) { fields throws(DERError) in
+            let from = Policy(der[try fields.next(DERTag.objectIdentifier).content])
+            return (from, Policy(der[try fields.next(DERTag.objectIdentifier).content]))
         }
+        self.mappings = mappings ?? []
         (requireExplicitPolicy, inhibitPolicyMapping) = try Self.constraints(of: certificate)
-        if let value = certificate.value(of: .inhibitAnyPolicy) {
-            var outer = DERReader(der, in: value)
-            inhibitAnyPolicy = try Self.count(try outer.next(DERTag.integer), of: der)
-            try outer.finish()
-        } else {
-            inhibitAnyPolicy = nil
+        inhibitAnyPolicy = try certificate.value(of: .inhibitAnyPolicy).map { value throws(DERError) in
+            try Self.count(try DERReader.only(DERTag.integer, of: der, in: value), of: der)
         }
     }
 
     private static func constraints(of certificate: X509Certificate) throws(DERError) -> (Int?, Int?) {
         guard let value = certificate.value(of: .policyConstraints) else { return (nil, nil) }
         let der = certificate.layout.der
-        var outer = DERReader(der, in: value)
-        var fields = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
+        var fields = try DERReader(sequence: der, in: value)
         guard !fields.isAtEnd else {
             throw DERError(.invalidValue("policyConstraints without a constraint"), at: fields.position)
         }
@@ -78,11 +65,10 @@ struct PolicyExtensions: Sendable {
     }
 
     private static func list<Item>(
-        _ value: Range<Int>, of der: [UInt8], item: (inout DERReader) throws(DERError) -> Item
-    ) throws(DERError) -> [Item] {
-        var outer = DERReader(der, in: value)
-        var list = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
+        _ value: Range<Int>?, of der: [UInt8], item: (inout DERReader) throws(DERError) -> Item
+    ) throws(DERError) -> [Item]? {
+        guard let value else { return nil }
+        var list = try DERReader(sequence: der, in: value)
         guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list of policies"), at: list.position) }
         var items: [Item] = []
         while !list.isAtEnd {

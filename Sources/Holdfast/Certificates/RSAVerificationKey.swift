@@ -88,24 +88,12 @@ struct RSAVerificationKey: Sendable {
     #if canImport(Security)
     /// RSAPublicKey in DER (RFC 8017 A.1.1), the form that SecKey takes.
     private static func encoded(modulus: ArraySlice<UInt8>, exponent: ArraySlice<UInt8>) -> [UInt8] {
-        element(DERTag.sequence, integer(modulus) + integer(exponent))
+        DEREncoding.element(DERTag.sequence, integer(modulus) + integer(exponent))
     }
 
     private static func integer(_ magnitude: ArraySlice<UInt8>) -> [UInt8] {
         let sign: [UInt8] = magnitude.first.map { $0 >= 0x80 } ?? true ? [0] : []
-        return element(DERTag.integer, sign + magnitude)
-    }
-
-    /// The content has at most 1,042 octets: a modulus, an exponent and what they are wrapped in.
-    private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
-        let count = UInt16(clamping: content.count)
-        let length: [UInt8] =
-            switch count {
-            case ..<0x80: [UInt8(truncatingIfNeeded: count)]
-            case ..<0x100: [0x81, UInt8(truncatingIfNeeded: count)]
-            default: [0x82, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
-            }
-        return [tag] + length + content
+        return DEREncoding.element(DERTag.integer, sign + magnitude)
     }
     #else
     private func isValid(

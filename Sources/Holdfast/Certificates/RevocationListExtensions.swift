@@ -48,9 +48,7 @@ struct RevocationListExtensions {
     private mutating func readDistributionPoint(
         _ value: Range<Int>, of bytes: [UInt8], issuer: DistinguishedName
     ) throws(DERError) {
-        var outer = DERReader(bytes, in: value)
-        var fields = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
+        var fields = try DERReader(sequence: bytes, in: value)
         if let name = try fields.nextIfPresent(DERTag.contextConstructed(0)) {
             var work = 0
             scope.distributionPoint = Set(

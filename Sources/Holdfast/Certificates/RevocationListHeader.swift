@@ -58,18 +58,12 @@ struct RevocationListHeader: Sendable {
                 expected: "at most \(CertificateRevocationList.maximumBytes) bytes", found: "\(der.count) bytes")
         }
         do throws(DERError) {
-            var outer = DERReader(der)
-            var list = outer.inside(try outer.next(DERTag.sequence))
-            try outer.finish()
+            var list = try DERReader(sequence: der)
             let signed = try list.next(DERTag.sequence)
             toBeSigned = signed.encoded
             let outerAlgorithm = try list.next(DERTag.sequence)
-            let bits = try list.next(DERTag.bitString).content
+            signature = try list.nextBits(of: "a signature")
             try list.finish()
-            guard let unused = der[bits].first, unused == 0 else {
-                throw DERError(.invalidValue("a signature with unused bits"), at: bits.lowerBound)
-            }
-            signature = bits.lowerBound + 1..<bits.upperBound
 
             var fields = DERReader(der, in: signed.content)
             let version = try fields.nextIfPresent(DERTag.integer)

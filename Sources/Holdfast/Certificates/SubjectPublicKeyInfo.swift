@@ -25,10 +25,7 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
     public init(der: [UInt8]) throws(CertificateError) {
         try Self.requireReadableSize(of: der, field: Self.field)
         do throws(DERError) {
-            var outer = DERReader(der)
-            let sequence = try outer.next(DERTag.sequence)
-            try outer.finish()
-            var inner = outer.inside(sequence)
+            var inner = try DERReader(sequence: der)
             _ = try inner.next(DERTag.sequence)
             _ = try inner.next(DERTag.bitString)
             try inner.finish()
@@ -50,11 +47,8 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
         try requireReadableSize(of: der, field: "certificate")
         var field = "certificate"
         do throws(DERError) {
-            var outer = DERReader(der)
-            let certificate = try outer.next(DERTag.sequence)
-            try outer.finish()
+            var reader = try DERReader(sequence: der)
             field = "tbsCertificate"
-            var reader = outer.inside(certificate)
             reader = reader.inside(try reader.next(DERTag.sequence))
             field = "version"
             _ = try reader.nextIfPresent(DERTag.contextConstructed(0))

@@ -16,9 +16,7 @@ package struct VerificationKey: Sendable {
     /// Reads a SubjectPublicKeyInfo; nil where it is none.
     package init?(der: [UInt8]) {
         do throws(DERError) {
-            var outer = DERReader(der)
-            var fields = outer.inside(try outer.next(DERTag.sequence))
-            try outer.finish()
+            var fields = try DERReader(sequence: der)
             _ = try fields.next(DERTag.sequence)
             identity = Array(der[try fields.next(DERTag.bitString).content])
             key = try CertificatePublicKey(0..<der.count, of: der)
@@ -48,17 +46,16 @@ package struct VerificationKey: Sendable {
     /// Whether a signature over a message verifies; false where the key is not for the scheme.
     package func verifies(_ signature: [UInt8], over message: [UInt8], by scheme: Scheme) -> Bool {
         let (signature, message) = (signature[...], message[...])
+        func verifies(_ algorithm: CertificateSignatureAlgorithm) -> Bool {
+            key.verifies(signature, over: message, with: algorithm) ?? false
+        }
         switch (scheme, key.kind) {
-        case (.ed25519, .ed25519):
-            return key.verifies(signature, over: message, with: .ed25519) ?? false
-        case (.ecdsaP256, .p256):
-            return key.verifies(signature, over: message, with: .ecdsa(.sha256)) ?? false
-        case (.ecdsaP384, .p384):
-            return key.verifies(signature, over: message, with: .ecdsa(.sha384)) ?? false
-        case (.rsaPKCS1, .rsa):
-            return key.verifies(signature, over: message, with: .rsaPKCS1(.sha256)) ?? false
+        case (.ed25519, .ed25519): return verifies(.ed25519)
+        case (.ecdsaP256, .p256): return verifies(.ecdsa(.sha256))
+        case (.ecdsaP384, .p384): return verifies(.ecdsa(.sha384))
+        case (.rsaPKCS1, .rsa): return verifies(.rsaPKCS1(.sha256))
         case (.rsaPSS, .rsa(let bits)), (.rsaPSS, .rsaPSS(let bits, _)):
-            if key.verifies(signature, over: message, with: .rsaPSS(.sha256)) ?? false { return true }
+            if verifies(.rsaPSS(.sha256)) { return true }
             // RFC 8017 9.1.1: what remains of the encoded message beside the digest and two octets.
             let longest = (bits + 6) / 8 - 32 - 2
             let pss = PSSVerification(digest: .sha256, saltLength: longest)

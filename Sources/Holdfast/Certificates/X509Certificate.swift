@@ -36,9 +36,7 @@ public struct X509Certificate: Sendable {
             var extensionList: DERReader.Element?
             let signatures: (inner: Range<Int>, outer: Range<Int>)
             do throws(DERError) {
-                var outer = DERReader(der)
-                var certificate = outer.inside(try outer.next(DERTag.sequence))
-                try outer.finish()
+                var certificate = try DERReader(sequence: der)
                 let toBeSigned = try certificate.next(DERTag.sequence)
                 self.toBeSigned = toBeSigned.encoded
                 var fields = certificate.inside(toBeSigned)
@@ -79,11 +77,7 @@ public struct X509Certificate: Sendable {
                 let outerAlgorithm = try certificate.next(DERTag.sequence)
                 signatures = (inner.encoded, outerAlgorithm.encoded)
                 field = "signatureValue"
-                let bits = try certificate.next(DERTag.bitString).content
-                guard let unused = der[bits].first, unused == 0 else {
-                    throw DERError(.invalidValue("a signature with unused bits"), at: bits.lowerBound)
-                }
-                signature = bits.lowerBound + 1..<bits.upperBound
+                signature = try certificate.nextBits(of: "a signature")
                 try certificate.finish()
             } catch {
                 throw CertificateError(error, in: field)
@@ -112,9 +106,7 @@ public struct X509Certificate: Sendable {
 
         private static func version(_ explicit: DERReader.Element?, of bytes: [UInt8]) throws(DERError) -> Int {
             guard let explicit else { return 1 }
-            var inside = DERReader(bytes, in: explicit.content)
-            let number = try inside.next(DERTag.integer).content
-            try inside.finish()
+            let number = try DERReader.only(DERTag.integer, of: bytes, in: explicit.content).content
             // Version 1 is the default, which DER leaves out; there is no version 4.
             guard number.count == 1, (1...2).contains(bytes[number.lowerBound]) else {
                 throw DERError(.invalidValue("a version other than 2 or 3"), at: number.lowerBound)
@@ -182,40 +174,32 @@ extension X509Certificate {
         layout.extensions.first { $0.known == known }?.value
     }
 
+    private func read<Value>(
+        _ known: CertificateExtension.Known, _ value: (Range<Int>, [UInt8]) throws(DERError) -> Value
+    ) throws(DERError) -> Value? {
+        guard let range = self.value(of: known) else { return nil }
+        return try value(range, layout.der)
+    }
+
     package var basicConstraints: BasicConstraints? {
-        get throws(DERError) {
-            guard let value = value(of: .basicConstraints) else { return nil }
-            return try BasicConstraints(value, of: layout.der)
-        }
+        get throws(DERError) { try read(.basicConstraints, BasicConstraints.init) }
     }
 
     var keyUsage: KeyUsage? {
-        get throws(DERError) {
-            guard let value = value(of: .keyUsage) else { return nil }
-            return try KeyUsage(value, of: layout.der)
-        }
+        get throws(DERError) { try read(.keyUsage, KeyUsage.init) }
     }
 
     var extendedKeyUsage: ExtendedKeyUsage? {
-        get throws(DERError) {
-            guard let value = value(of: .extendedKeyUsage) else { return nil }
-            return try ExtendedKeyUsage(value, of: layout.der)
-        }
+        get throws(DERError) { try read(.extendedKeyUsage, ExtendedKeyUsage.init) }
     }
 
     var nameConstraints: NameConstraints? {
-        get throws(DERError) {
-            guard let value = value(of: .nameConstraints) else { return nil }
-            return try NameConstraints(value, of: layout.der)
-        }
+        get throws(DERError) { try read(.nameConstraints, NameConstraints.init) }
     }
 
     /// As ``subjectAlternativeNames``, for rules: nil without the extension, and an error where it cannot be read.
     var subjectAltName: [GeneralNameSlice]? {
-        get throws(DERError) {
-            guard let value = value(of: .subjectAltName) else { return nil }
-            return try GeneralNameSlice.readAll(value, of: layout.der)
-        }
+        get throws(DERError) { try read(.subjectAltName, GeneralNameSlice.readAll) }
     }
 
     /// The content of subjectKeyIdentifier (RFC 5280 4.2.1.2); a hint for path building only.

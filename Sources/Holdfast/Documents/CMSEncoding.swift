@@ -74,7 +74,7 @@ struct CMSEncoding {
         guard header.isConstructed else {
             let content = try content(of: header, before: end)
             output.append(header.tag)
-            appendLength(content.count)
+            output += DEREncoding.length(content.count)
             output += bytes[content]
             return
         }
@@ -88,7 +88,7 @@ struct CMSEncoding {
         }
         let length = output.count - start
         let tag = header.tag == Self.octetStringInPieces ? DERTag.octetString : header.tag
-        output.insert(contentsOf: [tag] + Self.length(length), at: start)
+        output.insert(contentsOf: [tag] + DEREncoding.length(length), at: start)
     }
 
     private mutating func copyPieces(of header: Header, before end: Int, depth: Int) throws(DERError) {
@@ -128,20 +128,5 @@ struct CMSEncoding {
         guard end - position >= length else { throw DERError(.truncated, at: header.start) }
         let inner = position + length
         while position < inner { try body(&self, inner) }
-    }
-
-    private mutating func appendLength(_ length: Int) {
-        if length < 0x80 { output.append(UInt8(length)) } else { output += Self.length(length) }
-    }
-
-    private static func length(_ length: Int) -> [UInt8] {
-        guard length >= 0x80 else { return [UInt8(length)] }
-        var octets: [UInt8] = []
-        var rest = length
-        while rest > 0 {
-            octets.insert(UInt8(rest & 0xFF), at: 0)
-            rest >>= 8
-        }
-        return [0x80 | UInt8(octets.count)] + octets
     }
 }

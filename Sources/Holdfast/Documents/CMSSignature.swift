@@ -12,7 +12,7 @@ enum CMSSignature: Sendable, Equatable {
         var fields = DERReader(bytes, in: content)
         let identifier = bytes[try fields.next(DERTag.objectIdentifier).content]
         let parameters = bytes[fields.position..<fields.end]
-        if identifier.elementsEqual(Self.rsaEncryption) {
+        if identifier.elementsEqual(CertificatePublicKey.rsaEncryption) {
             guard parameters.isEmpty || parameters.elementsEqual([DERTag.null, 0]) else {
                 throw DocumentError(
                     .unsupportedMessage, field: "signatureAlgorithm", expected: "rsaEncryption without parameters",
@@ -36,7 +36,7 @@ enum CMSSignature: Sendable, Equatable {
             throw DocumentError(
                 .unsupportedMessage, field: "signatureAlgorithm", expected: "an algorithm with \(digest.name)",
                 found: algorithm.description)
-        case (.unsupported, .sha2(let digest)) where identifier.elementsEqual(Self.rsassaPSS):
+        case (.unsupported, .sha2(let digest)) where identifier.elementsEqual(CertificatePublicKey.rsassaPSS):
             guard let pss = PSSVerification(fields.position..<fields.end, of: bytes, digest: digest) else {
                 throw DocumentError(
                     .unsupportedMessage, field: "signatureAlgorithm",
@@ -62,11 +62,6 @@ enum CMSSignature: Sendable, Equatable {
         case .ecdsaWithSHA1: key.verifiesLegacyECDSA(signature, over: message)
         }
     }
-
-    /// 1.2.840.113549.1.1.1
-    private static let rsaEncryption: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
-    /// 1.2.840.113549.1.1.10
-    private static let rsassaPSS: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A]
 }
 
 extension CMSSignature: CustomStringConvertible {

@@ -38,14 +38,11 @@ struct CMSSignedData {
 
     private init(der: [UInt8], allowsLegacyDigests: Bool) throws {
         bytes = der
-        var outer = DERReader(der)
-        var contentInfo = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
+        var contentInfo = try DERReader(sequence: der)
         try Self.expect(Self.signedData, try contentInfo.next(DERTag.objectIdentifier), of: der, "contentType")
-        var explicit = contentInfo.inside(try contentInfo.next(DERTag.contextConstructed(0)))
+        let explicit = try contentInfo.next(DERTag.contextConstructed(0)).content
         try contentInfo.finish()
-        var fields = explicit.inside(try explicit.next(DERTag.sequence))
-        try explicit.finish()
+        var fields = try DERReader(sequence: der, in: explicit)
 
         try Self.expectVersion1(try fields.next(DERTag.integer), of: der)
         var digests = fields.inside(try fields.next(DERTag.set))
@@ -61,9 +58,7 @@ struct CMSSignedData {
                 remedy: "Sign with -nodetach.")
         }
         try encapsulated.finish()
-        var wrapping = encapsulated.inside(wrapped)
-        content = try wrapping.next(DERTag.octetString).content
-        try wrapping.finish()
+        content = try DERReader.only(DERTag.octetString, of: der, in: wrapped.content).content
 
         certificates = try Self.certificates(try fields.nextIfPresent(DERTag.contextConstructed(0)), of: der)
         guard fields.nextTag != DERTag.contextConstructed(1) else { throw Self.unsupported("crls", "none", "some") }

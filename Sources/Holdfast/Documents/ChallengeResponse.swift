@@ -89,7 +89,7 @@ public struct ChallengeResponse: Sendable, Hashable {
                 let seconds = try reader.integer()
                 guard seconds >= 0 else { throw reader.error(.invalidValue, "Unix seconds", "\(seconds)") }
                 timestamp = seconds
-            case "fingerprints": entries = try Self.entries(&reader, limits: limits)
+            case "fingerprints": entries = try reader.entries(atMost: limits.entries)
             case "domainsConfig":
                 if reader.takeNull() { continue }
                 domains = try reader.domainsConfiguration(maximumEntries: limits.entries)
@@ -106,20 +106,6 @@ public struct ChallengeResponse: Sendable, Hashable {
         self.entries = entries
         domainsConfiguration = domains
         versionCheck = version
-    }
-
-    private static func entries(
-        _ reader: inout StrictJSONReader, limits: DocumentLimits
-    ) throws(DocumentError) -> [FingerprintEntry] {
-        var entries: [FingerprintEntry] = []
-        try reader.beginArray()
-        while try reader.nextElement() {
-            guard entries.count < limits.entries else {
-                throw reader.error(.tooManyEntries, "at most \(limits.entries) entries", "more")
-            }
-            entries.append(try reader.entry().entry)
-        }
-        return entries
     }
 }
 

@@ -90,6 +90,17 @@ extension StrictJSONReader {
         return text
     }
 
+    /// The entries of a list; nothing about them is verified.
+    mutating func entries(atMost limit: Int) throws(DocumentError) -> [FingerprintEntry] {
+        var entries: [FingerprintEntry] = []
+        try beginArray()
+        while try nextElement() {
+            guard entries.count < limit else { throw error(.tooManyEntries, "at most \(limit) entries", "more") }
+            entries.append(try entry().entry)
+        }
+        return entries
+    }
+
     /// One entry of a list; nothing about it is verified.
     mutating func entry() throws(DocumentError) -> UnverifiedEntry {
         var name: String?

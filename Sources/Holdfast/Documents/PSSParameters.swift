@@ -9,24 +9,17 @@ extension PSSVerification {
     private static func saltLength(
         _ parameters: Range<Int>, of bytes: [UInt8], digest: CertificateSignatureAlgorithm.Digest
     ) throws -> Int? {
-        var outer = DERReader(bytes, in: parameters)
-        var fields = outer.inside(try outer.next(DERTag.sequence))
-        try outer.finish()
-        var hashField = fields.inside(try fields.next(DERTag.contextConstructed(0)))
-        let hash = try hashField.next(DERTag.sequence).content
-        try hashField.finish()
-        var maskField = fields.inside(try fields.next(DERTag.contextConstructed(1)))
-        var mask = maskField.inside(try maskField.next(DERTag.sequence))
-        try maskField.finish()
+        var fields = try DERReader(sequence: bytes, in: parameters)
+        let hashField = try fields.next(DERTag.contextConstructed(0)).content
+        let hash = try DERReader.only(DERTag.sequence, of: bytes, in: hashField).content
+        var mask = try DERReader(sequence: bytes, in: try fields.next(DERTag.contextConstructed(1)).content)
         let generator = bytes[try mask.next(DERTag.objectIdentifier).content]
         let maskHash = try mask.next(DERTag.sequence).content
         try mask.finish()
         // 20 is the default, which DER leaves out.
         var salt: ArraySlice<UInt8> = [20]
         if let explicit = try fields.nextIfPresent(DERTag.contextConstructed(2)) {
-            var saltField = fields.inside(explicit)
-            salt = bytes[try saltField.next(DERTag.integer).content]
-            try saltField.finish()
+            salt = bytes[try DERReader.only(DERTag.integer, of: bytes, in: explicit.content).content]
         }
         try fields.finish()
         guard generator.elementsEqual(Self.mgf1),

@@ -16,16 +16,7 @@ package struct UnverifiedFingerprintList {
         try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
-            case "fingerprints":
-                var found: [FingerprintEntry] = []
-                try reader.beginArray()
-                while try reader.nextElement() {
-                    guard found.count < limits.entries else {
-                        throw reader.error(.tooManyEntries, "at most \(limits.entries) entries", "more")
-                    }
-                    found.append(try reader.entry().entry)
-                }
-                entries = found
+            case "fingerprints": entries = try reader.entries(atMost: limits.entries)
             case "domainsConfig":
                 if reader.takeNull() { continue }
                 hasDomains = true

@@ -27,6 +27,19 @@ struct DERReader {
         self.end = range.upperBound
     }
 
+    /// A reader of the content of a SEQUENCE with nothing after it in `range`, or in all of the bytes.
+    init(sequence bytes: [UInt8], in range: Range<Int>? = nil) throws(DERError) {
+        self.init(bytes, in: try Self.only(DERTag.sequence, of: bytes, in: range).content)
+    }
+
+    /// The element with this identifier, with nothing after it in `range`, or in all of the bytes.
+    static func only(_ tag: UInt8, of bytes: [UInt8], in range: Range<Int>? = nil) throws(DERError) -> Element {
+        var reader = DERReader(bytes, in: range ?? 0..<bytes.count)
+        let element = try reader.next(tag)
+        try reader.finish()
+        return element
+    }
+
     var isAtEnd: Bool { position == end }
 
     /// The identifier octet of the next element, nil at the end.
@@ -63,6 +76,16 @@ struct DERReader {
         guard let found = nextTag else { throw DERError(.truncated, at: position) }
         guard found == tag else { throw DERError(.unexpectedTag(expected: tag, found: found), at: position) }
         return try next()
+    }
+
+    /// The octets of the next BIT STRING, of which every bit is used (X.690 8.6.2.2).
+    /// - Parameter what: names it in an error.
+    mutating func nextBits(of what: String) throws(DERError) -> Range<Int> {
+        let bits = try next(DERTag.bitString).content
+        guard bytes[bits].first == 0 else {
+            throw DERError(.invalidValue("\(what) with unused bits"), at: bits.lowerBound)
+        }
+        return bits.dropFirst()
     }
 
     /// The next element if it has this identifier; nil, with the cursor where it was, if it has another or none is left.

@@ -68,13 +68,7 @@ enum AddressText {
         guard (1...4).contains(group.count) else { return nil }
         var value: UInt16 = 0
         for character in group {
-            let digit: UInt8
-            switch character {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = character - UInt8(ascii: "A") + 10
-            default: return nil
-            }
+            guard let digit = Hexadecimal.value(of: character) else { return nil }
             value = value << 4 | UInt16(digit)
         }
         return value

@@ -56,9 +56,6 @@ struct HostPatternIndex<Value> {
         return old
     }
 
-    /// Removes everything.
-    mutating func removeAll() { self = HostPatternIndex() }
-
     /// The value that decides for a host: that of the exact pattern, else of the one with most labels, `*.` before `**.`;
     /// nil when no pattern matches.
     func value(for host: DialledHost) -> Value? {

@@ -1,5 +1,3 @@
-import Crypto
-
 /// The domains under which strangers register names (publicsuffix.org): a wildcard over one of them would pin hosts
 /// that belong to others.
 ///
@@ -44,11 +42,8 @@ public struct PublicSuffixList: Hashable, Sendable {
             if isPrivate, !includingPrivateDomains { continue }
             try add(rule, line: index + 1)
         }
-        var hash = SHA256()
-        for (mark, names) in [("", rules), ("*.", wildcards), ("!", exceptions)] {
-            for name in names.sorted() { hash.update(data: Array("\(mark)\(name)\n".utf8)) }
-        }
-        digest = Array(hash.finalize())
+        let marked = [("", rules), ("*.", wildcards), ("!", exceptions)]
+        digest = SHA256Digest.of(marked.flatMap { mark, names in names.sorted().flatMap { "\(mark)\($0)\n".utf8 } })
     }
 
     private mutating func add(_ rule: String, line: Int) throws(HostPatternError) {

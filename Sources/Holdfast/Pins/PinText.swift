@@ -80,12 +80,8 @@ enum PinText {
                 guard character == UInt8(ascii: ":") else { return nil }
                 continue
             }
-            switch character {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digits.append(character - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digits.append(character - UInt8(ascii: "a") + 10)
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digits.append(character - UInt8(ascii: "A") + 10)
-            default: return nil
-            }
+            guard let digit = Hexadecimal.value(of: character) else { return nil }
+            digits.append(digit)
         }
         return hasColons && text.last == UInt8(ascii: ":") ? nil : digits
     }
@@ -131,12 +127,7 @@ enum PinText {
         }
         guard text.utf8.count <= 128 else { return nil }
         let bare = text.utf8.filter { $0 != UInt8(ascii: ":") }
-        let isHexadecimal = bare.allSatisfy { octet in
-            switch octet {
-            case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
-            default: false
-            }
-        }
+        let isHexadecimal = bare.allSatisfy { Hexadecimal.value(of: $0) != nil }
         let length = isHexadecimal ? bare.count / 2 : CanonicalBase64.decode(text.utf8)?.count
         return switch length {
         case sha1Length?: ("what looks like a SHA-1: \(text.quoted)", rehash)

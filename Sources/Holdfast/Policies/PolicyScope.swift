@@ -27,14 +27,6 @@ public enum PolicyScope: Sendable, Hashable {
     /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
     public func host(of trust: ServerTrust) throws(TrustFailure) -> DialledHost? { try purpose(of: trust).host }
 
-    /// The host that a trust of a server is for.
-    package func server(of trust: ServerTrust) throws(TrustFailure) -> DialledHost {
-        guard let host = try host(of: trust) else {
-            throw TrustFailure(.hostNotCovered, expected: "a server", found: "a client")
-        }
-        return host
-    }
-
     /// What to validate a trust for, with the host settled as by ``host(of:)``: that of a server is never nil.
     /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
     public func purpose(of trust: ServerTrust) throws(TrustFailure) -> ValidationPurpose {

@@ -51,9 +51,9 @@ extension PathValidator {
             case .passesWithoutList: if revocation.lists(of: leaf.issuer).isEmpty { return nil }
             case .fails: break
             }
-            let violation = Violation(.revocationUnknown, leaf) {
-                ("a revocation list of an issuer that is known and signed for the leaf", "none")
-            }
+            let violation = Violation(
+                .revocationUnknown, leaf, "a revocation list of an issuer that is known and signed for the leaf", "none"
+            )
             return violation.failure(host: nil, chain: chain)
         }
     }

@@ -218,17 +218,16 @@ public struct PathValidator: ChainValidator {
     func sizeViolation(of chain: PresentedChain) -> Violation? {
         let certificates = chain.certificates
         guard !certificates.isEmpty else {
-            return Violation(.emptyChain) { ("at least the peer's own certificate", "no certificate") }
+            return Violation(.emptyChain, nil, "at least the peer's own certificate", "no certificate")
         }
         let limits = limits
         guard certificates.count <= limits.presentedCertificates else {
-            return Violation(.chainTooLarge) {
-                ("at most \(limits.presentedCertificates) certificates", "\(certificates.count)")
-            }
+            return Violation(
+                .chainTooLarge, nil, "at most \(limits.presentedCertificates) certificates", "\(certificates.count)")
         }
         let bytes = certificates.reduce(0) { $0 + $1.count }
         guard bytes <= limits.presentedBytes else {
-            return Violation(.chainTooLarge) { ("at most \(limits.presentedBytes) bytes", "\(bytes)") }
+            return Violation(.chainTooLarge, nil, "at most \(limits.presentedBytes) bytes", "\(bytes)")
         }
         return nil
     }

@@ -12,11 +12,6 @@ package enum ClientTLSConfiguration {
         from given: TLSConfiguration, oldestTLSVersion: TLSVersion
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
         let derived = try DerivedTLSConfiguration.derived(from: given, oldestTLSVersion: oldestTLSVersion, start: start)
-        try refuseServerSettings(given)
-        return derived
-    }
-
-    private static func refuseServerSettings(_ given: TLSConfiguration) throws(TLSAdapterConfigurationError) {
         guard given.sslContextCallback == nil else {
             throw TLSAdapterConfigurationError(
                 .serverSetting, expected: "no sslContextCallback", found: "one", remedy: "Start from \(start).")
@@ -25,5 +20,6 @@ package enum ClientTLSConfiguration {
             throw TLSAdapterConfigurationError(
                 .serverSetting, expected: "sendCANameList false", found: "true", remedy: "Start from \(start).")
         }
+        return derived
     }
 }

@@ -70,34 +70,27 @@ enum DerivedTLSConfiguration {
         _ given: TLSConfiguration, start: String
     ) throws(TLSAdapterConfigurationError) {
         guard case .none(let options) = given.certificateVerification else { return }
-        let remedy = "Start from \(start); to accept every peer, give a policy that says so."
-        if options.validatePresentedCertificates {
-            throw TLSAdapterConfigurationError(
-                .verificationOptional, expected: "certificateVerification .fullVerification",
-                found: ".optionalVerification", remedy: remedy)
-        }
+        let isOptional = options.validatePresentedCertificates
         throw TLSAdapterConfigurationError(
-            .verificationDisabled, expected: "certificateVerification .fullVerification", found: ".none",
-            remedy: remedy)
+            isOptional ? .verificationOptional : .verificationDisabled,
+            expected: "certificateVerification .fullVerification",
+            found: isOptional ? ".optionalVerification" : ".none",
+            remedy: "Start from \(start); to accept every peer, give a policy that says so.")
     }
 
     private static func refuseForeignTrust(_ given: TLSConfiguration) throws(TLSAdapterConfigurationError) {
-        let remedy = "Put the certificates into the TrustAnchors of the validator."
+        func refuse(_ expected: String, _ found: String) throws(TLSAdapterConfigurationError) {
+            throw TLSAdapterConfigurationError(
+                .trustRootsGiven, expected: expected, found: found,
+                remedy: "Put the certificates into the TrustAnchors of the validator.")
+        }
         switch given.trustRoots {
         case nil, .default: break
-        case .certificates(let certificates):
-            throw TLSAdapterConfigurationError(
-                .trustRootsGiven, expected: "trustRoots .default", found: "\(certificates.count) certificates",
-                remedy: remedy)
-        case .file(let path):
-            throw TLSAdapterConfigurationError(
-                .trustRootsGiven, expected: "trustRoots .default", found: "the file \(path)", remedy: remedy)
+        case .certificates(let certificates): try refuse("trustRoots .default", "\(certificates.count) certificates")
+        case .file(let path): try refuse("trustRoots .default", "the file \(path)")
         }
-        guard given.additionalTrustRoots.isEmpty else {
-            throw TLSAdapterConfigurationError(
-                .trustRootsGiven, expected: "no additionalTrustRoots", found: "\(given.additionalTrustRoots.count)",
-                remedy: remedy)
-        }
+        let additional = given.additionalTrustRoots.count
+        if additional > 0 { try refuse("no additionalTrustRoots", "\(additional)") }
         let hasSharedKey =
             given.pskClientProvider != nil || given.pskServerProvider != nil || given.pskHint != nil
             || (given as any DeprecatedSettings).hasPreSharedKeyCallback

@@ -8,13 +8,7 @@ extension Channel {
     /// Fails with NIO's `notFound` if the pipeline has none of Holdfast's handlers, for example after the channel was
     /// closed. Call it from any thread.
     public func trustDecision() -> EventLoopFuture<TrustDecision> {
-        eventLoop.flatSubmit {
-            do {
-                return try self.pipeline.syncOperations.handler(type: TrustGateHandler.self).decision
-            } catch {
-                return self.eventLoop.makeFailedFuture(error)
-            }
-        }
+        gate { $0.decision }
     }
 
     /// Who the client at the other end of this channel is, once its handshake is complete and it is trusted.
@@ -23,12 +17,14 @@ extension Channel {
     /// ``TLSAdapterError/Code/noClient`` if the peer is a server, and as ``trustDecision()`` does. Call it from any
     /// thread.
     public func clientIdentity() -> EventLoopFuture<ClientIdentity> {
-        eventLoop.flatSubmit {
-            do {
-                return try self.pipeline.syncOperations.handler(type: TrustGateHandler.self).client
-            } catch {
-                return self.eventLoop.makeFailedFuture(error)
-            }
-        }
+        gate { $0.client }
+    }
+
+    private func gate<Value: Sendable>(
+        _ answer: @escaping @Sendable (TrustGateHandler) -> EventLoopFuture<Value>
+    ) -> EventLoopFuture<Value> {
+        eventLoop.submit {
+            try answer(self.pipeline.syncOperations.handler(type: TrustGateHandler.self))
+        }.flatMap { $0 }
     }
 }

@@ -31,7 +31,7 @@ final class ValidatedChainMaker: Sendable {
         if let one = known.withLock({ $0[certificate] }) { return one }
         guard let made = try? NIOSSLCertificate(bytes: der, format: .der) else { return nil }
         known.withLock { known in
-            if known.count >= Self.capacity { known.removeAll() }
+            if known.count >= Self.capacity { _ = known.popFirst() }
             known[certificate] = made
         }
         return made

@@ -25,47 +25,65 @@ extension JSONTree {
         guard case .object(let members) = self else { return [] }
         return members.map { (Array($0.key), $0.value) }
     }
+}
 
-    /// JSON as it is served (RFC 8259), in one line, with the members sorted by their keys.
-    ///
-    /// Signatures are made over canonical JSON instead. That leaves control characters in texts unescaped, which no
-    /// reader of JSON accepts.
-    package var json: [UInt8] {
-        var octets: [UInt8] = []
-        write(json: &octets)
-        return octets
+extension JSONTree {
+    /// Canonical JSON (OLPC), over which signatures are made: members are sorted by their keys, there is no white space,
+    /// and texts escape only the quotation mark and the backslash.
+    package var canonical: [UInt8] { written(escapingControls: false) }
+
+    /// JSON as it is served (RFC 8259): canonical JSON with its control characters escaped, since no reader of JSON
+    /// accepts them as they are.
+    package var json: [UInt8] { written(escapingControls: true) }
+
+    private func written(escapingControls: Bool) -> [UInt8] {
+        var writer = JSONTreeWriter(escapesControls: escapingControls)
+        writer.write(self)
+        return writer.octets
     }
+}
 
-    private func write(json octets: inout [UInt8]) {
-        switch self {
-        case .null, .boolean, .integer: octets += canonical
-        case .text(let text): Self.write(text, json: &octets)
-        case .array(let elements):
-            octets.append(UInt8(ascii: "["))
-            for (index, element) in elements.enumerated() {
-                if index > 0 { octets.append(UInt8(ascii: ",")) }
-                element.write(json: &octets)
-            }
-            octets.append(UInt8(ascii: "]"))
+private struct JSONTreeWriter {
+    let escapesControls: Bool
+    private(set) var octets: [UInt8] = []
+
+    init(escapesControls: Bool) { self.escapesControls = escapesControls }
+
+    mutating func write(_ value: JSONTree) {
+        switch value {
+        case .null: octets += "null".utf8
+        case .boolean(let value): octets += (value ? "true" : "false").utf8
+        case .integer(let value): octets += "\(value)".utf8
+        case .text(let text): write(text)
+        case .array(let elements): write(elements, between: "[", "]") { $0.write($1) }
         case .object(let members):
-            octets.append(UInt8(ascii: "{"))
-            for (index, member) in members.enumerated() {
-                if index > 0 { octets.append(UInt8(ascii: ",")) }
-                Self.write(member.key, json: &octets)
-                octets.append(UInt8(ascii: ":"))
-                member.value.write(json: &octets)
+            write(members, between: "{", "}") { writer, member in
+                writer.write(member.key)
+                writer.octets.append(UInt8(ascii: ":"))
+                writer.write(member.value)
             }
-            octets.append(UInt8(ascii: "}"))
         }
     }
 
-    private static func write(_ text: ArraySlice<UInt8>, json octets: inout [UInt8]) {
+    private mutating func write<Element>(
+        _ elements: [Element], between open: Unicode.Scalar, _ close: Unicode.Scalar,
+        each: (inout Self, Element) -> Void
+    ) {
+        octets.append(UInt8(ascii: open))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { octets.append(UInt8(ascii: ",")) }
+            each(&self, element)
+        }
+        octets.append(UInt8(ascii: close))
+    }
+
+    private mutating func write(_ text: ArraySlice<UInt8>) {
         octets.append(UInt8(ascii: "\""))
         for octet in text {
             switch octet {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): octets += [UInt8(ascii: "\\"), octet]
-            case UInt8(ascii: "\n"): octets += "\\n".utf8
-            case 0..<0x20: octets += "\\u00\(HexText.text(of: CollectionOfOne(octet)))".utf8
+            case UInt8(ascii: "\n") where escapesControls: octets += "\\n".utf8
+            case 0..<0x20 where escapesControls: octets += "\\u00\(HexText.text(of: CollectionOfOne(octet)))".utf8
             default: octets.append(octet)
             }
         }

@@ -46,7 +46,7 @@ struct CertificateReport: Encodable {
             isNotYetValid = certificate.notBefore > now
             notBefore = certificate.notBefore.formatted(.iso8601)
             notAfter = certificate.notAfter.formatted(.iso8601)
-            daysLeft = Self.days(until: certificate.notAfter, from: now)
+            daysLeft = DaysLeft.days(until: certificate.notAfter, from: now)
             key = certificate.keyKind?.description ?? "unreadable key"
             signature = certificate.signatureAlgorithm.description
             names = certificate.subjectAlternativeNames.map(\.description)
@@ -54,17 +54,6 @@ struct CertificateReport: Encodable {
         } catch {
             unreadable = "\(error.field): \(error.found)"
         }
-    }
-
-    /// Whole days, rounded down. Times of certificates and clocks are far from overflowing.
-    static func days(until end: Date, from now: Date) -> Int {
-        let days = (end.timeIntervalSince(now) / 86_400).rounded(.down)
-        return days.isFinite && abs(days) < 1e9 ? Int(days) : 0
-    }
-
-    /// A time, with the days that are left until then.
-    static func end(_ end: Date, from now: Date) -> String {
-        "\(end.formatted(.iso8601)), \(remaining(days(until: end, from: now)))"
     }
 
     /// How many names are printed for people; the rest are only counted.
@@ -86,7 +75,7 @@ struct CertificateReport: Encodable {
         if let unreadable { field("error", unreadable, .bad) }
         if let issuer { field("issuer", issuer) }
         if let notBefore, let notAfter, let daysLeft {
-            let state = isNotYetValid == true ? "NOT YET VALID" : Self.remaining(daysLeft)
+            let state = isNotYetValid == true ? "NOT YET VALID" : DaysLeft.text(daysLeft)
             let isBad = daysLeft < 0 || isNotYetValid == true
             field("valid", "\(notBefore) to \(notAfter), \(state)", isBad ? .bad : .plain)
         }
@@ -100,15 +89,5 @@ struct CertificateReport: Encodable {
         }
         if let keyPin { field("key pin", keyPin) }
         field("cert pin", certificatePin)
-    }
-
-    static func remaining(_ days: Int) -> String {
-        switch days {
-        case ..<(-1): "ended \(-days) days ago"
-        case -1: "ended within the last day"
-        case 0: "ends today"
-        case 1: "1 day left"
-        default: "\(days) days left"
-        }
     }
 }

@@ -19,7 +19,7 @@ struct ChainFileOptions: ParsableArguments {
     @Option(
         name: .customLong("at"),
         help: ArgumentHelp("The time at which it must be valid: Unix seconds, or a date in UTC.", valueName: "time"),
-        transform: SignCommand.time)
+        transform: TimeArgument.seconds)
     var seconds: Int64?
 
     var isEmpty: Bool { chain == nil }

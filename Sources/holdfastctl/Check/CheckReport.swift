@@ -261,6 +261,6 @@ extension ExpiryWatch.Expiring {
     var text: String {
         let place = position.map { "certificate \($0)" } ?? "the anchor"
         let pin = hasConfiguredPin ? ", which has a configured pin," : ""
-        return "\(place) (\(subject))\(pin) \(notAfter), \(CertificateReport.remaining(daysLeft))"
+        return "\(place) (\(subject))\(pin) \(notAfter), \(DaysLeft.text(daysLeft))"
     }
 }

@@ -30,7 +30,7 @@ struct ExpiryWatch: Sendable {
             Expiring(
                 position: presented.firstIndex(of: certificate.der), subject: certificate.subject.description,
                 notAfter: certificate.notAfter.formatted(.iso8601),
-                daysLeft: CertificateReport.days(until: certificate.notAfter, from: decision.time),
+                daysLeft: DaysLeft.days(until: certificate.notAfter, from: decision.time),
                 certificatePin: certificate.certificatePin.description, inValidPath: path.contains(certificate),
                 hasConfiguredPin: hasPin(certificate, of: decision))
         }

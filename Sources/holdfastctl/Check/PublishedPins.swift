@@ -21,8 +21,8 @@ struct PublishedPins: Sendable {
         /// The days that are left, in words.
         var remaining: String? {
             let parts = [
-                entryDaysLeft.map { "entry: \(CertificateReport.remaining($0))" },
-                documentDaysLeft.map { "document: \(CertificateReport.remaining($0))" },
+                entryDaysLeft.map { "entry: \(DaysLeft.text($0))" },
+                documentDaysLeft.map { "document: \(DaysLeft.text($0))" },
             ].compactMap(\.self)
             return parts.isEmpty ? nil : parts.joined(separator: ", ")
         }
@@ -164,11 +164,11 @@ struct PublishedPins: Sendable {
     /// - Parameter watch: how soon is too soon.
     func judge(_ decision: TrustDecision, watch: ExpiryWatch?) -> Verdict? {
         guard decision.host != nil else { return nil }
-        let document = documentEnd.map { CertificateReport.days(until: $0, from: decision.time) }
+        let document = documentEnd.map { DaysLeft.days(until: $0, from: decision.time) }
         guard decision.isTrusted else {
             return Verdict(isLockedOut: true, text: refusal(decision), documentDaysLeft: document)
         }
-        let entry = entryEnd(decision).map { CertificateReport.days(until: $0, from: decision.time) }
+        let entry = entryEnd(decision).map { DaysLeft.days(until: $0, from: decision.time) }
         let ends = [entry, isMadeByPeople ? document : nil].compactMap(\.self)
         return Verdict(
             isLockedOut: false,

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why a command fails, with the message for standard error.
 struct CommandFailure: Error {
     /// The exit codes that scripts may rely on.
@@ -35,6 +37,9 @@ struct CommandFailure: Error {
             .couldNotFindOut
         }
     }
+
+    /// The system's words for one of its errors.
+    static func reason(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }
 
 /// Ends a command that has printed everything already, with the exit code of a negative answer or worse.

@@ -45,7 +45,7 @@ struct ImportCommand: AsyncParsableCommand {
     private static let maximumBytes = 1 << 20
 
     func run() async throws {
-        let data = try KeyFile.content(of: path, maximumBytes: Self.maximumBytes)
+        let data = try InputFile.content(of: path, maximumBytes: Self.maximumBytes)
         try ForeignFile(data, path: path).refuse(wanting: .certificate)
         let imported = try read(data)
         let file = try imported.file()

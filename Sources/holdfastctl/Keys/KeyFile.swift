@@ -43,7 +43,7 @@ struct KeyFile {
         let descriptor = unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw errno == EEXIST
-                ? presence : CommandFailure(.unwritableFile, "\(path) cannot be made: \(Self.reason(errno))")
+                ? presence : CommandFailure(.unwritableFile, "\(path) cannot be made: \(CommandFailure.reason(errno))")
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
@@ -87,8 +87,6 @@ struct KeyFile {
         var isFolder: ObjCBool = false
         return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
-
-    static func reason(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }
 
 /// The public key of a signer as an argument: its Base64, or a file with that or with a public key in PEM.

@@ -28,12 +28,12 @@ struct PinListReport: Encodable {
             fingerprint = entry.fingerprint
             expires = entry.expires
             expiryDate = entry.expiryDate.formatted(.iso8601)
-            daysLeft = CertificateReport.days(until: entry.expiryDate, from: now)
+            daysLeft = DaysLeft.days(until: entry.expiryDate, from: now)
             depth = entry.depth == 0 ? nil : entry.depth
         }
 
         /// When it expires, in the same words as for certificates.
-        var remaining: String { CertificateReport.remaining(daysLeft) }
+        var remaining: String { DaysLeft.text(daysLeft) }
     }
 
     let file: String
@@ -83,7 +83,7 @@ struct PinListReport: Encodable {
     /// Prints warnings for the operator on standard error.
     func warn(_ output: Output) {
         Self.warn(ofNamesWithoutBackup: namesWithoutBackup, output)
-        for entry in entries where entry.expires > SignCommand.latestTime {
+        for entry in entries where entry.expires > TimeArgument.latest {
             output.complain(
                 "warning: an entry of \(SafeText.escapedLine(entry.name)) expires after the year 9999: are its seconds "
                     + "milliseconds? Until then clients trust the certificate")

@@ -156,8 +156,8 @@ struct RepositoryWatch {
     }
 
     func line(_ what: String, _ end: Date, _ now: Date) -> String? {
-        let left = CertificateReport.days(until: end, from: now)
+        let left = DaysLeft.days(until: end, from: now)
         guard left < days else { return nil }
-        return "\(what): \(CertificateReport.remaining(left)), at \(end.formatted(.iso8601))"
+        return "\(what): \(DaysLeft.text(left)), at \(end.formatted(.iso8601))"
     }
 }

@@ -5,40 +5,6 @@ import HoldfastSigning
 
 /// What a verb did, and the state afterwards. Its fields are those of the JSON object.
 struct RepositoryReport: Encodable {
-    /// A role as clients have it, or as it is prepared.
-    struct Role: Encodable {
-        let role: String
-        let version: Int64
-        /// ISO 8601.
-        let expires: String
-        let daysLeft: Int
-        let threshold: Int
-        let keys: [String]
-        /// The ids of the keys that have signed it.
-        let signed: [String]
-        let end: Date
-
-        init(_ file: TUFMetadataFile, keys: [String], threshold: Int, signed: [String], at now: Date) {
-            role = file.role.rawValue
-            version = file.version
-            expires = file.expires.formatted(.iso8601)
-            daysLeft = CertificateReport.days(until: file.expires, from: now)
-            self.threshold = threshold
-            self.keys = keys
-            self.signed = signed
-            end = file.expires
-        }
-
-        /// The role as an app trusts it.
-        init(_ role: TUFFollowing.Role, at now: Date) {
-            self.init(role.file, keys: role.keys, threshold: role.threshold, signed: role.signed, at: now)
-        }
-
-        private enum CodingKeys: CodingKey {
-            case role, version, expires, daysLeft, threshold, keys, signed
-        }
-    }
-
     struct Draft: Encodable {
         let role: String
         let root: Int64
@@ -50,7 +16,7 @@ struct RepositoryReport: Encodable {
     /// The first line.
     var verdict: String
     var isGood = true
-    var roles: [Role]?
+    var roles: [RepositoryRole]?
     /// The SHA-256 of the first root, in hexadecimal. Everything was verified from this root.
     var firstRoot: String?
     /// The SHA-256 of the newest published root, in hexadecimal, where it is not the first, and its version.
@@ -81,7 +47,7 @@ struct RepositoryReport: Encodable {
     mutating func take(_ state: TUFRepositoryState, at now: Date) throws(CommandFailure) {
         guard let live = state.live, let root = live.root else { return }
         take(live.roots)
-        var roles: [Role] = []
+        var roles: [RepositoryRole] = []
         for file in [root, live.targets, live.snapshot, live.timestamp] {
             let keys = try CommandFailure.translating { () throws(TUFRepositoryError) in
                 try state.keys(of: file.role, in: .published)
@@ -89,7 +55,7 @@ struct RepositoryReport: Encodable {
             let signed = try CommandFailure.translating { () throws(TUFRepositoryError) in
                 try state.signers(of: file)
             }
-            roles.append(Role(file, keys: keys.ids, threshold: keys.threshold, signed: signed, at: now))
+            roles.append(RepositoryRole(file, keys: keys.ids, threshold: keys.threshold, signed: signed, at: now))
         }
         self.roles = roles
         pinsEnd = (try? PinFile(json: live.pins))?.end.map { $0.formatted(.iso8601) }
@@ -152,7 +118,7 @@ struct RepositoryReport: Encodable {
         }
         for role in roles ?? following?.roles ?? [] {
             output.line(
-                "  \(role.role.padded(to: 10))version \(role.version), \(CertificateReport.remaining(role.daysLeft)), "
+                "  \(role.role.padded(to: 10))version \(role.version), \(DaysLeft.text(role.daysLeft)), "
                     + "\(role.threshold) of \(role.keys.count) \(role.keys.count == 1 ? "key" : "keys")")
             for key in role.keys {
                 let sign = role.signed.contains { $0.utf8.elementsEqual(key.utf8) } ? ", has signed" : ""

@@ -9,7 +9,7 @@ struct SignerProcess: ~Copyable {
     struct Failure: Error {
         let reason: String
 
-        init(_ number: Int32) { reason = unsafe String(cString: strerror(number)) }
+        init(_ number: Int32) { reason = CommandFailure.reason(number) }
     }
 
     enum End {

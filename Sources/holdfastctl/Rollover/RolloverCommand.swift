@@ -66,7 +66,7 @@ struct RolloverCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("published"),
         help: ArgumentHelp("When the document was published: Unix seconds, or a date in UTC.", valueName: "time"),
-        transform: SignCommand.time)
+        transform: TimeArgument.seconds)
     var published: Int64?
 
     @Flag(help: "Print JSON instead of text, one object per line for each host.")

@@ -89,7 +89,7 @@ struct ShownCertificates {
             "until",
             list.nextUpdate.map {
                 "\($0.formatted(.iso8601)), "
-                    + CertificateReport.remaining(CertificateReport.days(until: $0, from: now))
+                    + DaysLeft.text(DaysLeft.days(until: $0, from: now))
             } ?? "it does not say")
         item.add("revokes", list.count == 1 ? "1 certificate" : "\(list.count) certificates")
         item.add("remark", list.unsupported.map { "it vouches for no certificate: it is \($0)" })

@@ -53,7 +53,7 @@ struct ShownDocument {
     }
 
     private func time(_ date: Date, ends: Bool = true) -> String {
-        ends ? CertificateReport.end(date, from: now) : date.formatted(.iso8601)
+        ends ? DaysLeft.end(date, from: now) : date.formatted(.iso8601)
     }
 
     // MARK: Pins

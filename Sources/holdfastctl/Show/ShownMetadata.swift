@@ -33,7 +33,7 @@ struct ShownMetadata {
         var item = ShownItem(
             "\(summary.type), \(DocumentKind.metadata.description)", signature: signature(of: summary))
         item.add("version", "\(summary.version)")
-        item.add("until", CertificateReport.end(summary.expires, from: now))
+        item.add("until", DaysLeft.end(summary.expires, from: now))
         for role in summary.roles {
             item.add("role", "\(role.name): \(role.threshold) of \(role.keys) keys")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTesting
 import Testing
 
 @testable import HoldfastTUF
@@ -25,6 +26,52 @@ struct JSONTreeTests {
         #expect(try canonical(text) == form)
         // Control characters stand in it as they are, which JSON does not allow.
         #expect(try text.contains("\\n") || canonical(form) == form)
+    }
+
+    @Test("Served JSON reads back as what was written, and is canonical where there are no control characters")
+    func served() throws {
+        var generator = SplitMix64(seed: 1_925)
+        var (plain, escaped) = (0, 0)
+        for _ in 0..<2_000 {
+            let tree = Self.tree(depth: 4, using: &generator)
+            var comparisons = 0
+            #expect(try JSONTree(tree.json, maximumBytes: .max, comparisons: &comparisons) == tree)
+            if tree.canonical.contains(where: { $0 < 0x20 }) {
+                escaped += 1
+                #expect(!tree.json.contains { $0 < 0x20 })
+            } else {
+                plain += 1
+                #expect(tree.json == tree.canonical)
+            }
+        }
+        #expect(plain > 100 && escaped > 100)
+    }
+
+    private static func tree(depth: Int, using generator: inout SplitMix64) -> JSONTree {
+        func text() -> String {
+            let scalars: [Unicode.Scalar] = [
+                "a", "\"", "\\", "/", "\n", "\u{1}", "\u{1F}", "\u{7F}", "\u{E9}", "\u{1F600}",
+            ]
+            return String(
+                String.UnicodeScalarView(
+                    (0..<Int.random(in: 0...3, using: &generator)).map { _ in
+                        scalars[Int.random(in: 0..<scalars.count, using: &generator)]
+                    }))
+        }
+        switch Int.random(in: 0...(depth > 0 ? 5 : 3), using: &generator) {
+        case 0: return .null
+        case 1: return .boolean(Bool.random(using: &generator))
+        case 2: return .integer(Int64.random(in: -(1 << 53) + 1...(1 << 53) - 1, using: &generator))
+        case 3: return JSONTree(text: text())
+        case 4:
+            return .array(
+                (0..<Int.random(in: 0...3, using: &generator)).map { _ in tree(depth: depth - 1, using: &generator) })
+        default:
+            return JSONTree(
+                members: (0..<Int.random(in: 0...3, using: &generator)).map { _ in
+                    (Array(text().utf8), tree(depth: depth - 1, using: &generator))
+                })
+        }
     }
 
     private struct Document: CustomTestStringConvertible {

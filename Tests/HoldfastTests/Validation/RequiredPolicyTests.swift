@@ -40,7 +40,7 @@ struct RequiredPolicyTests {
         ) { _ in true }
         if let found = outcome.path { return .success(found.policies) }
         let code = try #require(outcome.failure?.code)
-        return .failure(Violation(code) { ("", "") })
+        return .failure(Violation(code, nil, "", ""))
     }
 
     private func found(

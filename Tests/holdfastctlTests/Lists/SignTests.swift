@@ -158,14 +158,14 @@ struct SignTests {
             "2099-02-19T12:61:00Z", "2099-02-19T12:00:00", "2099-02-19T",
         ])
     func impossibleTime(_ time: String) {
-        #expect(throws: CommandFailure.self) { try SignCommand.time(time) }
+        #expect(throws: CommandFailure.self) { try TimeArgument.seconds(time) }
     }
 
     @Test("A time is a date in UTC, or has its own zone")
     func time() throws {
-        #expect(try SignCommand.time("2099-02-19") == 4_075_142_400)
-        #expect(try SignCommand.time("2099-02-19T12:00:00Z") == 4_075_185_600)
-        #expect(try SignCommand.time("2099-02-19T12:00:00+05:30") == 4_075_165_800)
+        #expect(try TimeArgument.seconds("2099-02-19") == 4_075_142_400)
+        #expect(try TimeArgument.seconds("2099-02-19T12:00:00Z") == 4_075_185_600)
+        #expect(try TimeArgument.seconds("2099-02-19T12:00:00+05:30") == 4_075_165_800)
     }
 
     @Test("A host that is named with a fingerprint goes into the list as clients look it up")

@@ -46,17 +46,13 @@ public struct SystemChainValidator: ChainValidator {
         // The system would judge another purpose than the one that was asked for.
         if case .extendedKeyUsage(let identifier) = purpose {
             return Self.failed(
-                TrustFailure(
-                    .wrongExtendedKeyUsage, expected: Self.expectation(purpose), found: identifier.quoted,
-                    remedy: "Validate for purposes of your own with PathValidator.", chain: chain))
+                .wrongExtendedKeyUsage, Self.expectation(purpose), identifier.quoted, purpose, chain,
+                remedy: "Validate for purposes of your own with PathValidator.")
         }
         if trust != nil, chain == self.chain { return validate(for: purpose, at: time, accepting: accepting) }
         guard let trust = SystemTrust(chain, for: purpose) else {
             return Self.failed(
-                TrustFailure(
-                    .unreadableCertificate, expected: "certificates that the system can read",
-                    found: "one that it cannot",
-                    host: purpose.host, chain: chain))
+                .unreadableCertificate, "certificates that the system can read", "one that it cannot", purpose, chain)
         }
         let evaluation = trust.evaluate(for: purpose, at: time, anchors: anchors, revocation: revocation)
         return outcome(of: evaluation, of: chain, purpose, at: time, accepting)
@@ -67,22 +63,17 @@ public struct SystemChainValidator: ChainValidator {
         _ accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         if let reason = evaluation.failure {
-            var failure = TrustFailure(
-                .rejectedBySystem, expected: Self.expectation(purpose), found: reason.text, host: purpose.host,
-                chain: chain)
-            failure.underlying = reason.underlying
-            return Self.failed(failure)
+            return Self.failed(
+                .rejectedBySystem, Self.expectation(purpose), reason.text, purpose, chain,
+                underlying: reason.underlying)
         }
         // Without a leaf of the chain that was presented, the system has judged something else.
         guard let leaf = evaluation.chain.first, leaf == chain.leaf else {
             return Self.failed(
-                TrustFailure(
-                    .rejectedBySystem, expected: "the chain that was presented", found: "an evaluation of another",
-                    host: purpose.host, chain: chain))
+                .rejectedBySystem, "the chain that was presented", "an evaluation of another", purpose, chain)
         }
         do throws(CertificateError) {
-            var certificates: [X509Certificate] = []
-            for der in evaluation.chain { certificates.append(try X509Certificate(der: der)) }
+            let certificates = try evaluation.chain.map(X509Certificate.init(der:))
             let path = ValidatedPath(
                 certificates: certificates, holdsUntil: X509Certificate.earliestEnd(of: certificates, after: time))
             return accepting(path)
@@ -90,21 +81,23 @@ public struct SystemChainValidator: ChainValidator {
                 : ValidationOutcome(path: nil, otherPaths: [path], failure: nil)
         } catch {
             return Self.failed(
-                TrustFailure(
-                    .unreadableCertificate, expected: "a path of certificates that are \(error.expected)",
-                    found: error.found, host: purpose.host, chain: chain))
+                .unreadableCertificate, "a path of certificates that are \(error.expected)", error.found, purpose, chain
+            )
         }
     }
 
     private static func noCertificate(_ purpose: ValidationPurpose, _ chain: PresentedChain) -> ValidationOutcome {
-        failed(
-            TrustFailure(
-                .emptyChain, expected: "at least the peer's own certificate", found: "no certificate",
-                host: purpose.host, chain: chain))
+        failed(.emptyChain, "at least the peer's own certificate", "no certificate", purpose, chain)
     }
 
-    private static func failed(_ failure: TrustFailure) -> ValidationOutcome {
-        ValidationOutcome(path: nil, failure: failure)
+    private static func failed(
+        _ code: TrustFailure.Code, _ expected: String, _ found: String, _ purpose: ValidationPurpose,
+        _ chain: PresentedChain, remedy: String? = nil, underlying: (any Error)? = nil
+    ) -> ValidationOutcome {
+        var failure = TrustFailure(
+            code, expected: expected, found: found, remedy: remedy, host: purpose.host, chain: chain)
+        failure.underlying = underlying
+        return ValidationOutcome(path: nil, failure: failure)
     }
 
     private static func expectation(_ purpose: ValidationPurpose) -> String {

@@ -38,11 +38,7 @@ extension PinFile {
 /// Reads the fields of a pin file as they come; what is not due is refused where it stands.
 struct PinFileReader {
     /// The names of all fields. One that stands elsewhere than where it belongs is as unknown as any other.
-    private static let names: Set<String> = [
-        "schema", "app", "issuedAt", "notAfter", "refresh", "hosts", "debugAnchors", "critical", "after", "jitter",
-        "grace", "host", "includeSubdomains", "ports", "mode", "require", "onExpiry", "pins", "report", "retired",
-        "pin", "role", "state", "url", "failureFraction", "successFraction",
-    ]
+    private static let names = Set(PinFileShape.allCases.flatMap(\.fields.keys))
 
     private(set) var json: StrictJSONReader
     private var critical: [[UInt8]] = []
@@ -200,12 +196,7 @@ extension PinFileReader {
 
     private mutating func pattern() throws -> HostPattern {
         let text = try text(atMost: PinFileLimits.hostBytes, of: "a host")
-        do throws(HostPatternError) {
-            return try HostPattern(text)
-        } catch {
-            throw PinFileError(
-                .invalidHost, at: json.path, expected: error.expected, found: error.found, remedy: error.remedy)
-        }
+        return try refusing(as: .invalidHost, at: json.path) { () throws(HostPatternError) in try HostPattern(text) }
     }
 
     private func widened(_ pattern: HostPattern, _ includesSubdomains: Bool) throws -> HostPattern {
@@ -216,11 +207,8 @@ extension PinFileReader {
                 .contradiction, at: field, expected: "a name without a wildcard", found: "\(pattern)",
                 remedy: "Write **.DOMAIN, or the name alone with includeSubdomains.")
         }
-        do throws(HostPatternError) {
-            return try HostPattern(host: pattern.base.name, includeSubdomains: true)
-        } catch {
-            throw PinFileError(
-                .invalidHost, at: field, expected: error.expected, found: error.found, remedy: error.remedy)
+        return try refusing(as: .invalidHost, at: field) { () throws(HostPatternError) in
+            try HostPattern(host: pattern.base.name, includeSubdomains: true)
         }
     }
 
@@ -257,13 +245,7 @@ extension PinFileReader {
     /// Another spelling of a pin, such as curl's with two slashes, is left to ``Pin/init(_:)``: here each has one.
     private mutating func key() throws -> Pin {
         let text = try text(atMost: 256, of: "a pin")
-        let pin: Pin
-        do throws(PinError) {
-            pin = try Pin(text)
-        } catch {
-            throw PinFileError(
-                .invalidPin, at: json.path, expected: error.expected, found: error.found, remedy: error.remedy)
-        }
+        let pin = try refusing(as: .invalidPin, at: json.path) { () throws(PinError) in try Pin(text) }
         // What is pinned is asked where a pin is made.
         guard pin.subject == .certificate || pin.description.hasSameOctets(as: text) else {
             throw PinFileError(.invalidPin, at: json.path, expected: pin.description, found: text.quoted)
@@ -345,6 +327,17 @@ extension PinFileReader {
     }
 
     /// Makes a value of what was read; an error of it is one of the place where reading stands.
+    /// Turns another error into one of the file.
+    private func refusing<Value, Failure: HoldfastError>(
+        as code: PinFileError.Code, at field: @autoclosure () -> String, _ make: () throws(Failure) -> Value
+    ) throws -> Value {
+        do throws(Failure) {
+            return try make()
+        } catch {
+            throw PinFileError(code, at: field(), expected: error.expected, found: error.found, remedy: error.remedy)
+        }
+    }
+
     private func here<Value>(_ make: () throws(PinFileError) -> Value) throws -> Value {
         do throws(PinFileError) {
             return try make()

@@ -33,9 +33,7 @@ struct CertStoreFormat: DocumentFormat {
             ? nil : "a static list does not protect against older entries that have not expired; a challenge does"
     }
     var buildDate: Date? { configuration.buildDate }
-    var longestInterval: TimeInterval {
-        max(configuration.schedule.periodicInterval.inSeconds, UpdateSchedule.longestOfShortIntervals)
-    }
+    var longestInterval: TimeInterval { configuration.schedule.longestInterval }
     var updateTimeout: Duration { configuration.updateTimeout }
     var preparationTimeout: Duration { configuration.preparationTimeout }
 

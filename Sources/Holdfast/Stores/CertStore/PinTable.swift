@@ -145,7 +145,7 @@ struct PinTable: Sendable {
 
     private func isName(of entry: Entry, equalTo folded: String) -> Bool {
         Int(entry.nameLength) == folded.utf8.count
-            && octets(of: entry).lazy.map(Self.lowered).elementsEqual(folded.utf8)
+            && octets(of: entry).lazy.map(DNSOctets.lowercase).elementsEqual(folded.utf8)
     }
 
     private func octets(of entry: Entry) -> ArraySlice<UInt8> {
@@ -163,13 +163,9 @@ struct PinTable: Sendable {
         return right.next() == nil ? 0 : -1
     }
 
-    private static func lowered(_ octet: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
-    }
-
     private static func folded(_ name: String) -> String {
         guard name.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else { return name }
-        return String(decoding: name.utf8.map(lowered), as: UTF8.self)
+        return String(decoding: name.utf8.map(DNSOctets.lowercase), as: UTF8.self)
     }
 
     private static func hash(_ name: String) -> Int {

@@ -25,6 +25,10 @@ public struct RemoteDataRequest: Sendable {
         self.headers = headers
         self.maximumBytes = maximumBytes
     }
+
+    package func tooLarge(_ found: String) -> RemoteDataError {
+        RemoteDataError(.tooLarge, expected: "at most \(maximumBytes) bytes", found: found)
+    }
 }
 
 /// What a server answered.

@@ -197,7 +197,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         case 200:
             guard response.expectedContentLength <= Int64(request.maximumBytes) else {
                 completionHandler(.cancel)
-                end(with: tooLarge("\(response.expectedContentLength) announced"))
+                end(with: request.tooLarge("\(response.expectedContentLength) announced"))
                 return
             }
             completionHandler(.allow)
@@ -218,7 +218,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         }
         guard isTooLarge else { return }
         dataTask.cancel()
-        end(with: tooLarge("more"))
+        end(with: request.tooLarge("more"))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -257,8 +257,4 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(.useCredential, URLCredential(trust: trust))
     }
     #endif
-
-    private func tooLarge(_ found: String) -> RemoteDataError {
-        RemoteDataError(.tooLarge, expected: "at most \(request.maximumBytes) bytes", found: found)
-    }
 }

@@ -40,13 +40,8 @@ package struct StoredRecord: Sendable, Equatable {
 
     /// A digest of what tells two stores apart: kinds, addresses, keys.
     package static func origin(of parts: [[UInt8]]) -> [UInt8] {
-        var hash = SHA256()
-        for part in parts {
-            // Its length first, so that no two lists of parts are the same octets.
-            hash.update(data: Data("\(part.count) ".utf8))
-            hash.update(data: part)
-        }
-        return Array(hash.finalize())
+        // The length of each first, so that no two lists of parts are the same octets.
+        SHA256Digest.of(parts.flatMap { Array("\($0.count) ".utf8) + $0 })
     }
 
     var data: Data {

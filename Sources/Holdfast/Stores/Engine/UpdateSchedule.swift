@@ -15,6 +15,8 @@ public struct UpdateSchedule: Sendable, Hashable {
     package static let shortestInterval: TimeInterval = 15 * 60
     /// The longest that the jitter makes of it.
     static let longestOfShortIntervals: TimeInterval = shortestInterval * 1.2
+    /// No two updates are further apart.
+    var longestInterval: TimeInterval { max(periodicInterval.inSeconds, Self.longestOfShortIntervals) }
     /// What remains until an expiry that is near is multiplied by this, so that several updates fit in.
     static let urgency = 0.125
 

@@ -21,9 +21,7 @@ struct RevocationListFormat: DocumentFormat {
     var authority: X509Certificate? { authorities.first }
     var recordFormat: StoredRecord.Format { .revocationList }
     var buildDate: Date? { nil }
-    var longestInterval: TimeInterval {
-        max(configuration.schedule.periodicInterval.inSeconds, UpdateSchedule.longestOfShortIntervals)
-    }
+    var longestInterval: TimeInterval { configuration.schedule.longestInterval }
     var updateTimeout: Duration { configuration.updateTimeout }
 
     func fetch(

@@ -1,5 +1,3 @@
-import Crypto
-
 /// The certificates that are trusted to begin with (RFC 5280 6.1.1 (d)): a value, found by the subject they bear.
 ///
 /// Reading the system's is ``system(environment:)``; a set that can be replaced while connections are made is a
@@ -20,12 +18,8 @@ public struct TrustAnchors: Sendable {
                 if let name = certificate.subject.folded { folded[name, default: []].append(certificate) }
             }
             byFoldedSubject = folded
-            var hash = SHA256()
             let fingerprints = certificates.map { SHA256Digest.of($0.der) }
-            for fingerprint in fingerprints.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-                hash.update(data: fingerprint)
-            }
-            digest = Array(hash.finalize())
+            digest = SHA256Digest.of(Array(fingerprints.sorted { $0.lexicographicallyPrecedes($1) }.joined()))
         }
     }
 
@@ -41,9 +35,7 @@ public struct TrustAnchors: Sendable {
     /// - Parameter certificates: DER, one certificate each.
     /// - Throws: ``CertificateError`` for the first that cannot be read.
     public init(der certificates: [[UInt8]]) throws(CertificateError) {
-        var read: [X509Certificate] = []
-        for der in certificates { read.append(try X509Certificate(der: der)) }
-        self.init(read)
+        self.init(try certificates.map(X509Certificate.init(der:)))
     }
 
     /// The anchors, each once.

@@ -69,7 +69,7 @@ extension PathSearch {
             }
         } catch {
             return .violated(
-                Violation(.malformedExtension, certificate) { ("name constraints in DER", error.description) },
+                Violation(.malformedExtension, certificate, "name constraints in DER", error.description),
                 anywhere: false)
         }
         for (place, node) in path.enumerated() {
@@ -86,7 +86,7 @@ extension PathSearch {
                     names = read
                 } catch {
                     return .violated(
-                        Violation(.malformedExtension, certificate) { ("names in DER", error.description) },
+                        Violation(.malformedExtension, certificate, "names in DER", error.description),
                         anywhere: false)
                 }
                 nodes[node].names = names

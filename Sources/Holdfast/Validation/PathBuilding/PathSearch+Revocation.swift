@@ -146,15 +146,14 @@ extension PathSearch {
     }
 
     private mutating func revoked(at place: Int, of path: [Int], isFinal: Bool) -> RevocationOutcome {
-        let violation = Violation(.revoked, nodes[path[place]].certificate) {
-            ("a certificate that is not revoked", "it on its issuer's list")
-        }
+        let violation = Violation(
+            .revoked, nodes[path[place]].certificate, "a certificate that is not revoked", "it on its issuer's list")
         if isFinal { revocation.revoked[Link(subject: path[place], issuer: path[place + 1])] = violation }
         return .violated(violation)
     }
 
     static func unknownStatus(_ certificate: X509Certificate, _ found: String) -> Violation {
-        Violation(.revocationUnknown, certificate) { ("a revocation list that can be used", found) }
+        Violation(.revocationUnknown, certificate, "a revocation list that can be used", found)
     }
 
     /// What looking into lists costs beside signatures, in the unit of ``ValidationLimits/work``.

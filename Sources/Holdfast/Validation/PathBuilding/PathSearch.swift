@@ -107,7 +107,7 @@ struct PathSearch {
         _ = add(leaf, isAnchor: false)
         if let violation = leafViolation(of: leaf) { return violation }
         guard !request.anchors.isEmpty || request.isTrusted != nil else {
-            return Violation(.noAnchors) { ("anchors to build a path to", "none") }
+            return Violation(.noAnchors, nil, "anchors to build a path to", "none")
         }
         if isLeafAnchor, offer([0]) == .accepted { return nil }
         var path = [0]
@@ -286,15 +286,13 @@ struct PathSearch {
     }
 
     static func budgetExceeded(_ what: String) -> Violation {
-        Violation(.budgetExceeded) { ("an answer within \(what)", "more to try") }
+        Violation(.budgetExceeded, nil, "an answer within \(what)", "more to try")
     }
 
     static func unknownIssuer(of certificate: X509Certificate) -> Violation {
-        Violation(.unknownIssuer, certificate) {
-            (
-                "the issuer \(certificate.issuer) among the anchors or the presented certificates",
-                certificate.isSelfIssued ? "a self-issued certificate that is no anchor" : "none"
-            )
-        }
+        Violation(
+            .unknownIssuer, certificate,
+            "the issuer \(certificate.issuer) among the anchors or the presented certificates",
+            certificate.isSelfIssued ? "a self-issued certificate that is no anchor" : "none")
     }
 }

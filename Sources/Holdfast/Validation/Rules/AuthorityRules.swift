@@ -1,24 +1,20 @@
 /// Whoever signs certificates is a CA by its basicConstraints (RFC 5280 4.2.1.9, 6.1.4 (k)).
-struct BasicConstraintsRule: PathRule {
+struct BasicConstraintsRule: ExtensionRule {
     let name = "basicConstraints"
     let reference = "RFC 5280 4.2.1.9"
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        do throws(DERError) {
-            guard let constraints = try certificate.basicConstraints else {
-                return Violation(.notACertificateAuthority, certificate) {
-                    ("basicConstraints with cA TRUE", "none in \(certificate.subject)")
-                }
-            }
-            guard constraints.isCertificateAuthority else {
-                return Violation(.notACertificateAuthority, certificate) {
-                    ("basicConstraints with cA TRUE", "cA FALSE in \(certificate.subject)")
-                }
-            }
-            return nil
-        } catch {
-            return Violation(error, in: "basicConstraints", of: certificate)
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+        guard let constraints = try certificate.basicConstraints else {
+            return Violation(
+                .notACertificateAuthority, certificate, "basicConstraints with cA TRUE",
+                "none in \(certificate.subject)")
         }
+        guard constraints.isCertificateAuthority else {
+            return Violation(
+                .notACertificateAuthority, certificate, "basicConstraints with cA TRUE",
+                "cA FALSE in \(certificate.subject)")
+        }
+        return nil
     }
 }
 
@@ -33,30 +29,27 @@ struct PathLengthRule {
     /// - Parameter intermediates: those below `issuer` on the path.
     func violation(of issuer: X509Certificate, isAnchor: Bool, intermediates: Int) -> Violation? {
         if let limit = (try? issuer.basicConstraints)?.pathLength, intermediates > limit {
-            return Violation(.pathLengthExceeded, issuer) {
-                ("at most \(limit) intermediates below \(issuer.subject)", "\(intermediates)")
-            }
+            return Violation(
+                .pathLengthExceeded, issuer, "at most \(limit) intermediates below \(issuer.subject)",
+                "\(intermediates)")
         }
         let total = intermediates + (isAnchor || issuer.isSelfIssued ? 0 : 1)
         let most = limits.intermediates
         guard total > most else { return nil }
-        return Violation(.pathTooLong, issuer) { ("at most \(most) intermediates", "\(total)") }
+        return Violation(.pathTooLong, issuer, "at most \(most) intermediates", "\(total)")
     }
 }
 
 /// A CA that has a keyUsage has keyCertSign in it (RFC 5280 4.2.1.3, 6.1.4 (n)).
-struct KeyCertSignRule: PathRule {
+struct KeyCertSignRule: ExtensionRule {
     let name = "keyCertSign"
     let reference = "RFC 5280 4.2.1.3"
+    let field = "keyUsage"
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        do throws(DERError) {
-            guard let usage = try certificate.keyUsage, !usage.contains(.keyCertSign) else { return nil }
-            return Violation(.keyUsageForbidsSigning, certificate) {
-                ("keyUsage with keyCertSign", "keyUsage without it in \(certificate.subject)")
-            }
-        } catch {
-            return Violation(error, in: "keyUsage", of: certificate)
-        }
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+        guard let usage = try certificate.keyUsage, !usage.contains(.keyCertSign) else { return nil }
+        return Violation(
+            .keyUsageForbidsSigning, certificate, "keyUsage with keyCertSign",
+            "keyUsage without it in \(certificate.subject)")
     }
 }

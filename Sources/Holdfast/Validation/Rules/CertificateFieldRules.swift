@@ -8,7 +8,7 @@ struct VersionRule: PathRule {
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         let version = certificate.version
         guard version != 3 else { return nil }
-        return Violation(.unsupportedVersion, certificate) { ("version 3", "version \(version)") }
+        return Violation(.unsupportedVersion, certificate, "version 3", "version \(version)")
     }
 }
 
@@ -22,20 +22,14 @@ struct ValidityRule: PathRule {
         let time = context.time
         let layout = certificate.layout
         if time < layout.notBefore {
-            return Violation(.notYetValid, certificate) {
-                (
-                    "notBefore at or before \(Self.text(time))",
-                    "notBefore \(Self.text(layout.notBefore)) of \(certificate.subject)"
-                )
-            }
+            return Violation(
+                .notYetValid, certificate, "notBefore at or before \(Self.text(time))",
+                "notBefore \(Self.text(layout.notBefore)) of \(certificate.subject)")
         }
         if time >= layout.end {
-            return Violation(.expired, certificate) {
-                (
-                    "notAfter at or after \(Self.text(time))",
-                    "notAfter \(Self.text(layout.end - 1)) of \(certificate.subject)"
-                )
-            }
+            return Violation(
+                .expired, certificate, "notAfter at or after \(Self.text(time))",
+                "notAfter \(Self.text(layout.end - 1)) of \(certificate.subject)")
         }
         return nil
     }
@@ -52,7 +46,7 @@ struct IssuerNameRule: PathRule {
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         guard certificate.subject.isEmpty else { return nil }
-        return Violation(.emptyName, certificate) { ("a CA with a name", "an empty subject") }
+        return Violation(.emptyName, certificate, "a CA with a name", "an empty subject")
     }
 }
 
@@ -63,7 +57,7 @@ struct NamedIssuerRule: PathRule {
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         guard certificate.issuer.isEmpty else { return nil }
-        return Violation(.emptyName, certificate) { ("an issuer with a name", "an empty issuer") }
+        return Violation(.emptyName, certificate, "an issuer with a name", "an empty issuer")
     }
 }
 
@@ -71,24 +65,21 @@ struct NamedIssuerRule: PathRule {
 ///
 /// Policies and what constrains them are ``PolicyCheck``'s, which looks at them where some authority requires one; what
 /// cannot be read cannot be processed either.
-struct CriticalExtensionsRule: PathRule {
+struct CriticalExtensionsRule: ExtensionRule {
     let name = "critical extensions"
     let reference = "RFC 5280 4.2"
+    let field = "certificate policies"
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
         let layout = certificate.layout
         for one in layout.extensions where one.isCritical {
             switch one.known {
             case nil:
-                return Violation(.unknownCriticalExtension, certificate) {
-                    ("critical extensions that are understood", ObjectIdentifier.text(layout.der[one.identifier]))
-                }
+                return Violation(
+                    .unknownCriticalExtension, certificate, "critical extensions that are understood",
+                    ObjectIdentifier.text(layout.der[one.identifier]))
             case .certificatePolicies, .policyMappings, .policyConstraints, .inhibitAnyPolicy:
-                do throws(DERError) {
-                    _ = try PolicyExtensions(of: certificate)
-                } catch {
-                    return Violation(error, in: "certificate policies", of: certificate)
-                }
+                _ = try PolicyExtensions(of: certificate)
             default:
                 continue
             }

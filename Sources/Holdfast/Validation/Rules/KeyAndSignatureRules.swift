@@ -9,19 +9,19 @@ struct KeyStrengthRule: PathRule {
         do throws(DERError) {
             kind = try certificate.publicKey.kind
         } catch {
-            return Violation(.unsupportedKey, certificate) { ("a SubjectPublicKeyInfo", error.description) }
+            return Violation(.unsupportedKey, certificate, "a SubjectPublicKeyInfo", error.description)
         }
         switch kind {
         case .p256, .p384, .p521, .ed25519:
             return nil
         case .unsupported(let what):
-            return Violation(.unsupportedKey, certificate) { ("P-256, P-384, P-521, Ed25519 or RSA", what) }
+            return Violation(.unsupportedKey, certificate, "P-256, P-384, P-521, Ed25519 or RSA", what)
         case .rsa(let bits), .rsaPSS(let bits, _):
             if bits < CertificatePublicKey.minimumRSABits {
-                return Violation(.weakKey, certificate) { ("RSA of 2048 bits at least", "RSA of \(bits) bits") }
+                return Violation(.weakKey, certificate, "RSA of 2048 bits at least", "RSA of \(bits) bits")
             }
             if bits > CertificatePublicKey.maximumRSABits {
-                return Violation(.unsupportedKey, certificate) { ("RSA of 8192 bits at most", "RSA of \(bits) bits") }
+                return Violation(.unsupportedKey, certificate, "RSA of 8192 bits at most", "RSA of \(bits) bits")
             }
             return nil
         }
@@ -37,9 +37,9 @@ enum SignatureRule {
     static func algorithmViolation(of certificate: X509Certificate) -> Violation? {
         switch certificate.layout.signatureAlgorithm {
         case .weak(let name):
-            Violation(.weakSignatureAlgorithm, certificate) { ("a signature with SHA-256 or better", name) }
+            Violation(.weakSignatureAlgorithm, certificate, "a signature with SHA-256 or better", name)
         case .unsupported(let name):
-            Violation(.unsupportedSignatureAlgorithm, certificate) { ("ECDSA, RSA or Ed25519", name) }
+            Violation(.unsupportedSignatureAlgorithm, certificate, "ECDSA, RSA or Ed25519", name)
         case .rsaPKCS1, .rsaPSS, .ecdsa, .ed25519:
             nil
         }
@@ -52,9 +52,9 @@ enum SignatureRule {
             layout.der[layout.signature], over: layout.der[layout.toBeSigned], with: layout.signatureAlgorithm,
             by: issuer)
         guard !isSigned else { return nil }
-        return Violation(.invalidSignature, certificate) {
-            ("a signature by the key of \(issuer.subject)", "one that does not verify under it")
-        }
+        return Violation(
+            .invalidSignature, certificate, "a signature by the key of \(issuer.subject)",
+            "one that does not verify under it")
     }
 
     static func verifies(

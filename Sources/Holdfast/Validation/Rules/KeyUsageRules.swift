@@ -1,56 +1,45 @@
 /// An end entity whose keyUsage allows neither to sign nor to agree on keys nor to decrypt one is not for TLS (RFC 5280
 /// 4.2.1.3, RFC 8446 4.4.2.2). A CA's certificate in the leaf's place is let pass: private authorities serve with theirs,
 /// whose keyUsage speaks of what it issues, and no attacker holds its key.
-struct LeafKeyUsageRule: PathRule {
+struct LeafKeyUsageRule: ExtensionRule {
     let name = "keyUsage"
     let reference = "RFC 5280 4.2.1.3"
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        do throws(DERError) {
-            guard let usage = try certificate.keyUsage else { return nil }
-            guard usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) else { return nil }
-            if try certificate.basicConstraints?.isCertificateAuthority == true { return nil }
-            return Violation(.keyUsageForbidsTLS, certificate) {
-                ("keyUsage digitalSignature, keyEncipherment or keyAgreement", "neither")
-            }
-        } catch {
-            return Violation(error, in: "keyUsage", of: certificate)
-        }
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+        guard let usage = try certificate.keyUsage else { return nil }
+        guard usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) else { return nil }
+        if try certificate.basicConstraints?.isCertificateAuthority == true { return nil }
+        return Violation(
+            .keyUsageForbidsTLS, certificate, "keyUsage digitalSignature, keyEncipherment or keyAgreement",
+            "neither")
     }
 }
 
 /// An extendedKeyUsage includes the purpose at hand (RFC 5280 4.2.1.12). In an issuer it limits what the certificates
 /// below may be for, as the web PKI has it (CA/B BR 7.1.2.10.6); without one there is no limit.
-struct ExtendedKeyUsageRule: PathRule {
+struct ExtendedKeyUsageRule: ExtensionRule {
     let name = "extendedKeyUsage"
     let reference = "RFC 5280 4.2.1.12"
 
     /// Purposes that a failure names.
     private static let maximumShown = 10
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        do throws(DERError) {
-            guard let usage = try certificate.extendedKeyUsage else { return nil }
-            let der = certificate.layout.der
-            let isAllowed =
-                if let purpose = context.purpose {
-                    usage.identifiers.contains { der[$0].elementsEqual(purpose) }
-                } else {
-                    context.isServer ? usage.allowsServer : usage.allowsClient
-                }
-            if usage.allowsAny || isAllowed { return nil }
-            let expected =
-                context.purpose.map { ExtendedKeyUsage.name(of: $0[...]) }
-                ?? (context.isServer ? "serverAuth" : "clientAuth")
-            return Violation(.wrongExtendedKeyUsage, certificate) {
-                (
-                    expected,
-                    usage.identifiers.prefix(Self.maximumShown).map { ExtendedKeyUsage.name(of: der[$0]) }
-                        .joined(separator: ", ") + (usage.identifiers.count > Self.maximumShown ? ", …" : "")
-                )
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+        guard let usage = try certificate.extendedKeyUsage else { return nil }
+        let der = certificate.layout.der
+        let isAllowed =
+            if let purpose = context.purpose {
+                usage.identifiers.contains { der[$0].elementsEqual(purpose) }
+            } else {
+                context.isServer ? usage.allowsServer : usage.allowsClient
             }
-        } catch {
-            return Violation(error, in: "extendedKeyUsage", of: certificate)
-        }
+        if usage.allowsAny || isAllowed { return nil }
+        let expected =
+            context.purpose.map { ExtendedKeyUsage.name(of: $0[...]) }
+            ?? (context.isServer ? "serverAuth" : "clientAuth")
+        return Violation(
+            .wrongExtendedKeyUsage, certificate, expected,
+            usage.identifiers.prefix(Self.maximumShown).map { ExtendedKeyUsage.name(of: der[$0]) }
+                .joined(separator: ", ") + (usage.identifiers.count > Self.maximumShown ? ", …" : ""))
     }
 }

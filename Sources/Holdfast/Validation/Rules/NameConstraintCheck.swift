@@ -79,34 +79,28 @@ struct NameConstraintCheck {
 
 /// Name constraints can be read (RFC 5280 4.2.1.10): one that cannot would otherwise constrain nothing. Whether names
 /// keep them depends on the path and is ``NameConstraintCheck``'s to say.
-struct NameConstraintsRule: PathRule {
+struct NameConstraintsRule: ExtensionRule {
     let name = "nameConstraints"
     let reference = "RFC 5280 4.2.1.10"
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        do throws(DERError) {
-            _ = try certificate.nameConstraints
-            return nil
-        } catch {
-            return Violation(error, in: "nameConstraints", of: certificate)
-        }
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+        _ = try certificate.nameConstraints
+        return nil
     }
 }
 
 /// Only a CA's certificate may constrain names (RFC 5280 4.2.1.10).
-struct LeafNameConstraintsRule: PathRule {
+struct LeafNameConstraintsRule: ExtensionRule {
     let name = "nameConstraints of the leaf"
     let reference = "RFC 5280 4.2.1.10"
+    let field = "basicConstraints"
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        guard certificate.value(of: .nameConstraints) != nil else { return nil }
-        do throws(DERError) {
-            if try certificate.basicConstraints?.isCertificateAuthority == true { return nil }
-        } catch {
-            return Violation(error, in: "basicConstraints", of: certificate)
-        }
-        return Violation(.malformedExtension, certificate) {
-            ("nameConstraints in the certificate of a CA only", "nameConstraints in that of an end entity")
-        }
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+        guard certificate.value(of: .nameConstraints) != nil,
+            try certificate.basicConstraints?.isCertificateAuthority != true
+        else { return nil }
+        return Violation(
+            .malformedExtension, certificate, "nameConstraints in the certificate of a CA only",
+            "nameConstraints in that of an end entity")
     }
 }

@@ -8,6 +8,35 @@ protocol PathRule: Sendable {
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation?
 }
 
+/// A rule that reads an extension, which has to read as its syntax says.
+protocol ExtensionRule: PathRule {
+    /// What cannot be read, in a violation; by default the name of the rule.
+    var field: String { get }
+
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation?
+}
+
+extension ExtensionRule {
+    var field: String { name }
+
+    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+        do throws(DERError) {
+            return try check(certificate, in: context)
+        } catch {
+            return Violation(error, in: field, of: certificate)
+        }
+    }
+}
+
+extension PathRule {
+    /// A certificate that breaks a rule of the strict profile alone.
+    func violation(
+        _ certificate: X509Certificate, _ expected: String, _ found: @autoclosure @escaping @Sendable () -> String
+    ) -> Violation {
+        Violation(.profileViolation, certificate, expected, found())
+    }
+}
+
 /// What a rule may know besides the certificate. Nothing in it depends on the rest of the path, so a certificate's
 /// outcome at a place is worked out once a search.
 struct PathRuleContext: Sendable {

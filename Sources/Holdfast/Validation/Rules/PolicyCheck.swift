@@ -36,12 +36,9 @@ struct PolicyCheck {
         guard check.explicitPolicy == 0, policies.identifiers != nil else { return nil }
         guard meter.spend(comparisons: Self.unitsOfPolicy * check.size) else { return overBudget(meter.limits) }
         guard check.userConstrained.isEmpty, let leaf = path.first else { return nil }
-        return Violation(.policyConstraintViolated, leaf) {
-            (
-                "one of the certificate policies \(shown(policies.acceptable ?? []))",
-                "others, or none that is valid"
-            )
-        }
+        return Violation(
+            .policyConstraintViolated, leaf, "one of the certificate policies \(shown(policies.acceptable ?? []))",
+            "others, or none that is valid")
     }
 
     /// The user-constrained-policy-set of a path that has been validated (RFC 5280 6.1.5 (g)).
@@ -65,9 +62,8 @@ struct PolicyCheck {
     }
 
     private static func overBudget(_ limits: ValidationLimits) -> Violation {
-        Violation(.budgetExceeded) {
-            ("an answer within \(limits.nameConstraintComparisons) comparisons", "more to try")
-        }
+        Violation(
+            .budgetExceeded, nil, "an answer within \(limits.nameConstraintComparisons) comparisons", "more to try")
     }
 
     private static func constrainsPolicies(_ certificate: X509Certificate) -> Bool {
@@ -119,12 +115,10 @@ struct PolicyCheck {
         // 6.1.3 (f), 6.1.5 (g)
         guard explicitPolicy > 0 || !valid.isEmpty else {
             let isRequired = policies.requiresExplicitPolicy
-            return Violation(.policyConstraintViolated, certificate) {
-                (
-                    "a certificate policy that \(isRequired ? "is required" : "the authorities above require")",
-                    "none that is valid"
-                )
-            }
+            return Violation(
+                .policyConstraintViolated, certificate,
+                "a certificate policy that \(isRequired ? "is required" : "the authorities above require")",
+                "none that is valid")
         }
         guard !isLeaf else { return nil }
         // 6.1.4 (a), (b)
@@ -132,7 +126,7 @@ struct PolicyCheck {
             $0.from == PolicyExtensions.anyPolicy || $0.to == PolicyExtensions.anyPolicy
         }
         guard !mapsAny else {
-            return Violation(.malformedExtension, certificate) { ("policies that are mapped", "anyPolicy") }
+            return Violation(.malformedExtension, certificate, "policies that are mapped", "anyPolicy")
         }
         map(stated.mappings)
         // 6.1.4 (h), (i), (j)

@@ -11,9 +11,8 @@ enum ServerIdentity {
             return Violation(error, in: "subjectAltName", of: leaf)
         }
         guard let names else {
-            return Violation(.noSubjectAlternativeName, leaf) {
-                ("a subjectAltName entry for \(host.name)", "no subjectAltName")
-            }
+            return Violation(
+                .noSubjectAlternativeName, leaf, "a subjectAltName entry for \(host.name)", "no subjectAltName")
         }
         guard !names.contains(where: { matches($0, host) }) else { return nil }
         return Violation(.hostNameMismatch, leaf) {

@@ -8,7 +8,7 @@ struct Violation: Error {
     private let words: @Sendable () -> (expected: String, found: String)
 
     init(
-        _ code: TrustFailure.Code, _ certificate: X509Certificate? = nil,
+        _ code: TrustFailure.Code, _ certificate: X509Certificate?,
         words: @escaping @Sendable () -> (expected: String, found: String)
     ) {
         self.code = code
@@ -16,9 +16,17 @@ struct Violation: Error {
         self.words = words
     }
 
+    init(
+        _ code: TrustFailure.Code, _ certificate: X509Certificate?,
+        _ expected: @autoclosure @escaping @Sendable () -> String,
+        _ found: @autoclosure @escaping @Sendable () -> String
+    ) {
+        self.init(code, certificate) { (expected(), found()) }
+    }
+
     /// An extension that does not read as its syntax says.
     init(_ error: DERError, in field: String, of certificate: X509Certificate) {
-        self.init(.malformedExtension, certificate) { ("\(field) in DER (RFC 5280 4.2)", error.description) }
+        self.init(.malformedExtension, certificate, "\(field) in DER (RFC 5280 4.2)", error.description)
     }
 
     func failure(host: DialledHost?, chain: PresentedChain) -> TrustFailure {

@@ -32,9 +32,7 @@ struct SignedCertificateTimestamp: Sendable, Hashable {
     /// - Parameter value: the value of the extension: an OCTET STRING around the list.
     /// - Returns: what each element reads as; empty for an empty list, which RFC 6962 does not allow and proves nothing.
     static func readAll(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) -> [Reading] {
-        var outer = DERReader(bytes, in: value)
-        let content = try outer.next(DERTag.octetString).content
-        try outer.finish()
+        let content = try DERReader.only(DERTag.octetString, of: bytes, in: value).content
         var whole = TLSVectorReader(bytes[content])
         guard var list = whole.vector().map(TLSVectorReader.init), whole.isAtEnd else {
             throw DERError(.invalidValue("a list of timestamps whose length is not its own"), at: content.lowerBound)

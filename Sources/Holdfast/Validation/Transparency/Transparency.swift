@@ -1,5 +1,3 @@
-import Crypto
-
 import struct Foundation.Date
 
 /// Whether the leaf of a server must have been shown to transparency logs (RFC 6962), so that the owner of the name
@@ -73,11 +71,7 @@ struct TransparencyDemand: Sendable {
 
     /// Equal where the same is asked.
     var digest: [UInt8] {
-        var hash = SHA256()
-        hash.update(data: list.digest)
-        hash.update(data: exempt.digest)
-        hash.update(data: Array("\(maximumAge) \(requiresUntiledLog)".utf8))
-        return Array(hash.finalize())
+        SHA256Digest.of(list.digest + exempt.digest + Array("\(maximumAge) \(requiresUntiledLog)".utf8))
     }
 
     /// What a decision for a path says where the list is too old; nil where it is not, or does not matter.

@@ -20,7 +20,7 @@ enum TransparencyCheck {
         var tally = TimestampTally(for: leaf, requiresUntiledLog: demand.requiresUntiledLog)
         guard let value = leaf.timestampList else {
             let expected = tally.expectation
-            return Violation(.notTransparent, leaf) { (expected, "a certificate without timestamps") }
+            return Violation(.notTransparent, leaf, expected, "a certificate without timestamps")
         }
         guard meter.spend(octets: leaf.der.count + issuer.subjectPublicKeyInfo.count) else {
             return PathSearch.budgetExceeded("the limit for work")
@@ -66,7 +66,7 @@ enum TransparencyCheck {
                     position: position, log: timestamp.text(of: log), date: timestamp.date, objection: objection))
         }
         let (expected, found) = (tally.expectation, tally.shortcomings.joined(separator: ", and "))
-        var violation = Violation(.notTransparent, leaf) { (expected, found) }
+        var violation = Violation(.notTransparent, leaf, expected, found)
         violation.timestamps = findings
         return violation
     }

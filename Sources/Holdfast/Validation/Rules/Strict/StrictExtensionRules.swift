@@ -1,24 +1,18 @@
 /// authorityInfoAccess has its syntax (RFC 5280 4.2.2.1). It is not used: nothing is fetched.
-struct AuthorityInformationAccessRule: PathRule {
+struct AuthorityInformationAccessRule: ExtensionRule {
     let name = "authorityInfoAccess"
     let reference = "RFC 5280 4.2.2.1"
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
         let layout = certificate.layout
         for one in layout.extensions where layout.der[one.identifier].elementsEqual(Self.identifier) {
-            do throws(DERError) {
-                var outer = DERReader(layout.der, in: one.value)
-                var list = outer.inside(try outer.next(DERTag.sequence))
-                try outer.finish()
-                guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list"), at: list.position) }
-                while !list.isAtEnd {
-                    var description = list.inside(try list.next(DERTag.sequence))
-                    _ = try description.next(DERTag.objectIdentifier)
-                    _ = try GeneralNameSlice(try description.next(), of: layout.der, addressSizes: [4, 16])
-                    try description.finish()
-                }
-            } catch {
-                return Violation(error, in: "authorityInfoAccess", of: certificate)
+            var list = try DERReader(sequence: layout.der, in: one.value)
+            guard !list.isAtEnd else { throw DERError(.invalidValue("an empty list"), at: list.position) }
+            while !list.isAtEnd {
+                var description = list.inside(try list.next(DERTag.sequence))
+                _ = try description.next(DERTag.objectIdentifier)
+                _ = try GeneralNameSlice(try description.next(), of: layout.der, addressSizes: [4, 16])
+                try description.finish()
             }
         }
         return nil
@@ -30,19 +24,15 @@ struct AuthorityInformationAccessRule: PathRule {
 
 /// cA and keyCertSign go together (RFC 5280 4.2.1.3, 4.2.1.9), a leaf is not for any purpose whatever (CA/B BR
 /// 7.1.2.7.10), and a root does not limit its purposes (7.1.2.1.2).
-struct AuthorityUsageRule: PathRule {
+struct AuthorityUsageRule: ExtensionRule {
     let name = "usage"
     let reference = "RFC 5280 4.2.1.9, CA/B BR 7.1.2"
+    let field = "basicConstraints"
 
     let isLeaf: Bool
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        let isAuthority: Bool
-        do throws(DERError) {
-            isAuthority = try certificate.basicConstraints?.isCertificateAuthority ?? false
-        } catch {
-            return Violation(error, in: "basicConstraints", of: certificate)
-        }
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+        let isAuthority = try certificate.basicConstraints?.isCertificateAuthority ?? false
         if let usage = try? certificate.keyUsage, usage.contains(.keyCertSign) != isAuthority {
             return isAuthority
                 ? violation(certificate, "keyCertSign in a CA's keyUsage", "none")
@@ -56,10 +46,6 @@ struct AuthorityUsageRule: PathRule {
             return violation(certificate, "a root without extendedKeyUsage", "one with it")
         }
         return nil
-    }
-
-    private func violation(_ certificate: X509Certificate, _ expected: String, _ found: String) -> Violation {
-        Violation(.profileViolation, certificate) { (expected, found) }
     }
 }
 
@@ -97,10 +83,6 @@ struct CriticalityRule: PathRule {
         }
         return nil
     }
-
-    private func violation(_ certificate: X509Certificate, _ expected: String, _ found: String) -> Violation {
-        Violation(.profileViolation, certificate) { (expected, found) }
-    }
 }
 
 /// Key identifiers, by which paths are found: authorityKeyIdentifier with a keyIdentifier in all but self-signed
@@ -134,10 +116,6 @@ struct KeyIdentifierRule: PathRule {
                 certificate, "a root's authorityKeyIdentifier equal to its subjectKeyIdentifier", "another")
         }
         return nil
-    }
-
-    private func violation(_ certificate: X509Certificate, _ expected: String, _ found: String) -> Violation {
-        Violation(.profileViolation, certificate) { (expected, found) }
     }
 }
 

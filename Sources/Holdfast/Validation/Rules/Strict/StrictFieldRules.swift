@@ -18,7 +18,7 @@ struct SerialNumberRule: PathRule {
     }
 
     private func violation(_ certificate: X509Certificate, _ found: String) -> Violation {
-        Violation(.profileViolation, certificate) { ("a positive serial number of at most 20 octets", found) }
+        violation(certificate, "a positive serial number of at most 20 octets", found)
     }
 }
 
@@ -29,7 +29,7 @@ struct KeyShapeRule: PathRule {
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         guard case .rsa(let bits)? = try? certificate.publicKey.kind, bits % 8 != 0 else { return nil }
-        return Violation(.profileViolation, certificate) { ("an RSA modulus of a multiple of 8 bits", "\(bits) bits") }
+        return violation(certificate, "an RSA modulus of a multiple of 8 bits", "\(bits) bits")
     }
 }
 
@@ -41,8 +41,6 @@ struct TimeFormRule: PathRule {
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
         guard !context.isAnchor, !certificate.layout.hasProfiledTimes else { return nil }
-        return Violation(.profileViolation, certificate) {
-            ("UTCTime through 2049", "a GeneralizedTime before 2050")
-        }
+        return violation(certificate, "UTCTime through 2049", "a GeneralizedTime before 2050")
     }
 }

@@ -19,9 +19,9 @@ struct CommonNameRule: PathRule {
         guard let differsInCase = Self.differsInCase(common, from: names, work: &work), differsInCase || looksLikeHost,
             !Self.isAddress(common, among: names)
         else { return nil }
-        return Violation(.profileViolation, certificate) {
-            ("a common name that is one of the subjectAltName entries", String(decoding: common, as: UTF8.self).quoted)
-        }
+        return violation(
+            certificate, "a common name that is one of the subjectAltName entries",
+            String(decoding: common, as: UTF8.self).quoted)
     }
 
     /// Whether entries are the name in other letters; nil when one is the name itself.
@@ -93,33 +93,30 @@ extension DistinguishedName.Attribute {
 /// DNS names have the preferred name syntax (RFC 5280 4.2.1.6, RFC 1034 3.5, RFC 1123 2.1), a wildcard only as the whole
 /// leftmost label and not above a public suffix (CA/B BR 3.2.2.6), and a DNS name constraint begins with a label
 /// (RFC 5280 4.2.1.10).
-struct NameSyntaxRule: PathRule {
+struct NameSyntaxRule: ExtensionRule {
     let name = "syntax of names"
     let reference = "RFC 5280 4.2.1.6, 4.2.1.10"
+    let field = "names"
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        do throws(DERError) {
-            for name in try certificate.subjectAltName ?? [] {
-                guard case .dNSName(let octets) = name else { continue }
-                if !Self.isPreferredSyntax(octets) {
-                    return violation(certificate, "DNS names of letters, digits and hyphens", name.text)
-                }
-                guard let suffixes = context.publicSuffixes,
-                    octets.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")])
-                else { continue }
-                let parent = String(decoding: octets.dropFirst(2).map(DNSOctets.lowercase), as: UTF8.self)
-                if !parent.contains(".") || suffixes.lists(parent) {
-                    return violation(certificate, "no wildcard above a public suffix", name.text)
-                }
+    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+        for name in try certificate.subjectAltName ?? [] {
+            guard case .dNSName(let octets) = name else { continue }
+            if !Self.isPreferredSyntax(octets) {
+                return violation(certificate, "DNS names of letters, digits and hyphens", name.text)
             }
-            for base in try certificate.nameConstraints.map({ $0.permitted + $0.excluded }) ?? [] {
-                guard case .dNSName(let octets) = base, octets.first == UInt8(ascii: ".") else { continue }
-                return violation(certificate, "a DNS name constraint that begins with a label", base.text)
+            guard let suffixes = context.publicSuffixes,
+                octets.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")])
+            else { continue }
+            let parent = String(decoding: octets.dropFirst(2).map(DNSOctets.lowercase), as: UTF8.self)
+            if !parent.contains(".") || suffixes.lists(parent) {
+                return violation(certificate, "no wildcard above a public suffix", name.text)
             }
-            return nil
-        } catch {
-            return Violation(error, in: "names", of: certificate)
         }
+        for base in try certificate.nameConstraints.map({ $0.permitted + $0.excluded }) ?? [] {
+            guard case .dNSName(let octets) = base, octets.first == UInt8(ascii: ".") else { continue }
+            return violation(certificate, "a DNS name constraint that begins with a label", base.text)
+        }
+        return nil
     }
 
     static func isPreferredSyntax(_ name: ArraySlice<UInt8>) -> Bool {
@@ -139,9 +136,5 @@ struct NameSyntaxRule: PathRule {
                 }
             }
         }
-    }
-
-    private func violation(_ certificate: X509Certificate, _ expected: String, _ found: String) -> Violation {
-        Violation(.profileViolation, certificate) { (expected, found) }
     }
 }

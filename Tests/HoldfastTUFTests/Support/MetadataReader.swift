@@ -1,10 +1,10 @@
-import Holdfast
+@testable import HoldfastTUF
 
-/// Reads metadata of any role, for tests and fuzzers. It asks for no trusted root; root metadata must be signed by its
-/// own keys.
-package enum MetadataReader {
+/// Reads metadata of any role, for tests and for the fuzzer, whose folder has a link to this file. It asks for no trusted
+/// root; root metadata must be signed by its own keys.
+enum MetadataReader {
     /// - Throws: ``TUFError`` if no client would accept the file, whatever root it trusts.
-    package static func read(_ octets: [UInt8]) throws(TUFError) {
+    static func read(_ octets: [UInt8]) throws(TUFError) {
         try read(octets, meter: WorkMeter(TUFSettings()))
     }
 

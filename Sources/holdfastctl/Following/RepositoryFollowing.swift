@@ -11,7 +11,7 @@ struct RepositoryFollowing: Encodable {
     let appRoot: Int64
     let newestRoot: Int64
     /// The roles as such an app trusts them.
-    let roles: [RepositoryReport.Role]
+    let roles: [RepositoryRole]
     /// Why clients that fetch file by file cannot follow; nil if they can.
     let problem: String?
     /// Why clients that fetch bundle.json cannot follow; nil if they can.
@@ -31,7 +31,7 @@ struct RepositoryFollowing: Encodable {
     init(_ following: TUFFollowing, bundle: Data?, root: Data, at time: Date) {
         (appRoot, newestRoot) = (following.appRoot, following.newestRoot)
         needsSeveralUpdates = following.needsSeveralUpdates
-        roles = following.roles.map { RepositoryReport.Role($0, at: time) }
+        roles = following.roles.map { RepositoryRole($0, at: time) }
         let (single, problem) = Self.pins(of: following)
         let (bundled, bundleProblem) = Self.pins(of: bundle, root: root, at: time)
         self.problem = problem

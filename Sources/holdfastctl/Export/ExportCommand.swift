@@ -88,7 +88,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private func export(_ path: String, as format: ExportFormat) throws {
-        let data = try KeyFile.content(of: path, maximumBytes: 8 << 20)
+        let data = try InputFile.content(of: path, maximumBytes: 8 << 20)
         let file = try PinFileReading.pinFile(data, named: path)
         let unknown = try PinFileReading.unknownFields(data, named: path).map(\.path)
         try PinExport(file, as: format, unknownFields: unknown).print(
