@@ -93,17 +93,8 @@ public enum CertificateFile {
 
 /// Why a file of certificates cannot be used.
 public struct CertificateFileError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The file cannot be opened or read.
-        case unreadable
-        /// The file is larger than any file of certificates.
-        case tooLarge
-        /// PEM whose blocks cannot be decoded.
-        case invalidPEM
-        /// A certificate in the file cannot be read.
-        case notACertificate
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<CertificateFileError>
 
     /// The reason.
     public let code: Code
@@ -123,8 +114,18 @@ public struct CertificateFileError: HoldfastError {
         switch code {
         case .unreadable: "Check the path and the permissions of \(file)."
         case .tooLarge: "Name a file of certificates; \(file) is none."
-        case .invalidPEM, .notACertificate:
-            "Replace or remove \(file); openssl x509 -in FILE -text shows what it holds."
+        default: "Replace or remove \(file); openssl x509 -in FILE -text shows what it holds."
         }
     }
+}
+
+extension CertificateFileError.Code {
+    /// The file cannot be opened or read.
+    public static var unreadable: Self { Self() }
+    /// The file is larger than any file of certificates.
+    public static var tooLarge: Self { Self() }
+    /// PEM whose blocks cannot be decoded.
+    public static var invalidPEM: Self { Self() }
+    /// A certificate in the file cannot be read.
+    public static var notACertificate: Self { Self() }
 }

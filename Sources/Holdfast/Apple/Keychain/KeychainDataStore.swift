@@ -119,13 +119,8 @@ extension KeychainDataStore {
 
 /// Why the keychain did not do what it was asked.
 public struct KeychainError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// There is an item, and it cannot be read.
-        case unreadable
-        /// The item was not kept.
-        case notWritten
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<KeychainError>
 
     /// The reason.
     public let code: Code
@@ -147,5 +142,12 @@ public struct KeychainError: HoldfastError {
     private static func message(of status: Int32) -> String? {
         SecCopyErrorMessageString(status, nil) as String?
     }
+}
+
+extension KeychainError.Code {
+    /// There is an item, and it cannot be read.
+    public static var unreadable: Self { Self() }
+    /// The item was not kept.
+    public static var notWritten: Self { Self() }
 }
 #endif

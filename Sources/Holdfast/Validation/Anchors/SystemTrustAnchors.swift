@@ -130,11 +130,8 @@ extension TrustAnchors {
 
 /// Why there are no anchors.
 public struct TrustAnchorError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// None of the places that were searched has a readable certificate.
-        case noneFound
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<TrustAnchorError>
 
     /// The reason.
     public let code: Code
@@ -150,4 +147,9 @@ public struct TrustAnchorError: HoldfastError {
                 "Install the system's CA certificates (package ca-certificates), set SSL_CERT_FILE or SSL_CERT_DIR, or "
                 + "give anchors.")
     }
+}
+
+extension TrustAnchorError.Code {
+    /// None of the places that were searched has a readable certificate.
+    public static var noneFound: Self { Self() }
 }
