@@ -1,8 +1,8 @@
-public import Foundation
+package import Foundation
 
 /// Reads certificates from files: DER, or PEM (RFC 7468) with any number of certificates and other blocks and text
 /// between them.
-public enum CertificateFile {
+package enum CertificateFile {
     /// The largest file that is read: the system stores of today hold 200 to 700 kB.
     package static let maximumBytes = 8 << 20
 
@@ -10,7 +10,7 @@ public enum CertificateFile {
     /// - Parameter url: a file, DER or PEM.
     /// - Returns: the certificates in the order of the file; empty for a PEM file that holds other blocks only.
     /// - Throws: ``CertificateFileError`` naming the file.
-    public static func read(_ url: URL) throws(CertificateFileError) -> [X509Certificate] {
+    package static func read(_ url: URL) throws(CertificateFileError) -> [X509Certificate] {
         try certificates(in: try content(of: url), named: url.path)
     }
 
@@ -44,7 +44,7 @@ public enum CertificateFile {
     ///   - name: what errors call the content.
     /// - Returns: the certificates in order; empty for PEM that holds other blocks only.
     /// - Throws: ``CertificateFileError`` naming the content.
-    public static func certificates(
+    package static func certificates(
         in data: Data, named name: String
     ) throws(CertificateFileError) -> [X509Certificate] {
         try requireReadableSize(of: data, named: name)

@@ -23,9 +23,9 @@ public struct TrustFailure: HoldfastError {
     /// What the operating system said, where it rejected the chain: on Apple's platforms a `CFError`.
     public internal(set) var underlying: (any Error)?
     /// The result for each timestamp of the leaf, if too few of them count.
-    public internal(set) var timestamps: [TimestampFinding] = []
+    package internal(set) var timestamps: [TimestampFinding] = []
     /// Presented certificates that could not be used, and why.
-    public internal(set) var unusable: [UnusableCertificate] = []
+    package internal(set) var unusable: [UnusableCertificate] = []
 
     /// Makes a failure. Without a remedy it gets the usual one for its code.
     public init(

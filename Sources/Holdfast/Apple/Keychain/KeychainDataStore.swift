@@ -9,9 +9,9 @@ import Security
 /// to be signed with an application identifier for this keychain.
 public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     /// The items' service.
-    public let service: String
+    package let service: String
     /// The access group that shares the items; nil for the application's own.
-    public let accessGroup: String?
+    package let accessGroup: String?
 
     /// Makes a data store; nothing is read or written yet.
     /// - Parameters:

@@ -148,7 +148,7 @@ struct CertStoreFormat: DocumentFormat {
             + (content.hasUnsignedDomains ? [.unsignedDomainsConfigurationIgnored] : [])
     }
 
-    func versionCheck(in content: StoreContent) -> ChallengeResponse.VersionCheck? { content.versionCheck }
+    func versionCheck(in content: StoreContent) -> VersionCheck? { content.versionCheck }
 }
 
 extension CertStoreConfiguration {

@@ -253,7 +253,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     }
 
     func report(
-        _ kind: StoreUpdateKind, error: StoreError? = nil, version: ChallengeResponse.VersionCheck? = nil
+        _ kind: StoreUpdateKind, error: StoreError? = nil, version: VersionCheck? = nil
     ) -> StoreUpdateReport {
         StoreUpdateReport(
             kind: kind, error: error, time: clock.now, nextUpdate: nextUpdate,

@@ -59,7 +59,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     }
 
     /// How the store was set up.
-    public let configuration: RevocationConfiguration
+    package let configuration: RevocationConfiguration
     /// What the store runs on.
     public var engine: StoreEngine { StoreEngine(driver: self) }
     /// What the time is.
@@ -167,7 +167,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     }
 
     /// Every place that lists are fetched from, and what there is of each, in the order of their URLs.
-    public var lists: [RevocationListStatus] { statuses(of: { _ in true }).map(\.status) }
+    package var lists: [RevocationListStatus] { statuses(of: { _ in true }).map(\.status) }
 
     /// The places that these certificates name, as far as they stood in a path.
     package func lists(namedBy certificates: [X509Certificate]) -> [RevocationListStatus] {
