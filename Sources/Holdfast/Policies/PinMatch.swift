@@ -22,7 +22,9 @@ extension PinSet {
     ///   - path: a path that was validated; what was merely presented is not one.
     ///   - time: the time at which pins must count.
     /// - Returns: what matched; nil where the requirement is not met.
-    package func match(in path: ValidatedPath, at time: Date) -> PinMatch? { match(in: path, at: time, leafOnly: false) }
+    package func match(in path: ValidatedPath, at time: Date) -> PinMatch? {
+        match(in: path, at: time, leafOnly: false)
+    }
 
     /// - Parameter leafOnly: whether pins count for the server's own certificate alone: where the host is not checked,
     ///   everybody's leaf would do under a pinned issuer.

@@ -73,7 +73,7 @@ package protocol DocumentFormat: Sendable {
         for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date
     /// What there is to tell of a new document.
-    func news(of content: Content) -> [StoreEvent.Kind]
+    func news(of content: Content) -> [StoreEvent.Happening]
     /// What the document thinks of the application's version, where it says so; by default nothing.
     func versionCheck(in content: Content) -> VersionCheck?
 }

@@ -217,7 +217,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         }
     }
 
-    private func follow(_ kind: StoreEvent.Kind) {
+    private func follow(_ kind: StoreEvent.Happening) {
         switch kind {
         case .updateFinished(let report):
             if (report.error?.underlying as? DocumentError)?.code == .tooLarge { makeRoom() }
@@ -261,7 +261,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     /// An element after every change of ``current``.
     public func changes() -> AsyncStream<Void> { watchers.stream() }
 
-    func tell(_ kind: StoreEvent.Kind, of url: URL? = nil, _ authority: X509Certificate? = nil) {
+    func tell(_ kind: StoreEvent.Happening, of url: URL? = nil, _ authority: X509Certificate? = nil) {
         let event = StoreEvent(kind, store: name, url: url, authority: authority, revision: revision)
         for observer in observers.all { observer(event) }
     }
