@@ -55,8 +55,8 @@ let package = Package(
         .executableTarget(
             name: "fleet",
             dependencies: [
-                holdfast("Holdfast"), holdfast("HoldfastSigning"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
-                .product(name: "Logging", package: "swift-log"),
+                "Workloads", holdfast("Holdfast"), holdfast("HoldfastSigning"), holdfast("HoldfastTUF"),
+                holdfast("HoldfastTesting"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(name: "profile", dependencies: ["Workloads"], swiftSettings: strict),

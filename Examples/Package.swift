@@ -64,10 +64,14 @@ let package = Package(
                 logging, nioCore,
             ],
             swiftSettings: settings),
+        // A library: what another package can write with the public surface alone.
+        .target(
+            name: "OwnParts", dependencies: [holdfast("Holdfast")], swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                "PinnedFetch", "PinnedLine", "DeviceServer", "PinKeeper", "PinFileOnBothEnds", "PinsFromRepository",
+                "OwnParts", "PinnedFetch", "PinnedLine", "DeviceServer", "PinKeeper", "PinFileOnBothEnds",
+                "PinsFromRepository",
                 holdfast("Holdfast"), holdfast("HoldfastNIO"), holdfast("HoldfastAsyncHTTPClient"),
                 holdfast("HoldfastMetrics"), holdfast("HoldfastSigning"), holdfast("HoldfastTUF"),
                 holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), nioCore, nioPosix, nioSSL, logging,

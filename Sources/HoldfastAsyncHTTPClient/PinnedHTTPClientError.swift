@@ -3,42 +3,8 @@ public import Holdfast
 /// Why a ``PinnedHTTPClient`` cannot be made, or refuses a request for a reason other than its server's certificates;
 /// those cause a `TrustFailure`.
 public struct PinnedHTTPClientError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        // When the client is made
-        /// Event loops that do not ask about a connection, such as those of Network.framework.
-        case eventLoopsRefused
-        /// A proxy of a kind that evidence cannot be collected through.
-        case proxyRefused
-        /// A limit that leaves nothing to work with.
-        case invalidLimit
-
-        // When the client is made, or for a request
-        /// A TLS configuration that would weaken the policy, or has a setting that would be ignored.
-        case tlsConfigurationRefused
-
-        // For a request
-        /// A URL without a host, or with a scheme other than http and https.
-        case urlRefused
-        /// Over TLS, a server redirected the request to plain HTTP.
-        case redirectToPlaintext
-        /// As many origins are in use at once as the client allows.
-        case tooManyOrigins
-        /// Until the request's deadline, as many connections as are allowed had servers that said nothing.
-        case silentPeer
-        /// The server sent what is no response: a status outside 100 to 599 or 101, a second one, data before it.
-        case malformedResponse
-        /// Every connection for the request had just ended.
-        case connectionsRetired
-        /// The pool's connection has no certificate to evaluate.
-        case noCertificate
-        /// The server shows another certificate each time it is asked.
-        case certificatesDiffer
-        /// The handshake for the server's whole chain did not end in time.
-        case evidenceTimedOut
-        /// The proxy opened no tunnel for the handshake.
-        case tunnelRefused
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<PinnedHTTPClientError>
 
     /// What went wrong.
     public let code: Code
@@ -49,4 +15,40 @@ public struct PinnedHTTPClientError: HoldfastError {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
+}
+
+extension PinnedHTTPClientError.Code {
+    // When the client is made
+    /// Event loops that do not ask about a connection, such as those of Network.framework.
+    public static var eventLoopsRefused: Self { Self() }
+    /// A proxy of a kind that evidence cannot be collected through.
+    public static var proxyRefused: Self { Self() }
+    /// A limit that leaves nothing to work with.
+    public static var invalidLimit: Self { Self() }
+
+    // When the client is made, or for a request
+    /// A TLS configuration that would weaken the policy, or has a setting that would be ignored.
+    public static var tlsConfigurationRefused: Self { Self() }
+
+    // For a request
+    /// A URL without a host, or with a scheme other than http and https.
+    public static var urlRefused: Self { Self() }
+    /// Over TLS, a server redirected the request to plain HTTP.
+    public static var redirectToPlaintext: Self { Self() }
+    /// As many origins are in use at once as the client allows.
+    public static var tooManyOrigins: Self { Self() }
+    /// Until the request's deadline, as many connections as are allowed had servers that said nothing.
+    public static var silentPeer: Self { Self() }
+    /// The server sent what is no response: a status outside 100 to 599 or 101, a second one, data before it.
+    public static var malformedResponse: Self { Self() }
+    /// Every connection for the request had just ended.
+    public static var connectionsRetired: Self { Self() }
+    /// The pool's connection has no certificate to evaluate.
+    public static var noCertificate: Self { Self() }
+    /// The server shows another certificate each time it is asked.
+    public static var certificatesDiffer: Self { Self() }
+    /// The handshake for the server's whole chain did not end in time.
+    public static var evidenceTimedOut: Self { Self() }
+    /// The proxy opened no tunnel for the handshake.
+    public static var tunnelRefused: Self { Self() }
 }

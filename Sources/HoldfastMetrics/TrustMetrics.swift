@@ -48,7 +48,7 @@ public struct TrustMetrics: Sendable {
     @discardableResult
     public func count(_ store: any UpdatingStore, named name: String? = nil) -> ObserverToken {
         store.addObserver { event in
-            if case .updateFinished(let report) = event.kind { record(report, of: name ?? event.store) }
+            if let report = event.report { record(report, of: name ?? event.store) }
         }
     }
 

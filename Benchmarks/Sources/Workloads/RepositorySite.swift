@@ -62,19 +62,14 @@ public struct RepositorySite: Sendable {
             try await TUFPublication.make(of: state, in: repository, onlineKeys: [onlineKey], at: .now))
     }
 
-    private func pinFile() throws -> Data {
-        func pin() throws -> Pin {
+    private func pinFile() -> Data {
+        func pin() -> String {
             let digest = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
-            return try Pin("sha256/\(digest.base64EncodedString())")
+            return "sha256/\(digest.base64EncodedString())"
         }
-        let entries = try (0..<hosts).map { number in
-            try PinFile.Host(
-                HostPattern("host-\(number).example.com"),
-                pins: [PinFile.KeyPin(pin()), PinFile.KeyPin(pin(), state: .backup)])
+        let entries = (0..<hosts).map {
+            PinFileText.host("host-\($0).example.com", [(pin(), "active"), (pin(), "backup")])
         }
-        return try PinFile(
-            issuedAt: .now, notAfter: .now.addingTimeInterval(90 * 86_400),
-            refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400), hosts: entries
-        ).json
+        return PinFileText.file(entries, at: .now)
     }
 }

@@ -4,6 +4,7 @@ import HoldfastSigning
 import HoldfastTUF
 import HoldfastTesting
 import Synchronization
+import Workloads
 
 /// What devices download, and what they cost whoever serves it.
 final class ServedBundle: RemoteDataProvider {
@@ -76,12 +77,10 @@ final class Site {
         }
         leaf = leaves[0]
         self.otherHosts = try (0..<otherHosts).map { number in
-            let pins = try (0..<2).map { place in
-                try PinFile.KeyPin(
-                    Pin.publicKey(spkiDER: TestKey(.p256).subjectPublicKeyInfoDER),
-                    state: place == 0 ? .active : .backup)
+            let pins = try ["active", "backup"].map { state in
+                ("\(try Pin.publicKey(spkiDER: TestKey(.p256).subjectPublicKeyInfoDER))", state)
             }
-            return try PinFile.Host(try HostPattern("host-\(number).example.com"), pins: pins)
+            return PinFileText.host("host-\(number).example.com", pins)
         }
         let (offlineKeys, onlineKeys) = (TUFRoleKeys([offline.publicKey]), TUFRoleKeys([online.publicKey]))
         begun = try TUFRepositoryState(
@@ -91,7 +90,7 @@ final class Site {
         root = try Data(contentsOf: self.folder.published.appending(path: "metadata/1.root.json"))
     }
 
-    private let otherHosts: [PinFile.Host]
+    private let otherHosts: [String]
     private var begun: TUFRepositoryState?
 
     /// What the pin file says of the server.
@@ -109,23 +108,20 @@ final class Site {
     /// Publishes a new pin file, good for 90 days and two weeks of grace.
     func publish(_ stage: Stage, at days: Double) async throws {
         let now = date(days)
-        func pin(_ index: Int, _ state: PinFile.KeyPin.State) throws -> PinFile.KeyPin {
-            try PinFile.KeyPin(Pin.publicKey(of: leaves[index].der), state: state)
+        func pin(_ index: Int, _ state: String) throws -> (String, String) {
+            ("\(try Pin.publicKey(of: leaves[index].der))", state)
         }
         let pins =
             switch stage {
-            case .first: [try pin(0, .active), try pin(1, .backup)]
-            case .rollover: [try pin(0, .retiring), try pin(1, .active), try pin(2, .backup)]
-            case .second: [try pin(1, .active), try pin(2, .backup)]
+            case .first: [try pin(0, "active"), try pin(1, "backup")]
+            case .rollover: [try pin(0, "retiring"), try pin(1, "active"), try pin(2, "backup")]
+            case .second: [try pin(1, "active"), try pin(2, "backup")]
             }
-        let file = try PinFile(
-            issuedAt: now, notAfter: now.addingTimeInterval(90 * Self.day),
-            refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400),
-            hosts: [try PinFile.Host(try HostPattern(Self.host), pins: pins)] + otherHosts)
+        let file = PinFileText.file([PinFileText.host(Self.host, pins)] + otherHosts, at: now)
         var state: TUFRepositoryState
         if let begun { state = begun } else { state = try await folder.state() }
         begun = nil
-        _ = try state.prepare(pins: file.json, at: now)
+        _ = try state.prepare(pins: file, at: now)
         _ = try state.sign(by: offline)
         try await write(state, at: now)
     }

@@ -55,13 +55,15 @@ struct PinsFromRepositoryTests {
 
     /// The key in use first, its backup behind it.
     private func pinFile(_ certificates: [TestCertificate]) throws -> Data {
-        let pins = try certificates.enumerated().map {
-            try PinFile.KeyPin(Pin.publicKey(of: $1.der), state: $0 == 0 ? .active : .backup)
+        let pins = try certificates.enumerated().map { index, certificate in
+            #"{"pin": "\#(try Pin.publicKey(of: certificate.der))", "state": "\#(index == 0 ? "active" : "backup")"}"#
         }
-        return try PinFile(
-            issuedAt: .now, notAfter: .now.addingTimeInterval(90 * 86_400), refresh: PinFile.Refresh(after: 21_600),
-            hosts: [PinFile.Host(HostPattern("localhost"), pins: pins)]
-        ).json
+        let (now, end) = (Date.now, Date.now.addingTimeInterval(90 * 86_400))
+        return Data(
+            """
+            {"schema": 1, "issuedAt": "\(now.formatted(.iso8601))", "notAfter": "\(end.formatted(.iso8601))",
+             "refresh": {"after": 21600}, "hosts": [{"host": "localhost", "pins": [\(pins.joined(separator: ", "))]}]}
+            """.utf8)
     }
 
     /// Starts the example anew while a server has the bundle, updates, and fetches from another server.

@@ -3,24 +3,7 @@
 /// It says nothing about trust: a certificate that reads without an error may still be worthless.
 public struct CertificateError: HoldfastError {
     /// What is wrong with the bytes.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// They are not DER (X.690): a wrong length, an indefinite one, an element that is cut short.
-        case notDER
-        /// More bytes than a certificate is allowed to have.
-        case tooLarge
-        /// Something follows the certificate, or a field in it.
-        case trailingBytes
-        /// A version other than 1, 2 or 3 (RFC 5280 4.1.2.1), or fields that the version does not have.
-        case unsupportedVersion
-        /// A field is DER, but not what RFC 5280 says it is.
-        case malformedField
-        /// The same extension twice (RFC 5280 4.2).
-        case duplicateExtension
-        /// The signature algorithm inside the signed part differs from the one beside the signature (RFC 5280 4.1.1.2).
-        case algorithmMismatch
-        /// More elements in a field than the budget allows.
-        case budgetExceeded
-    }
+    public typealias Code = OpenCode<CertificateError>
 
     /// What went wrong.
     public let code: Code
@@ -63,9 +46,27 @@ public struct CertificateError: HoldfastError {
             "Give one certificate, not a bundle or another kind of file."
         case .trailingBytes where field == "certificate":
             "Give one certificate at a time."
-        case .notDER, .trailingBytes, .unsupportedVersion, .malformedField, .duplicateExtension, .algorithmMismatch,
-            .budgetExceeded:
+        default:
             "Have the certificate issued again by an authority that follows RFC 5280."
         }
     }
+}
+
+extension CertificateError.Code {
+    /// They are not DER (X.690): a wrong length, an indefinite one, an element that is cut short.
+    public static var notDER: Self { Self() }
+    /// More bytes than a certificate is allowed to have.
+    public static var tooLarge: Self { Self() }
+    /// Something follows the certificate, or a field in it.
+    public static var trailingBytes: Self { Self() }
+    /// A version other than 1, 2 or 3 (RFC 5280 4.1.2.1), or fields that the version does not have.
+    public static var unsupportedVersion: Self { Self() }
+    /// A field is DER, but not what RFC 5280 says it is.
+    public static var malformedField: Self { Self() }
+    /// The same extension twice (RFC 5280 4.2).
+    public static var duplicateExtension: Self { Self() }
+    /// The signature algorithm inside the signed part differs from the one beside the signature (RFC 5280 4.1.1.2).
+    public static var algorithmMismatch: Self { Self() }
+    /// More elements in a field than the budget allows.
+    public static var budgetExceeded: Self { Self() }
 }

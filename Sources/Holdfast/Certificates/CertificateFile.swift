@@ -1,8 +1,8 @@
-public import Foundation
+package import Foundation
 
 /// Reads certificates from files: DER, or PEM (RFC 7468) with any number of certificates and other blocks and text
 /// between them.
-public enum CertificateFile {
+package enum CertificateFile {
     /// The largest file that is read: the system stores of today hold 200 to 700 kB.
     package static let maximumBytes = 8 << 20
 
@@ -10,7 +10,7 @@ public enum CertificateFile {
     /// - Parameter url: a file, DER or PEM.
     /// - Returns: the certificates in the order of the file; empty for a PEM file that holds other blocks only.
     /// - Throws: ``CertificateFileError`` naming the file.
-    public static func read(_ url: URL) throws(CertificateFileError) -> [X509Certificate] {
+    package static func read(_ url: URL) throws(CertificateFileError) -> [X509Certificate] {
         try certificates(in: try content(of: url), named: url.path)
     }
 
@@ -44,7 +44,7 @@ public enum CertificateFile {
     ///   - name: what errors call the content.
     /// - Returns: the certificates in order; empty for PEM that holds other blocks only.
     /// - Throws: ``CertificateFileError`` naming the content.
-    public static func certificates(
+    package static func certificates(
         in data: Data, named name: String
     ) throws(CertificateFileError) -> [X509Certificate] {
         try requireReadableSize(of: data, named: name)
@@ -93,17 +93,8 @@ public enum CertificateFile {
 
 /// Why a file of certificates cannot be used.
 public struct CertificateFileError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The file cannot be opened or read.
-        case unreadable
-        /// The file is larger than any file of certificates.
-        case tooLarge
-        /// PEM whose blocks cannot be decoded.
-        case invalidPEM
-        /// A certificate in the file cannot be read.
-        case notACertificate
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<CertificateFileError>
 
     /// The reason.
     public let code: Code
@@ -123,8 +114,18 @@ public struct CertificateFileError: HoldfastError {
         switch code {
         case .unreadable: "Check the path and the permissions of \(file)."
         case .tooLarge: "Name a file of certificates; \(file) is none."
-        case .invalidPEM, .notACertificate:
-            "Replace or remove \(file); openssl x509 -in FILE -text shows what it holds."
+        default: "Replace or remove \(file); openssl x509 -in FILE -text shows what it holds."
         }
     }
+}
+
+extension CertificateFileError.Code {
+    /// The file cannot be opened or read.
+    public static var unreadable: Self { Self() }
+    /// The file is larger than any file of certificates.
+    public static var tooLarge: Self { Self() }
+    /// PEM whose blocks cannot be decoded.
+    public static var invalidPEM: Self { Self() }
+    /// A certificate in the file cannot be read.
+    public static var notACertificate: Self { Self() }
 }

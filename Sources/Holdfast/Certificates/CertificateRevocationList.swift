@@ -16,7 +16,7 @@ public struct CertificateRevocationList: Sendable {
     /// What it says apart from its entries.
     private(set) var header: RevocationListHeader
     /// Why the list cannot vouch for a certificate although it can be read, for example `a delta list`; nil where it can.
-    public let unsupported: String?
+    package let unsupported: String?
     private let entries: RevocationEntries
 
     /// Reads a list.
@@ -52,7 +52,7 @@ public struct CertificateRevocationList: Sendable {
     /// When the next one is due at the latest; nil if the list does not say.
     public var nextUpdate: Date? { end.map { Date(wholeSeconds: $0 - 1) } }
     /// How many certificates of its issuer it revokes.
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
     /// The memory that the index of serial numbers takes, in addition to the DER.
     var indexBytes: Int { entries.indexBytes }
 
@@ -66,7 +66,7 @@ public struct CertificateRevocationList: Sendable {
     }
 
     /// Whether it lists a serial number, given as the content octets of the INTEGER; nothing is verified.
-    public func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { listing(of: serialNumber) == .revoked }
+    package func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { listing(of: serialNumber) == .revoked }
 
     /// What it says of a serial number, given as the content octets of the INTEGER.
     func listing(of serialNumber: ArraySlice<UInt8>) -> RevocationEntries.Listing {

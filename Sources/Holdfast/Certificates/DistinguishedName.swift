@@ -3,7 +3,7 @@
 /// Equality compares octets; ``matches(_:)`` compares as RFC 5280 section 7.1 requires.
 public struct DistinguishedName: Sendable, Hashable {
     /// DER of the Name, its SEQUENCE included.
-    public let der: ArraySlice<UInt8>
+    package let der: ArraySlice<UInt8>
 
     init(der: ArraySlice<UInt8>) {
         self.der = der
@@ -13,11 +13,11 @@ public struct DistinguishedName: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(octets: der) }
 
     /// Whether it has no attributes.
-    public var isEmpty: Bool { der.count <= 2 }
+    package var isEmpty: Bool { der.count <= 2 }
 
     /// Whether two names are the same by RFC 5280 section 7.1: attribute by attribute, case and runs of spaces aside. It
     /// folds both; to compare one name with many, fold each of them once.
-    public func matches(_ other: DistinguishedName) -> Bool {
+    package func matches(_ other: DistinguishedName) -> Bool {
         if der == other.der { return true }
         guard let mine = folded, let theirs = other.folded else { return false }
         return mine == theirs

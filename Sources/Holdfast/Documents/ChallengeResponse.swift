@@ -1,40 +1,16 @@
-public import struct Foundation.Data
-public import struct Foundation.Date
+package import struct Foundation.Data
+package import struct Foundation.Date
 
 /// The answer of a pin server to a challenge: signed as a whole, and made for this challenge alone.
-public struct ChallengeResponse: Sendable, Hashable {
-    /// What the server thinks of the version of the application that asked.
-    public struct VersionCheck: Sendable, Hashable {
-        /// Whether the application should be updated.
-        public enum Update: String, Sendable, Hashable, CaseIterable {
-            /// `NOT_REQUIRED`: the version is good.
-            case notRequired = "NOT_REQUIRED"
-            /// `SUGGESTED`: a newer version is there.
-            case suggested = "SUGGESTED"
-            /// `FORCED`: the version is no longer supported.
-            case forced = "FORCED"
-        }
-
-        /// Whether the application should be updated.
-        public let update: Update
-        /// What to tell the user, in his language; nil when there is nothing to say.
-        public let message: String?
-
-        /// Makes an answer to the question of the version.
-        public init(update: Update, message: String? = nil) {
-            self.update = update
-            self.message = message
-        }
-    }
-
+package struct ChallengeResponse: Sendable, Hashable {
     /// When the server made the answer, by its own clock.
-    public let issuedAt: Date
+    package let issuedAt: Date
     /// The entries in the order of the document.
-    public let entries: [FingerprintEntry]
+    package let entries: [FingerprintEntry]
     /// What the document says about hosts without pins; signed here.
-    public let domainsConfiguration: DomainsConfiguration?
+    package let domainsConfiguration: DomainsConfiguration?
     /// What the server thinks of the application's version; nil when it was not asked.
-    public let versionCheck: VersionCheck?
+    package let versionCheck: VersionCheck?
 
     /// Verifies an answer and reads it; nothing of it is read before its signature is good.
     /// - Parameters:
@@ -44,7 +20,7 @@ public struct ChallengeResponse: Sendable, Hashable {
     ///   - key: the signer's.
     ///   - limits: the most that is read.
     /// - Throws: ``DocumentError`` that names the entry and the field.
-    public init(
+    package init(
         verifying body: Data, signature: String, challenge: String, with key: DocumentPublicKey,
         limits: DocumentLimits = DocumentLimits()
     ) throws(DocumentError) {
@@ -73,7 +49,7 @@ public struct ChallengeResponse: Sendable, Hashable {
     }
 
     /// What the signature covers: the text of the challenge, `&`, the body.
-    public static func signedBytes(challenge: String, body: some Sequence<UInt8>) -> [UInt8] {
+    package static func signedBytes(challenge: String, body: some Sequence<UInt8>) -> [UInt8] {
         Array("\(challenge)&".utf8) + body
     }
 
@@ -110,15 +86,15 @@ public struct ChallengeResponse: Sendable, Hashable {
 }
 
 extension StrictJSONReader {
-    fileprivate mutating func versionCheck() throws(DocumentError) -> ChallengeResponse.VersionCheck {
-        var update: ChallengeResponse.VersionCheck.Update?
+    fileprivate mutating func versionCheck() throws(DocumentError) -> VersionCheck {
+        var update: VersionCheck.Update?
         var message: String?
         try beginObject()
         while let key = try nextKey() {
             switch key {
             case "update":
                 let text = try string()
-                let known = ChallengeResponse.VersionCheck.Update.allCases.first { $0.rawValue.hasSameOctets(as: text) }
+                let known = VersionCheck.Update.allCases.first { $0.rawValue.hasSameOctets(as: text) }
                 guard let known else { throw error(.invalidValue, "NOT_REQUIRED, SUGGESTED or FORCED", text.quoted) }
                 update = known
             case "message":
@@ -128,6 +104,6 @@ extension StrictJSONReader {
             }
         }
         guard let update else { throw missing("update") }
-        return ChallengeResponse.VersionCheck(update: update, message: message)
+        return VersionCheck(update: update, message: message)
     }
 }

@@ -1,69 +1,7 @@
 /// Why a signed document was not accepted.
 public struct DocumentError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        // Reading
-        /// More bytes than the limit.
-        case tooLarge
-        /// A byte-order mark in front.
-        case byteOrderMark
-        /// Octets that are not UTF-8 (RFC 3629), or half of a surrogate pair.
-        case notUTF8
-        /// Not JSON (RFC 8259).
-        case notJSON
-        /// Objects and arrays deeper in each other than the limit.
-        case tooDeep
-        /// More members in one object than the limit.
-        case tooManyMembers
-        /// More entries than the limit.
-        case tooManyEntries
-        /// A key, or a text with a limit of its own, that is longer.
-        case textTooLong
-        /// The same key twice in one object, however it is escaped.
-        case duplicateKey
-        /// A field that must be there is not.
-        case missingField
-        /// A value of another type than the field has.
-        case wrongType
-        /// A number with a fraction, an exponent, or too many digits where an integer is due.
-        case notAnInteger
-        /// Text that is not Base64 in its canonical form (RFC 4648 3.5).
-        case notCanonicalBase64
-        /// A value of the right type that the field does not allow.
-        case invalidValue
-
-        // Proof
-        /// The public key is not a point of P-256 in X9.63 form.
-        case invalidPublicKey
-        /// A signature does not verify under the public key.
-        case invalidSignature
-
-        // Signed messages (CMS, RFC 5652) and their signers
-        /// The configured signer cannot be used: not a certificate, or an authority without a purpose.
-        case invalidSigner
-        /// Not a CMS SignedData, or one that breaks its own rules.
-        case malformedMessage
-        /// A CMS SignedData of a form that is not accepted, such as one with several signers.
-        case unsupportedMessage
-        /// A digest with SHA-1 or MD5.
-        case legacyDigest
-        /// Signed by somebody else than the configured signer.
-        case untrustedSigner
-        /// The document of another customer.
-        case wrongCustomer
-
-        // What a store makes of a verified document
-        /// The document was issued before one that is known already.
-        case issuedBeforeNewest
-        /// A document that was made too long before it was downloaded.
-        case outdated
-        /// A list without entries, which is signed by nobody.
-        case emptyList
-        /// A name that has unexpired entries would be left without any.
-        case losesPins
-        /// The task that reads the document was cancelled.
-        case cancelled
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<DocumentError>
 
     /// The reason.
     public let code: Code
@@ -80,8 +18,116 @@ public struct DocumentError: HoldfastError {
         self.code = code
         self.entry = entry
         self.field = field
-        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.remedy)
     }
+}
+
+extension DocumentError.Code {
+    // Reading
+    /// More bytes than the limit.
+    public static var tooLarge: Self { Self("Publish fewer entries, or raise the limits of the configuration.") }
+    /// A byte-order mark in front.
+    public static var byteOrderMark: Self { Self("Write the document in UTF-8 without a byte-order mark.") }
+    /// Octets that are not UTF-8 (RFC 3629), or half of a surrogate pair.
+    public static var notUTF8: Self { Self("Write the document in UTF-8 without a byte-order mark.") }
+    /// Not JSON (RFC 8259).
+    public static var notJSON: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+    /// Objects and arrays deeper in each other than the limit.
+    public static var tooDeep: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+    /// More members in one object than the limit.
+    public static var tooManyMembers: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+    /// More entries than the limit.
+    public static var tooManyEntries: Self { Self("Publish fewer entries, or raise the limits of the configuration.") }
+    /// A key, or a text with a limit of its own, that is longer.
+    public static var textTooLong: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+    /// The same key twice in one object, however it is escaped.
+    public static var duplicateKey: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+    /// A field that must be there is not.
+    public static var missingField: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+    /// A value of another type than the field has.
+    public static var wrongType: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+    /// A number with a fraction, an exponent, or too many digits where an integer is due.
+    public static var notAnInteger: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+    /// Text that is not Base64 in its canonical form (RFC 4648 3.5).
+    public static var notCanonicalBase64: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+    /// A value of the right type that the field does not allow.
+    public static var invalidValue: Self {
+        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
+    }
+
+    // Proof
+    /// The public key is not a point of P-256 in X9.63 form.
+    public static var invalidPublicKey: Self { Self("Give the Base64 that `holdfastctl export` prints.") }
+    /// A signature does not verify under the public key.
+    public static var invalidSignature: Self {
+        Self("Do not use the document: it was altered, or signed with another key than the one configured.")
+    }
+
+    // Signed messages (CMS, RFC 5652) and their signers
+    /// The configured signer cannot be used: not a certificate, or an authority without a purpose.
+    public static var invalidSigner: Self {
+        Self("Give the certificate that `holdfastctl trust-server init` printed, or an authority with a purpose.")
+    }
+    /// Not a CMS SignedData, or one that breaks its own rules.
+    public static var malformedMessage: Self {
+        Self("Have the document made anew by `holdfastctl trust-server publish`, or by openssl smime -sign -nodetach.")
+    }
+    /// A CMS SignedData of a form that is not accepted, such as one with several signers.
+    public static var unsupportedMessage: Self {
+        Self("Have the document made anew by `holdfastctl trust-server publish`, or by openssl smime -sign -nodetach.")
+    }
+    /// A digest with SHA-1 or MD5.
+    public static var legacyDigest: Self {
+        Self("Have the document signed with SHA-256, or allow legacy digests while old documents are in use.")
+    }
+    /// Signed by somebody else than the configured signer.
+    public static var untrustedSigner: Self {
+        Self("Do not use the document; if the signer's key was replaced, configure its new certificate.")
+    }
+    /// The document of another customer.
+    public static var wrongCustomer: Self {
+        Self("Ask for the customer's own document, or correct the customer in the configuration.")
+    }
+
+    // What a store makes of a verified document
+    /// The document was issued before one that is known already.
+    public static var issuedBeforeNewest: Self {
+        Self("Ask again; if it goes on, somebody answers with old documents.")
+    }
+    /// A document that was made too long before it was downloaded.
+    public static var outdated: Self {
+        Self(
+            "Check that the signer still runs, and then this device's clock; otherwise somebody answers with old documents."
+        )
+    }
+    /// A list without entries, which is signed by nobody.
+    public static var emptyList: Self {
+        Self("Publish entries for every name that has some, or allow the loss in the configuration.")
+    }
+    /// A name that has unexpired entries would be left without any.
+    public static var losesPins: Self {
+        Self("Publish entries for every name that has some, or allow the loss in the configuration.")
+    }
+    /// The task that reads the document was cancelled.
+    public static var cancelled: Self { Self("Read it again when it is needed.") }
 }
 
 extension DocumentError {
@@ -92,35 +138,5 @@ extension DocumentError {
         let place = [entry.map { "entry \($0)" }, field.map { "field \($0.quoted)" }].compactMap(\.self)
         let location = place.isEmpty ? "" : " in \(place.joined(separator: ", "))"
         return "\(code.rawValue)\(location): expected \(expected), found \(found). \(remedy)"
-    }
-}
-
-extension DocumentError.Code {
-    fileprivate var usualRemedy: String {
-        switch self {
-        case .tooLarge, .tooManyEntries: "Publish fewer entries, or raise the limits of the configuration."
-        case .byteOrderMark, .notUTF8: "Write the document in UTF-8 without a byte-order mark."
-        case .notJSON, .tooDeep, .tooManyMembers, .textTooLong, .duplicateKey, .missingField, .wrongType, .notAnInteger,
-            .notCanonicalBase64, .invalidValue:
-            "Have the document made anew by `holdfastctl sign`, and do not edit it by hand."
-        case .invalidPublicKey: "Give the Base64 that `holdfastctl export` prints."
-        case .invalidSignature:
-            "Do not use the document: it was altered, or signed with another key than the one configured."
-        case .invalidSigner:
-            "Give the certificate that `holdfastctl trust-server init` printed, or an authority with a purpose."
-        case .malformedMessage, .unsupportedMessage:
-            "Have the document made anew by `holdfastctl trust-server publish`, or by openssl smime -sign -nodetach."
-        case .legacyDigest:
-            "Have the document signed with SHA-256, or allow legacy digests while old documents are in use."
-        case .untrustedSigner:
-            "Do not use the document; if the signer's key was replaced, configure its new certificate."
-        case .wrongCustomer: "Ask for the customer's own document, or correct the customer in the configuration."
-        case .issuedBeforeNewest: "Ask again; if it goes on, somebody answers with old documents."
-        case .outdated:
-            "Check that the signer still runs, and then this device's clock; otherwise somebody answers with old documents."
-        case .emptyList, .losesPins:
-            "Publish entries for every name that has some, or allow the loss in the configuration."
-        case .cancelled: "Read it again when it is needed."
-        }
     }
 }

@@ -26,7 +26,7 @@ public struct DocumentPublicKey: Sendable {
 
     /// Takes the 65 octets of the uncompressed point (ANSI X9.63).
     /// - Throws: ``DocumentError`` `invalidPublicKey`.
-    public init(x963 octets: [UInt8]) throws(DocumentError) {
+    package init(x963 octets: [UInt8]) throws(DocumentError) {
         guard octets.count == 65, octets.first == 0x04,
             let key = try? P256.Signing.PublicKey(x963Representation: octets)
         else {
@@ -41,7 +41,7 @@ public struct DocumentPublicKey: Sendable {
     public var base64: String { CanonicalBase64.encode(x963) }
 
     /// The key as ``init(x963:)`` takes it.
-    public var x963: [UInt8] { Array(key.x963Representation) }
+    package var x963: [UInt8] { Array(key.x963Representation) }
 }
 
 extension DocumentPublicKey: SignatureVerifying {

@@ -2,9 +2,9 @@
 ///
 /// It is signed only in a ``ChallengeResponse``, and there it counts only if the store's configuration allows documents
 /// to switch pinning off; in a ``FingerprintList`` anybody could have added it.
-public struct DomainsConfiguration: Sendable, Hashable {
+package struct DomainsConfiguration: Sendable, Hashable {
     /// Whether hosts that ``pinningRequired`` does not list need pins (`sslPinningRequiredForUnlisted`).
-    public let pinningRequiredForUnlisted: Bool
+    package let pinningRequiredForUnlisted: Bool
     /// By the octets of the name: in a static list nobody signed it.
     private let required: [[UInt8]: Bool]
     /// The same by small letters, as hosts are dialled. Of two spellings the one that needs pins counts.
@@ -17,13 +17,13 @@ public struct DomainsConfiguration: Sendable, Hashable {
     }
 
     /// Whether a host needs pins, by the name as it was signed (`domains`); made anew each time.
-    public var pinningRequired: [String: Bool] {
+    package var pinningRequired: [String: Bool] {
         Dictionary(required.map { (String(decoding: $0, as: UTF8.self), $1) }) { $0 || $1 }
     }
 
     /// Whether a host needs pins.
     /// - Parameter name: a host in canonical form.
-    public func requiresPinning(_ name: String) -> Bool { isRequired(name) ?? pinningRequiredForUnlisted }
+    package func requiresPinning(_ name: String) -> Bool { isRequired(name) ?? pinningRequiredForUnlisted }
 
     /// Whether a name that is listed needs pins; nil for one that is not.
     func isRequired(_ name: String) -> Bool? { requiredInSmallLetters[Array(name.utf8)] }

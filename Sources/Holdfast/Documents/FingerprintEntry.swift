@@ -3,7 +3,7 @@ public import struct Foundation.Date
 /// One pin of a fingerprint list: a certificate, whose name it is for, and until when.
 ///
 /// By itself it proves nothing: that its signer vouched for it says the ``FingerprintList`` or the
-/// ``ChallengeResponse`` that it came in.
+/// answer to a challenge that it came in.
 public struct FingerprintEntry: Sendable, Hashable {
     /// The name as it was signed: a common name, or a wildcard as a literal text.
     public let name: String

@@ -13,7 +13,7 @@ public struct FingerprintList: Sendable, Hashable {
     /// The entries in the order of the document.
     public let entries: [FingerprintEntry]
     /// What the document says about hosts without pins. It is not signed: report it, but do not follow it.
-    public let unsignedDomainsConfiguration: DomainsConfiguration?
+    package let unsignedDomainsConfiguration: DomainsConfiguration?
 
     /// Reads a list and verifies the signature of every entry. One bad entry fails the whole list.
     ///

@@ -307,7 +307,7 @@ package struct StrictJSONReader {
     }
 
     /// Where reading stands, from the outermost object inwards, such as `hosts[3].pins[1].pin`; empty outside of all.
-    var path: String {
+    package var path: String {
         var path = ""
         for frame in frames {
             if !frame.isObject {

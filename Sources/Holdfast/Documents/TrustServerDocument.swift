@@ -1,5 +1,5 @@
-public import struct Foundation.Data
-public import struct Foundation.Date
+package import struct Foundation.Data
+package import struct Foundation.Date
 
 /// What a trust server published: the certificates and keys of a customer's hosts, signed as a whole (CMS, RFC 5652).
 ///
@@ -9,17 +9,17 @@ public import struct Foundation.Date
 /// ```
 /// Holding one is the proof that the signer wrote it for this customer. The store decides whether it is fresh, whether
 /// it is older than a known one, and how far its timestamp may be ahead of the clock.
-public struct TrustServerDocument: Sendable {
+package struct TrustServerDocument: Sendable {
     /// Whose hosts they are.
-    public let customer: String
+    package let customer: String
     /// When the signer made it, by its own clock, to the second.
-    public let timestamp: Date
+    package let timestamp: Date
     /// The entries in the order of the document. A host may have several, with different ports or with the same.
-    public let entries: [TrustServerEntry]
+    package let entries: [TrustServerEntry]
     /// The notAfter of the configured signer certificate where it has passed; nil where it has not, and where an
     /// authority is configured. Nothing is rejected for this, because the certificate is trusted by its octets, but
     /// replace it.
-    public let signerExpired: Date?
+    package let signerExpired: Date?
 
     /// Verifies a document and reads it. Nothing of its content is read before its signature is good, and nothing but
     /// its customer and timestamp before its signer is known to be the one that counts.
@@ -34,7 +34,7 @@ public struct TrustServerDocument: Sendable {
     ///   - allowsLegacyDigests: whether SHA-1 is accepted, as in documents made before 2018. Someone who can make two
     ///     documents with the same SHA-1 digest can then pass one off as the other.
     /// - Throws: ``DocumentError``.
-    public init(
+    package init(
         verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date,
         limits: DocumentLimits = DocumentLimits(), allowsLegacyDigests: Bool = false
     ) throws(DocumentError) {
@@ -74,13 +74,13 @@ extension TrustServerDocument {
 /// What a trust-server document says about one host: the certificates and the keys that may be in its chain.
 ///
 /// By itself it proves nothing; the ``TrustServerDocument`` that contains it is the proof.
-public struct TrustServerEntry: Sendable, Hashable {
+package struct TrustServerEntry: Sendable, Hashable {
     /// The host as it was signed, without its port.
-    public let hostname: String
+    package let hostname: String
     /// The port that the entry is for; nil if it names none.
-    public let port: Int?
+    package let port: Int?
     /// Pins of certificates (`fp`), in the order of the document.
-    public let certificatePins: [Pin]
+    package let certificatePins: [Pin]
     /// Pins of keys (`pk`), in the order of the document.
-    public let publicKeyPins: [Pin]
+    package let publicKeyPins: [Pin]
 }

@@ -1,7 +1,7 @@
 public import struct Foundation.Data
 public import struct Foundation.Date
 
-/// Whose signature under a ``TrustServerDocument`` counts.
+/// Whose signature under a trust server's document counts.
 public struct TrustServerSigner: Sendable {
     private enum Kind: Sendable {
         /// This one, trusted by its octets.

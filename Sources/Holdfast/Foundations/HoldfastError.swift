@@ -1,9 +1,9 @@
-/// The shape of every error that Holdfast throws or reports: a closed code to switch over, the facts, and what to do.
+/// The shape of every error that Holdfast throws or reports: a code to switch over, the facts, and what to do.
 ///
 /// Two errors of one type are equal when their codes are: code that handles an error asks what went wrong, not how it
 /// was worded.
 public protocol HoldfastError: Error, Hashable, CustomStringConvertible {
-    /// A closed set of reasons; its raw value is stable and fit for logs and machine-readable output.
+    /// The reasons; a raw value is stable and fit for logs and machine-readable output. Holdfast's own are ``OpenCode``s.
     associatedtype Code: RawRepresentable<String>, Hashable, Sendable
 
     /// What went wrong.

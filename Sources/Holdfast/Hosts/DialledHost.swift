@@ -7,7 +7,7 @@ public import Foundation
 /// same host give equal values. A text that resolvers and certificates could read differently is an error.
 public struct DialledHost: Hashable, Sendable {
     /// A name or an address.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// A name in A-labels, lower case, at most 253 octets, without a trailing dot.
         case name(String)
         /// The four octets of an IPv4 address, in network order.
@@ -17,7 +17,7 @@ public struct DialledHost: Hashable, Sendable {
     }
 
     /// What is dialled.
-    public let kind: Kind
+    package let kind: Kind
     /// The port, 1 to 65535, where it is known.
     public let port: Int?
 

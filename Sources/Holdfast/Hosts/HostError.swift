@@ -1,32 +1,7 @@
 /// Why a text or a URL does not name a host that can be dialled.
 public struct HostError: HoldfastError {
     /// What is wrong.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// Nothing was given, or a URL without a host.
-        case empty
-        /// The name is longer than 253 octets (RFC 1035 2.3.4, without the root).
-        case tooLong
-        /// A label is longer than 63 octets.
-        case labelTooLong
-        /// Two dots follow one another, or the name begins with one.
-        case emptyLabel
-        /// A character that no host name contains: white space, a control character, a part of a URL.
-        case forbiddenCharacter
-        /// A label begins or ends with a hyphen (RFC 952).
-        case hyphenAtEdge
-        /// The last label is a number, decimal or hexadecimal, so that a resolver may take the name for an address.
-        case numericName
-        /// Brackets or colons around something that is not an IPv6 address.
-        case invalidAddress
-        /// An IPv6 address with a zone, which has no meaning to the peer.
-        case zoneIdentifier
-        /// A Unicode name that UTS 46, non-transitional, does not map.
-        case invalidUnicodeName
-        /// A label that begins with `xn--` and is not an A-label (RFC 5890 2.3.2.1).
-        case invalidALabel
-        /// A port outside 1 to 65535.
-        case invalidPort
-    }
+    public typealias Code = OpenCode<HostError>
 
     /// What went wrong.
     public let code: Code
@@ -37,4 +12,31 @@ public struct HostError: HoldfastError {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
+}
+
+extension HostError.Code {
+    /// Nothing was given, or a URL without a host.
+    public static var empty: Self { Self() }
+    /// The name is longer than 253 octets (RFC 1035 2.3.4, without the root).
+    public static var tooLong: Self { Self() }
+    /// A label is longer than 63 octets.
+    public static var labelTooLong: Self { Self() }
+    /// Two dots follow one another, or the name begins with one.
+    public static var emptyLabel: Self { Self() }
+    /// A character that no host name contains: white space, a control character, a part of a URL.
+    public static var forbiddenCharacter: Self { Self() }
+    /// A label begins or ends with a hyphen (RFC 952).
+    public static var hyphenAtEdge: Self { Self() }
+    /// The last label is a number, decimal or hexadecimal, so that a resolver may take the name for an address.
+    public static var numericName: Self { Self() }
+    /// Brackets or colons around something that is not an IPv6 address.
+    public static var invalidAddress: Self { Self() }
+    /// An IPv6 address with a zone, which has no meaning to the peer.
+    public static var zoneIdentifier: Self { Self() }
+    /// A Unicode name that UTS 46, non-transitional, does not map.
+    public static var invalidUnicodeName: Self { Self() }
+    /// A label that begins with `xn--` and is not an A-label (RFC 5890 2.3.2.1).
+    public static var invalidALabel: Self { Self() }
+    /// A port outside 1 to 65535.
+    public static var invalidPort: Self { Self() }
 }

@@ -1,22 +1,7 @@
 /// Why a text is not a host pattern, or a line is not a rule of a public suffix list.
 public struct HostPatternError: HoldfastError {
     /// What is wrong.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// Nothing was given, or nothing stands after the wildcard.
-        case empty
-        /// A `*` that is not, alone or doubled, the whole leftmost label.
-        case misplacedWildcard
-        /// The pattern covers everything under a name of one label, such as `com`.
-        case topLevel
-        /// The pattern covers everything under a public suffix, such as `co.uk`.
-        case publicSuffix
-        /// A wildcard in front of an address.
-        case addressWithWildcard
-        /// What the pattern is made from is not a host; `found` says why.
-        case invalidHost
-        /// A line of a public suffix list that is not a rule.
-        case invalidSuffixRule
-    }
+    public typealias Code = OpenCode<HostPatternError>
 
     /// What went wrong.
     public let code: Code
@@ -34,4 +19,21 @@ public struct HostPatternError: HoldfastError {
             found: "\(error.found) in \(text.quotedAddress) (\(error.code.rawValue))",
             remedy: error.remedy)
     }
+}
+
+extension HostPatternError.Code {
+    /// Nothing was given, or nothing stands after the wildcard.
+    public static var empty: Self { Self() }
+    /// A `*` that is not, alone or doubled, the whole leftmost label.
+    public static var misplacedWildcard: Self { Self() }
+    /// The pattern covers everything under a name of one label, such as `com`.
+    public static var topLevel: Self { Self() }
+    /// The pattern covers everything under a public suffix, such as `co.uk`.
+    public static var publicSuffix: Self { Self() }
+    /// A wildcard in front of an address.
+    public static var addressWithWildcard: Self { Self() }
+    /// What the pattern is made from is not a host; `found` says why.
+    public static var invalidHost: Self { Self() }
+    /// A line of a public suffix list that is not a rule.
+    public static var invalidSuffixRule: Self { Self() }
 }

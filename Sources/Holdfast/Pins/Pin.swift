@@ -19,7 +19,7 @@ public struct Pin: Hashable, Sendable {
     }
 
     /// Octets of a SHA-256 digest.
-    public static let digestLength = 32
+    package static let digestLength = 32
 
     /// What was hashed.
     public let subject: Subject

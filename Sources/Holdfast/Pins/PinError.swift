@@ -1,26 +1,7 @@
 /// Why a text is not a pin, or why pins are not a set of pins.
 public struct PinError: HoldfastError {
     /// What is wrong.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// Nothing was given.
-        case empty
-        /// A digest stands alone, without the prefix that says what was hashed.
-        case missingPrefix
-        /// The prefix is something other than `sha256/` or `cert-sha256/`.
-        case unsupportedAlgorithm
-        /// What follows `sha256/` is not padded Base64 in its canonical form (RFC 4648 3.5, 4).
-        case notBase64
-        /// What follows `cert-sha256/` is not hexadecimal.
-        case notHexadecimal
-        /// The digest is not 32 octets long.
-        case wrongLength
-        /// A set without pins.
-        case noPins
-        /// A pin that is already in the set.
-        case duplicatePin
-        /// A backup that is one of the pins it should replace.
-        case backupEqualsPin
-    }
+    public typealias Code = OpenCode<PinError>
 
     /// What went wrong.
     public let code: Code
@@ -31,4 +12,25 @@ public struct PinError: HoldfastError {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
+}
+
+extension PinError.Code {
+    /// Nothing was given.
+    public static var empty: Self { Self() }
+    /// A digest stands alone, without the prefix that says what was hashed.
+    public static var missingPrefix: Self { Self() }
+    /// The prefix is something other than `sha256/` or `cert-sha256/`.
+    public static var unsupportedAlgorithm: Self { Self() }
+    /// What follows `sha256/` is not padded Base64 in its canonical form (RFC 4648 3.5, 4).
+    public static var notBase64: Self { Self() }
+    /// What follows `cert-sha256/` is not hexadecimal.
+    public static var notHexadecimal: Self { Self() }
+    /// The digest is not 32 octets long.
+    public static var wrongLength: Self { Self() }
+    /// A set without pins.
+    public static var noPins: Self { Self() }
+    /// A pin that is already in the set.
+    public static var duplicatePin: Self { Self() }
+    /// A backup that is one of the pins it should replace.
+    public static var backupEqualsPin: Self { Self() }
 }

@@ -58,7 +58,7 @@ public struct PinRule: Hashable, Sendable {
     }
 
     /// Whether it counts at an instant, as far as time decides.
-    public func counts(at time: Date) -> Bool {
+    package func counts(at time: Date) -> Bool {
         // Written so that a time, or an end, that is not a number is past every end that there is.
         time < end || end == .distantFuture
     }

@@ -36,7 +36,7 @@ public struct PinSet: Hashable, Sendable {
     }
 
     /// Whether the pins still hold.
-    public enum State: String, Hashable, Sendable, CaseIterable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
         /// Some path could meet the requirement.
         case active
         /// So many pins have run out that no path can: ``PinSet/afterExpiry`` decides.
@@ -159,7 +159,7 @@ public struct PinSet: Hashable, Sendable {
     }
 
     /// Whether the pins still hold at an instant; at ``expires`` itself they do not.
-    public func state(at now: Date) -> State { isSatisfiable { $0.counts(at: now) } ? .active : .expired }
+    package func state(at now: Date) -> State { isSatisfiable { $0.counts(at: now) } ? .active : .expired }
 
     /// The first instant at which the pins have run out; nil if they never do.
     public var expires: Date? {

@@ -21,9 +21,9 @@ public struct CompositePolicy: TrustPolicy {
     /// What the policy applies to.
     public let scope: PolicyScope
     /// How many members must trust.
-    public let rule: Rule
+    package let rule: Rule
     /// The members, in the order in which they are asked.
-    public let members: [any TrustPolicy]
+    package let members: [any TrustPolicy]
     /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
 

@@ -1,15 +1,15 @@
-public import struct Foundation.Date
+package import struct Foundation.Date
 
 /// What of a validated path meets a ``PinSet``.
-public struct PinMatch: Sendable, Hashable {
+package struct PinMatch: Sendable, Hashable {
     /// The rules that matched, in the order of the path.
-    public let rules: [PinRule]
+    package let rules: [PinRule]
     /// The first instant at which those rules no longer meet the requirement. A rule that ends later makes up for one
     /// that ends earlier.
-    public let holdsUntil: Date
+    package let holdsUntil: Date
 
     /// The pins of the rules, each once, in the order of the path.
-    public var pins: [Pin] {
+    package var pins: [Pin] {
         var pins: [Pin] = []
         for rule in rules where !pins.contains(rule.pin) { pins.append(rule.pin) }
         return pins
@@ -22,7 +22,9 @@ extension PinSet {
     ///   - path: a path that was validated; what was merely presented is not one.
     ///   - time: the time at which pins must count.
     /// - Returns: what matched; nil where the requirement is not met.
-    public func match(in path: ValidatedPath, at time: Date) -> PinMatch? { match(in: path, at: time, leafOnly: false) }
+    package func match(in path: ValidatedPath, at time: Date) -> PinMatch? {
+        match(in: path, at: time, leafOnly: false)
+    }
 
     /// - Parameter leafOnly: whether pins count for the server's own certificate alone: where the host is not checked,
     ///   everybody's leaf would do under a pinned issuer.

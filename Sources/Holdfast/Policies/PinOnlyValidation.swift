@@ -44,7 +44,7 @@ struct PinOnlyValidation {
         let revocation = own.revocation
         if let violation = own.sizeViolation(of: chain) { throw violation.failure(host: purpose.host, chain: chain) }
         let leaf = try Self.leaf(of: chain, &spent)
-        if let match = pins.match(in: ValidatedPath(leaf: leaf), at: time) {
+        if let match = pins.match(in: ValidatedPath(uncheckedLeaf: leaf), at: time) {
             if revocation.isChecked {
                 let isKnown = certificates.contains(leaf) || match.pins.contains { $0.subject == .certificate }
                 let failure = own.revocationFailure(
@@ -56,7 +56,7 @@ struct PinOnlyValidation {
             // No certificate's validity counts here.
             let seconds = time.wholeSeconds
             let end = revocation.isChecked ? Date(end: revocation.nextChange(after: seconds)) : .distantFuture
-            return (ValidatedPath(leaf: leaf, holdsUntil: end), match)
+            return (ValidatedPath(uncheckedLeaf: leaf, holdsUntil: end), match)
         }
         return try pathToPinnedIssuer(of: chain, at: time, own, revocation, &spent)
     }

@@ -32,13 +32,13 @@ public struct PinnedPolicy: TrustPolicy {
     /// What the policy applies to.
     public let scope: PolicyScope
     /// What knows the pins.
-    public let source: any PinSource
+    package let source: any PinSource
     /// Which pins count: those of keys, those of certificates; nil for both.
-    public let pinning: Pin.Subject?
+    package let pinning: Pin.Subject?
     /// Whether the leaf must name the dialled host.
-    public let validatesHostName: Bool
+    package let validatesHostName: Bool
     /// Whether pins alone decide about trust and expiry.
-    public let certificatePinOnly: Bool
+    package let certificatePinOnly: Bool
     /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
     /// The certificates that the pins were made from, where they are known: with `certificatePinOnly`, issuers that the
@@ -87,7 +87,7 @@ public struct PinnedPolicy: TrustPolicy {
     /// The host or pattern in canonical form (A-labels, lower case), or the name of a policy for clients.
     public var hostName: String { scope.name }
 
-    /// As for standard validation; with ``certificatePinOnly`` the leaf, whose own pin is enough.
+    /// As for standard validation; with `certificatePinOnly` the leaf, whose own pin is enough.
     public var evidence: PolicyEvidence {
         if certificatePinOnly { return .leaf }
         return validatesHostName ? .pathForHost : .path

@@ -3,35 +3,8 @@
 /// The initializers that throw throw it. The published `create` cannot throw: it makes a policy that rejects everything
 /// with `invalidConfiguration` and the same text.
 public struct PolicyConfigurationError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The name is neither a host nor a pattern of hosts.
-        case invalidHostName
-        /// Custom validation without a closure that validates.
-        case missingCustomValidation
-        /// Online pinning without its server, its certificate or its customer; ``PolicyConfigurationError/expected`` names
-        /// what is missing.
-        case missingParameter
-        /// Online pinning with a certificate that cannot sign, or settings that make no sense.
-        case invalidParameter
-        /// Pinning without anything to pin: an empty bundle or folder, or an empty list.
-        case noPins
-        /// A file of certificates to pin cannot be read; ``PolicyConfigurationError/found`` names it.
-        case unreadableCertificates
-        /// The host is not checked and every pin is an issuer's: anyone with a certificate of that issuer would pass as
-        /// the host.
-        case issuerPinWithoutHostCheck
-        /// Pins are the only proof and are not enforced, so nothing would be enforced.
-        case reportOnlyWithPinsOnly
-        /// Pins are only reported on and the host is not checked, so any certificate of any host would do.
-        case reportOnlyWithoutHostCheck
-        /// Expired pins would leave standard validation without a host, so any certificate of any host would do.
-        case standardValidationWithoutHostCheck
-        /// A composite of nothing.
-        case noMembers
-        /// A composite member that may not be one.
-        case unacceptableMember
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<PolicyConfigurationError>
 
     /// The reason.
     public let code: Code
@@ -45,6 +18,35 @@ public struct PolicyConfigurationError: HoldfastError {
         self.hostName = hostName
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
+}
+
+extension PolicyConfigurationError.Code {
+    /// The name is neither a host nor a pattern of hosts.
+    public static var invalidHostName: Self { Self() }
+    /// Custom validation without a closure that validates.
+    public static var missingCustomValidation: Self { Self() }
+    /// Online pinning without its server, its certificate or its customer; ``PolicyConfigurationError/expected`` names
+    /// what is missing.
+    public static var missingParameter: Self { Self() }
+    /// Online pinning with a certificate that cannot sign, or settings that make no sense.
+    public static var invalidParameter: Self { Self() }
+    /// Pinning without anything to pin: an empty bundle or folder, or an empty list.
+    public static var noPins: Self { Self() }
+    /// A file of certificates to pin cannot be read; ``PolicyConfigurationError/found`` names it.
+    public static var unreadableCertificates: Self { Self() }
+    /// The host is not checked and every pin is an issuer's: anyone with a certificate of that issuer would pass as
+    /// the host.
+    public static var issuerPinWithoutHostCheck: Self { Self() }
+    /// Pins are the only proof and are not enforced, so nothing would be enforced.
+    public static var reportOnlyWithPinsOnly: Self { Self() }
+    /// Pins are only reported on and the host is not checked, so any certificate of any host would do.
+    public static var reportOnlyWithoutHostCheck: Self { Self() }
+    /// Expired pins would leave standard validation without a host, so any certificate of any host would do.
+    public static var standardValidationWithoutHostCheck: Self { Self() }
+    /// A composite of nothing.
+    public static var noMembers: Self { Self() }
+    /// A composite member that may not be one.
+    public static var unacceptableMember: Self { Self() }
 }
 
 extension PolicyConfigurationError {

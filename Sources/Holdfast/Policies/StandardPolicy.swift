@@ -10,7 +10,7 @@ public struct StandardPolicy: TrustPolicy {
     /// What the policy applies to.
     public let scope: PolicyScope
     /// Whether the leaf must name the dialled host. Without, any server with a valid certificate for any host passes.
-    public let validatesHostName: Bool
+    package let validatesHostName: Bool
     /// The clock of the published calls that have no time parameter.
     public let clock: any WallClock
 

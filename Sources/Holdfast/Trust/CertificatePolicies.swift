@@ -6,14 +6,14 @@
 /// ```
 public struct CertificatePolicies: Sendable, Hashable {
     /// The policies that are acceptable; nil for any. A text that is not an object identifier matches no certificate.
-    public let acceptable: Set<String>?
+    package let acceptable: Set<String>?
     /// Whether the path must be valid for an acceptable policy. If false, only where an authority on the path requires
     /// it.
-    public let requiresExplicitPolicy: Bool
+    package let requiresExplicitPolicy: Bool
     /// Whether policy mapping is forbidden: no authority may declare another's policy equivalent to its own.
-    public let inhibitsPolicyMapping: Bool
+    package let inhibitsPolicyMapping: Bool
     /// Whether anyPolicy in a certificate is ignored.
-    public let inhibitsAnyPolicy: Bool
+    package let inhibitsAnyPolicy: Bool
     /// nil for any.
     let identifiers: Set<OctetString>?
 
@@ -44,5 +44,5 @@ public struct CertificatePolicies: Sendable, Hashable {
     }
 
     /// Whether a text is a dotted object identifier; one that is not matches no certificate.
-    public static func isObjectIdentifier(_ text: String) -> Bool { ObjectIdentifier.content(of: text) != nil }
+    package static func isObjectIdentifier(_ text: String) -> Bool { ObjectIdentifier.content(of: text) != nil }
 }

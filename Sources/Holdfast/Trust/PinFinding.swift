@@ -1,6 +1,8 @@
 public import struct Foundation.TimeInterval
 
 /// Why nobody can say what a host requires.
+///
+/// There is no fourth reason: a source has nothing, has had something, or has something about others.
 public enum PinAbsence: String, Sendable, Hashable, CaseIterable {
     /// It has no document at all, or nothing in it for this host that counts.
     case empty
@@ -11,15 +13,39 @@ public enum PinAbsence: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What a decision by pins found that the source of the pins may act on, once the decision stands.
-public enum PinFinding: Sendable, Hashable {
+public struct PinFinding: Sendable, Hashable {
+    /// What can be found, a set that may grow.
+    public typealias Kind = OpenCode<PinFinding>
+
+    /// What was found.
+    public let kind: Kind
+    /// How the pins are enforced that no valid path meets; nil for anything but a mismatch.
+    public private(set) var enforcement: PinSet.Enforcement?
+    /// Why there were no pins; nil where there were some.
+    public private(set) var absence: PinAbsence?
+    /// How long the document has been past its time, in seconds; nil while it is fresh.
+    public private(set) var age: TimeInterval?
+}
+
+extension PinFinding.Kind {
     /// No valid path meets the requirement. In report mode the connection goes on.
-    case mismatch(PinSet.Enforcement)
+    public static var mismatch: Self { Self() }
     /// There were no pins to decide by.
-    case noPins(PinAbsence)
+    public static var noPins: Self { Self() }
     /// A document exempts the host.
-    case exempt
+    public static var exempt: Self { Self() }
     /// No pin on trial matches.
-    case candidateMismatch
-    /// The pins came from a document that has been past its time for so many seconds.
-    case pastTheirTime(TimeInterval)
+    public static var candidateMismatch: Self { Self() }
+    /// The pins came from a document that is past its time.
+    public static var pastTheirTime: Self { Self() }
+}
+
+extension PinFinding {
+    package static func mismatch(_ enforcement: PinSet.Enforcement) -> Self {
+        Self(kind: .mismatch, enforcement: enforcement)
+    }
+    package static func noPins(_ absence: PinAbsence) -> Self { Self(kind: .noPins, absence: absence) }
+    package static var exempt: Self { Self(kind: .exempt) }
+    package static var candidateMismatch: Self { Self(kind: .candidateMismatch) }
+    package static func pastTheirTime(_ age: TimeInterval) -> Self { Self(kind: .pastTheirTime, age: age) }
 }

@@ -1,16 +1,16 @@
-public import struct Foundation.Date
+package import struct Foundation.Date
 
 /// The result for one timestamp of a transparency log in a leaf (RFC 6962 3.3), reported when too few timestamps count.
-public struct TimestampFinding: Sendable, Hashable {
+package struct TimestampFinding: Sendable, Hashable {
     /// Its position in the leaf's list; the first is 0.
-    public let position: Int
+    package let position: Int
     /// The name of the log in the log list, and of who operated it then; the Base64 of its identifier where the list does
     /// not have it, nil where the timestamp cannot be read.
-    public let log: String?
+    package let log: String?
     /// When the log issued it, to the second; nil where it cannot be read.
-    public let date: Date?
+    package let date: Date?
     /// Why it does not count; nil where it does.
-    public let objection: String?
+    package let objection: String?
 
     /// States what came of a timestamp.
     package init(position: Int, log: String?, date: Date?, objection: String?) {

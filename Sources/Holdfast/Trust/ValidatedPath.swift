@@ -2,8 +2,8 @@ public import struct Foundation.Date
 
 /// A certification path that passed every rule: the leaf, the issuers above it, the anchor last.
 ///
-/// Only a ``ChainValidator`` makes one, after it has validated it, so holding one is the proof; pins are matched against
-/// it and never against what was merely presented.
+/// Holding one is the proof: a ``ChainValidator`` makes one only after it has validated the chain, and pins are matched
+/// against it, never against what was merely presented.
 public struct ValidatedPath: Sendable, Hashable {
     /// The certificates, leaf first, anchor last; never empty. A leaf that is itself an anchor stands alone.
     public let certificates: [X509Certificate]
@@ -12,13 +12,14 @@ public struct ValidatedPath: Sendable, Hashable {
     /// What was asked of its certificate policies.
     let certificatePolicies: CertificatePolicies
 
-    /// States that a path is valid; for implementations of ``ChainValidator`` alone.
+    /// States that a path is valid, without any check. For a ``ChainValidator`` of your own that has validated it, and for
+    /// tests.
     /// - Parameters:
     ///   - leaf: the certificate whose key the handshake proves.
     ///   - issuers: each signed for the one before it, the anchor last; none when the leaf is itself an anchor.
     ///   - holdsUntil: the first instant at which the path may no longer be valid; nil when nothing that was checked ends
     ///     before the validity of its certificates.
-    public init(leaf: X509Certificate, issuers: [X509Certificate] = [], holdsUntil: Date? = nil) {
+    public init(uncheckedLeaf leaf: X509Certificate, issuers: [X509Certificate] = [], holdsUntil: Date? = nil) {
         self.init(certificates: [leaf] + issuers, holdsUntil: holdsUntil)
     }
 

@@ -35,15 +35,22 @@ public struct ValidationOutcome: Sendable {
     /// The work that the search took.
     public internal(set) var effort: ValidationEffort
     /// Presented certificates that could not be used, and why; they do not end a search that succeeds without them.
-    public let unusable: [UnusableCertificate]
+    package let unusable: [UnusableCertificate]
     /// Requirements that were skipped, such as timestamps while the log list is too old.
     public let notices: [TrustFailure]
 
     /// Puts an outcome together; for implementations of ``ChainValidator``.
     public init(
-        path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?,
-        effort: ValidationEffort = ValidationEffort(), unusable: [UnusableCertificate] = [],
-        notices: [TrustFailure] = []
+        path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?, notices: [TrustFailure] = []
+    ) {
+        self.init(
+            path: path, otherPaths: otherPaths, failure: failure, effort: ValidationEffort(), unusable: [],
+            notices: notices)
+    }
+
+    init(
+        path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?, effort: ValidationEffort,
+        unusable: [UnusableCertificate] = [], notices: [TrustFailure] = []
     ) {
         self.path = path
         self.otherPaths = otherPaths
@@ -57,15 +64,15 @@ public struct ValidationOutcome: Sendable {
 /// Counted work. It limits a search, and tests assert it; time does neither.
 public struct ValidationEffort: Sendable, Hashable {
     /// Signatures that were verified.
-    public var signatures = 0
+    package var signatures = 0
     /// What they cost, in signatures of P-256; see ``ValidationLimits/signatureWork``.
-    public var signatureWork = 0
+    package var signatureWork = 0
     /// Everything together, in thousandths of a signature of P-256; see ``ValidationLimits/work``.
     public var work = 0
     /// Candidate issuers that were considered.
-    public var steps = 0
+    package var steps = 0
     /// Names that were compared with name constraints, and policies with those that authorities require.
-    public var nameConstraintComparisons = 0
+    package var nameConstraintComparisons = 0
     /// Whether a cached path was used, so that nothing had to be built or verified.
     public var usedCachedPath = false
 
@@ -104,11 +111,11 @@ public struct ValidationEffort: Sendable, Hashable {
 }
 
 /// A presented certificate that no path can use, and why.
-public struct UnusableCertificate: Sendable, Hashable {
+package struct UnusableCertificate: Sendable, Hashable {
     /// Its position in the presented chain; the leaf is 0.
-    public let position: Int
+    package let position: Int
     /// Why it cannot be used.
-    public let reason: CertificateError
+    package let reason: CertificateError
 
     /// Names a certificate and the reason.
     package init(position: Int, reason: CertificateError) {

@@ -8,26 +8,26 @@ public struct PathValidator: ChainValidator {
     /// Where the anchors come from; each validation asks once.
     private let source: any AnchorSource
     /// Which rules a path must keep.
-    public let profile: ValidationProfile
+    package let profile: ValidationProfile
     /// The budget of one validation.
-    public let limits: ValidationLimits
+    package let limits: ValidationLimits
     /// Where verified paths are remembered; nil remembers none.
-    public let cache: VerifiedPathCache?
+    package let cache: VerifiedPathCache?
     /// The suffixes under which strangers register names; with `.strict` no wildcard may stand above one. nil leaves
     /// that unchecked.
-    public let publicSuffixes: PublicSuffixList?
+    package let publicSuffixes: PublicSuffixList?
     /// Where the revocation lists come from; each validation asks once.
     package let revocationSource: any RevocationSource
     /// Which certificate policies a path must have.
-    public let certificatePolicies: CertificatePolicies
+    package let certificatePolicies: CertificatePolicies
     /// Which timestamps of transparency logs the leaf of a server must have.
-    public let transparency: Transparency
+    package let transparency: Transparency
     private let checksValidity: Bool
 
     /// The certificates that are trusted to begin with, as of now.
-    public var anchors: TrustAnchors { source.current }
+    package var anchors: TrustAnchors { source.current }
     /// Whether and how revocation is checked, as of now.
-    public var revocation: Revocation { revocationSource.current }
+    package var revocation: Revocation { revocationSource.current }
 
     /// This validator.
     public var pathValidator: PathValidator? { self }

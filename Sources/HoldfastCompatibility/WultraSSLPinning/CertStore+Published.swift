@@ -106,7 +106,7 @@ extension CertStore {
         case .networkError, .timedOut, .reset: .networkError
         case .invalidSignature: .invalidSignature
         case .storeIsEmpty: .storeIsEmpty
-        case .invalidData, .invalidConfiguration, .damagedStorage: .invalidData
+        default: .invalidData
         }
     }
 }

@@ -4,27 +4,7 @@ public import Holdfast
 /// have to ignore.
 public struct TLSAdapterConfigurationError: HoldfastError {
     /// What is wrong with the configuration.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// Verification is off, so NIOSSL would ignore a rejection. A configuration for a server without mutual TLS has
-        /// it off too.
-        case verificationDisabled
-        /// Verification is optional; if a client has no certificate, NIOSSL does not ask.
-        case verificationOptional
-        /// Keys shared in advance (PSK); a handshake with one has no certificate to evaluate.
-        case preSharedKey
-        /// Trust roots were given; Holdfast trusts only the anchors of its validator.
-        case trustRootsGiven
-        /// A setting that only servers have.
-        case serverSetting
-        /// The names of authorities are to be sent to clients; they would be those of the trust roots, which are empty.
-        case namesOfAuthorities
-        /// A server without a certificate, or without its private key.
-        case noServerCertificate
-        /// The newest version of TLS that is allowed is older than the oldest.
-        case noVersionLeft
-        /// NIOSSL cannot make a context from it.
-        case refusedByNIOSSL
-    }
+    public typealias Code = OpenCode<TLSAdapterConfigurationError>
 
     /// What went wrong.
     public let code: Code
@@ -35,4 +15,26 @@ public struct TLSAdapterConfigurationError: HoldfastError {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
+}
+
+extension TLSAdapterConfigurationError.Code {
+    /// Verification is off, so NIOSSL would ignore a rejection. A configuration for a server without mutual TLS has
+    /// it off too.
+    public static var verificationDisabled: Self { Self() }
+    /// Verification is optional; if a client has no certificate, NIOSSL does not ask.
+    public static var verificationOptional: Self { Self() }
+    /// Keys shared in advance (PSK); a handshake with one has no certificate to evaluate.
+    public static var preSharedKey: Self { Self() }
+    /// Trust roots were given; Holdfast trusts only the anchors of its validator.
+    public static var trustRootsGiven: Self { Self() }
+    /// A setting that only servers have.
+    public static var serverSetting: Self { Self() }
+    /// The names of authorities are to be sent to clients; they would be those of the trust roots, which are empty.
+    public static var namesOfAuthorities: Self { Self() }
+    /// A server without a certificate, or without its private key.
+    public static var noServerCertificate: Self { Self() }
+    /// The newest version of TLS that is allowed is older than the oldest.
+    public static var noVersionLeft: Self { Self() }
+    /// NIOSSL cannot make a context from it.
+    public static var refusedByNIOSSL: Self { Self() }
 }

@@ -3,18 +3,7 @@ public import Holdfast
 /// Why a connection ended without a decision about its peer.
 public struct TLSAdapterError: HoldfastError {
     /// What happened.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The handshake was completed and nobody had decided about this peer.
-        case noDecision
-        /// Bytes came through before there was a decision.
-        case bytesBeforeDecision
-        /// The peer did not complete the handshake in time.
-        case handshakeTimedOut
-        /// The connection or its pipeline ended before the handshake was completed.
-        case closedBeforeDecision
-        /// The identity of a client was asked for on a connection whose peer is a server.
-        case noClient
-    }
+    public typealias Code = OpenCode<TLSAdapterError>
 
     /// What went wrong.
     public let code: Code
@@ -41,4 +30,17 @@ public struct TLSAdapterError: HoldfastError {
     static let noClient = TLSAdapterError(
         .noClient, expected: "a connection that PinnedTLSServer accepted", found: "one that PinnedTLSClient made",
         remedy: "Ask for the trust decision instead.")
+}
+
+extension TLSAdapterError.Code {
+    /// The handshake was completed and nobody had decided about this peer.
+    public static var noDecision: Self { Self() }
+    /// Bytes came through before there was a decision.
+    public static var bytesBeforeDecision: Self { Self() }
+    /// The peer did not complete the handshake in time.
+    public static var handshakeTimedOut: Self { Self() }
+    /// The connection or its pipeline ended before the handshake was completed.
+    public static var closedBeforeDecision: Self { Self() }
+    /// The identity of a client was asked for on a connection whose peer is a server.
+    public static var noClient: Self { Self() }
 }

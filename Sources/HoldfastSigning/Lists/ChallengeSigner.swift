@@ -30,7 +30,7 @@ public struct ChallengeSigner: Sendable {
     /// - Throws: ``SigningError`` `invalidChallenge`; `cryptographyFailed`, also for a time before 1970.
     public func answer(
         to challenge: String?, entries: [FingerprintEntry], at time: Date,
-        versionCheck: ChallengeResponse.VersionCheck? = nil
+        versionCheck: VersionCheck? = nil
     ) throws(SigningError) -> Answer {
         guard let challenge, challenge.utf8.count <= 64, let nonce = CanonicalBase64.decode(challenge.utf8),
             Self.challengeLength.contains(nonce.count)
@@ -55,7 +55,7 @@ public struct ChallengeSigner: Sendable {
         return Answer(body: body, signature: CanonicalBase64.encode(signature))
     }
 
-    private static func json(_ check: ChallengeResponse.VersionCheck) throws(SigningError) -> String {
+    private static func json(_ check: VersionCheck) throws(SigningError) -> String {
         var fields = [#""update":"\#(check.update.rawValue)""#]
         if let message = check.message {
             // A message is free text, so JSONEncoder does the escaping.

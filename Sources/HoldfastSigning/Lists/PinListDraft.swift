@@ -9,7 +9,7 @@ public struct PinListDraft: Sendable, Hashable {
     /// The entries, sorted.
     public private(set) var entries: [FingerprintEntry]
     /// What a list that was read says about hosts without pins. It is kept as it was; it is not signed.
-    public private(set) var domainsConfiguration: DomainsConfiguration?
+    package private(set) var domainsConfiguration: DomainsConfiguration?
     /// The signatures of entries that were read. An unchanged entry keeps its signature, so that a list changes only
     /// where it has to.
     private var signatures: [FingerprintEntry: String] = [:]

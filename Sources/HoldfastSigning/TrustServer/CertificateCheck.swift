@@ -97,17 +97,8 @@ public struct CertificateCheck: Sendable {
 
 /// Why a signer must not vouch for a certificate.
 public struct CertificateCheckError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The certificate cannot be read.
-        case unreadable
-        /// The certificate is for other names.
-        case nameMismatch
-        /// The certificate has expired.
-        case expired
-        /// The chain does not validate.
-        case untrusted
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<CertificateCheckError>
 
     /// The reason.
     public let code: Code
@@ -121,18 +112,24 @@ public struct CertificateCheckError: HoldfastError {
     init(_ code: Code, name: String, expected: String, found: String, failure: TrustFailure? = nil) {
         self.code = code
         self.name = name
-        facts = ErrorFacts(expected: expected, found: found, remedy: Self.remedy(for: code))
+        facts = ErrorFacts(expected: expected, found: found, remedy: code.remedy)
         self.failure = failure
     }
+}
 
-    private static func remedy(for code: Code) -> String {
-        switch code {
-        case .unreadable: "Give the certificate in PEM or DER."
-        case .nameMismatch: "Check that it is the right certificate, and that the name is written as in it."
-        case .expired: "Sign for the certificate that replaces it."
-        case .untrusted:
+extension CertificateCheckError.Code {
+    /// The certificate cannot be read.
+    public static var unreadable: Self { Self("Give the certificate in PEM or DER.") }
+    /// The certificate is for other names.
+    public static var nameMismatch: Self {
+        Self("Check that it is the right certificate, and that the name is written as in it.")
+    }
+    /// The certificate has expired.
+    public static var expired: Self { Self("Sign for the certificate that replaces it.") }
+    /// The chain does not validate.
+    public static var untrusted: Self {
+        Self(
             "Put its issuers after it in the file and give its root as an anchor; sign for it as untrusted only if you "
-                + "know from another source whose it is."
-        }
+                + "know from another source whose it is.")
     }
 }

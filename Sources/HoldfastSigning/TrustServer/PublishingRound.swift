@@ -54,18 +54,8 @@ public struct PublishingRound: Sendable {
 
     /// Something that went wrong when a host was asked, at one of its addresses or altogether.
     public struct Problem: Sendable, Hashable {
-        /// The kinds of problems.
-        public enum Kind: Sendable, Hashable, CaseIterable {
-            /// It showed a chain that is not trusted.
-            case untrusted
-            /// It could not be asked.
-            case unreachable
-            /// This machine has no route to the address, for example because it has no IPv6. That says nothing about
-            /// the host, and counts only if no other address was validated.
-            case unroutable
-            /// It showed a certificate that is waiting for approval.
-            case held
-        }
+        /// The kinds of problems, a set that may grow.
+        public typealias Kind = OpenCode<Problem>
 
         /// What went wrong, in words.
         public let reason: String
@@ -277,4 +267,16 @@ public struct PublishingRound: Sendable {
         case .all: path.certificates[...]
         }
     }
+}
+
+extension PublishingRound.Problem.Kind {
+    /// It showed a chain that is not trusted.
+    public static var untrusted: Self { Self() }
+    /// It could not be asked.
+    public static var unreachable: Self { Self() }
+    /// This machine has no route to the address, for example because it has no IPv6. That says nothing about the host,
+    /// and counts only if no other address was validated.
+    public static var unroutable: Self { Self() }
+    /// It showed a certificate that is waiting for approval.
+    public static var held: Self { Self() }
 }

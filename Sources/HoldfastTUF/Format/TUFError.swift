@@ -2,52 +2,8 @@ public import Holdfast
 
 /// Why metadata or a target was refused, or could not be obtained.
 public struct TUFError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        // About what was served or stored
-        /// Not JSON, not in the form of section 4, or ambiguous: an object has a key twice, or a number has a fraction.
-        case malformed
-        /// More bytes than the limit, or than the metadata says.
-        case tooLarge
-        /// Metadata of another role than the requested one.
-        case wrongType
-        /// A major version of the specification other than 1.
-        case unsupportedSpecification
-        /// A key id twice among the signatures (section 4.2.1).
-        case duplicateSignature
-        /// Fewer valid signatures than the threshold requires.
-        case notSigned
-        /// The version is not the one that the workflow requires here.
-        case wrongVersion
-        /// An older version than one that was trusted before.
-        case rolledBack
-        /// A role has no entry in the snapshot, or has none in a new snapshot although the trusted one lists it.
-        case missingRole
-        /// The metadata has expired.
-        case expired
-        /// The length or a hash differs from what trusted metadata states.
-        case mismatch
-
-        // While searching for a target
-        /// No role that is responsible for the target lists it.
-        case unknownTarget
-        /// More delegated roles than the limit.
-        case tooManyDelegations
-        /// More work than legitimate metadata needs.
-        case tooCostly
-        /// A name that cannot be part of a URL.
-        case unusableName
-
-        // About the network and the store
-        /// The server does not have a file that is needed, or cannot be reached.
-        case unavailable
-        /// There is no trusted root to start from.
-        case noTrustedRoot
-        /// The stored metadata cannot be read or replaced.
-        case storage
-        /// Another update has changed the stored metadata.
-        case changedMeanwhile
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<TUFError>
 
     /// The reason.
     public let code: Code
@@ -62,7 +18,7 @@ public struct TUFError: HoldfastError {
         self.code = code
         self.subject = subject
         self.section = section
-        facts = ErrorFacts(expected: expected, found: found, remedy: code.usualRemedy)
+        facts = ErrorFacts(expected: expected, found: found, remedy: code.remedy)
     }
 
     /// Takes over an error of the strict JSON reader.
@@ -78,33 +34,78 @@ public struct TUFError: HoldfastError {
     }
 }
 
+extension TUFError.Code {
+    // About what was served or stored
+    /// Not JSON, not in the form of section 4, or ambiguous: an object has a key twice, or a number has a fraction.
+    public static var malformed: Self {
+        Self("Do not use the file; have the repository publish it again with a tool that follows the specification.")
+    }
+    /// More bytes than the limit, or than the metadata says.
+    public static var tooLarge: Self {
+        Self("Check that the URL leads to the repository, or raise the limits of the settings.")
+    }
+    /// Metadata of another role than the requested one.
+    public static var wrongType: Self {
+        Self("Do not use the file; have the repository publish it again with a tool that follows the specification.")
+    }
+    /// A major version of the specification other than 1.
+    public static var unsupportedSpecification: Self { Self("Use a repository of version 1 of the specification.") }
+    /// A key id twice among the signatures (section 4.2.1).
+    public static var duplicateSignature: Self {
+        Self("Do not use the file; have the repository publish it again with a tool that follows the specification.")
+    }
+    /// Fewer valid signatures than the threshold requires.
+    public static var notSigned: Self {
+        Self("Do not use the file: it was altered, or it is signed with other keys than the trusted ones.")
+    }
+    /// The version is not the one that the workflow requires here.
+    public static var wrongVersion: Self {
+        Self("Try again later; if it persists, the repository is broken, or somebody serves old or altered files.")
+    }
+    /// An older version than one that was trusted before.
+    public static var rolledBack: Self {
+        Self("Try again later; if it persists, the repository is broken, or somebody serves old or altered files.")
+    }
+    /// A role has no entry in the snapshot, or has none in a new snapshot although the trusted one lists it.
+    public static var missingRole: Self {
+        Self("Try again later; if it persists, the repository is broken, or somebody serves old or altered files.")
+    }
+    /// The metadata has expired.
+    public static var expired: Self {
+        Self("Check this device's clock; if it is right, the repository has to publish new metadata.")
+    }
+    /// The length or a hash differs from what trusted metadata states.
+    public static var mismatch: Self {
+        Self("Try again later; if it persists, the repository is broken, or somebody serves old or altered files.")
+    }
+
+    // While searching for a target
+    /// No role that is responsible for the target lists it.
+    public static var unknownTarget: Self { Self("Check the name of the target.") }
+    /// More delegated roles than the limit.
+    public static var tooManyDelegations: Self {
+        Self("Raise the limits of the settings if the repository needs more.")
+    }
+    /// More work than legitimate metadata needs.
+    public static var tooCostly: Self { Self("Raise the limits of the settings if the repository needs more.") }
+    /// A name that cannot be part of a URL.
+    public static var unusableName: Self { Self("Give the target a name without empty, `.` and `..` parts.") }
+
+    // About the network and the store
+    /// The server does not have a file that is needed, or cannot be reached.
+    public static var unavailable: Self { Self("Check the network and the URL, and try again later.") }
+    /// There is no trusted root to start from.
+    public static var noTrustedRoot: Self { Self("Initialize the client with the root metadata of the repository.") }
+    /// The stored metadata cannot be read or replaced.
+    public static var storage: Self { Self("Check the folder's permissions and the free disk space.") }
+    /// Another update has changed the stored metadata.
+    public static var changedMeanwhile: Self { Self("Refresh once more.") }
+}
+
 extension TUFError {
     /// `code of ROLE (section): expected …, found …. Remedy.`
     public var description: String {
         let place = (subject.map { " of \($0)" } ?? "") + (section.map { " (\($0))" } ?? "")
         return "\(code.rawValue)\(place): expected \(expected), found \(found). \(remedy)"
-    }
-}
-
-extension TUFError.Code {
-    fileprivate var usualRemedy: String {
-        switch self {
-        case .malformed, .wrongType, .duplicateSignature:
-            "Do not use the file; have the repository publish it again with a tool that follows the specification."
-        case .unsupportedSpecification: "Use a repository of version 1 of the specification."
-        case .tooLarge: "Check that the URL leads to the repository, or raise the limits of the settings."
-        case .notSigned: "Do not use the file: it was altered, or it is signed with other keys than the trusted ones."
-        case .wrongVersion, .rolledBack, .missingRole, .mismatch:
-            "Try again later; if it persists, the repository is broken, or somebody serves old or altered files."
-        case .expired:
-            "Check this device's clock; if it is right, the repository has to publish new metadata."
-        case .unknownTarget: "Check the name of the target."
-        case .tooManyDelegations, .tooCostly: "Raise the limits of the settings if the repository needs more."
-        case .unusableName: "Give the target a name without empty, `.` and `..` parts."
-        case .unavailable: "Check the network and the URL, and try again later."
-        case .noTrustedRoot: "Initialize the client with the root metadata of the repository."
-        case .storage: "Check the folder's permissions and the free disk space."
-        case .changedMeanwhile: "Refresh once more."
-        }
     }
 }

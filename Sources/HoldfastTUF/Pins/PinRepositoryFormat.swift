@@ -219,7 +219,7 @@ struct PinRepositoryFormat: DocumentFormat {
     }
 
     /// Metadata alone is no news.
-    func news(of content: RepositoryState) -> [StoreEvent.Kind] {
+    func news(of content: RepositoryState) -> [StoreEvent.Happening] {
         guard content.bringsNewPins, let file = content.pins?.file else { return [] }
         return [.replaced(entries: file.hosts.count, issuedAt: file.issuedAt)]
     }

@@ -180,7 +180,7 @@ struct PublishedPins: Sendable {
     private func refusal(_ decision: TrustDecision) -> String {
         let findings = decision.findings + decision.members.flatMap(\.findings)
         guard let failure = decision.failure, let host = decision.host,
-            findings.contains(where: { if case .noPins = $0 { true } else { false } })
+            findings.contains(where: { $0.kind == .noPins })
         else { return "clients with \(name) are locked out" }
         guard failure.code == .noUsablePins else { return "clients with \(name) are locked out" }
         return findings.contains(.noPins(.notCovered))

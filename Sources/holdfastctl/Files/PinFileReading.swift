@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastSigning
 
 /// Reads the pin files that arguments name.
 enum PinFileReading {

@@ -96,7 +96,7 @@ struct PinnedByRepositoryTests {
                     try await expectRefusal(try await ClientAttempt.make(client, at: tls), .pinMismatch, at: tls)
                 }
                 // The mismatch asks for newer pins, of which there are none yet.
-                for await event in events { if case .updateFinished = event.kind { break } }
+                for await event in events { if event.kind == .updateFinished { break } }
                 try await site.publish(other, backup: backup, state: nil)
                 try await pins.update(mode: .forced)
                 try await withLoopbackTLSServer(serving: other) { tls in

@@ -186,7 +186,7 @@ struct DecisionEndTests {
                 guard let leaf = try? X509Certificate(der: chain.leaf ?? []) else {
                     return ValidationOutcome(path: nil, failure: nil)
                 }
-                let path = ValidatedPath(leaf: leaf, holdsUntil: holdsUntil)
+                let path = ValidatedPath(uncheckedLeaf: leaf, holdsUntil: holdsUntil)
                 return accepting(path)
                     ? ValidationOutcome(path: path, failure: nil)
                     : ValidationOutcome(path: nil, otherPaths: [path], failure: nil)

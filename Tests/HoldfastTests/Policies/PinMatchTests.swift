@@ -12,7 +12,7 @@ struct PinMatchTests {
     init() throws {
         pki = try PolicyFixture()
         path = ValidatedPath(
-            leaf: try X509Certificate(der: pki.leaf.der),
+            uncheckedLeaf: try X509Certificate(der: pki.leaf.der),
             issuers: try [pki.issuing.der, pki.root.der].map { try X509Certificate(der: $0) })
     }
 
@@ -46,7 +46,7 @@ struct PinMatchTests {
     @Test("At a depth above the leaf only a certificate authority counts")
     func depthOfNoAuthority() throws {
         let leaf = path.certificates[0]
-        let odd = ValidatedPath(leaf: path.certificates[1], issuers: [leaf])
+        let odd = ValidatedPath(uncheckedLeaf: path.certificates[1], issuers: [leaf])
         let rule = PinRule(leaf.certificatePin, at: .depth(1))
         #expect(try PinSet(rules: [rule]).match(in: odd, at: pki.now) == nil)
     }

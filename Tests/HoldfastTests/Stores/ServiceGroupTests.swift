@@ -18,7 +18,7 @@ struct ServiceGroupTests {
         let group = ServiceGroup(services: [store], logger: RecordingLog().logger)
         async let run: Void = group.run()
         for await event in events {
-            if case .updateFinished = event.kind { break }
+            if event.kind == .updateFinished { break }
         }
         #expect(store.judge(1) == .trusted)
         await group.triggerGracefulShutdown()

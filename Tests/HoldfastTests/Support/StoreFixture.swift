@@ -113,7 +113,7 @@ extension CertStore {
         let events = events()
         try await body()
         for await event in events {
-            if case .updateFinished(let report) = event.kind { return report }
+            if let report = event.report { return report }
         }
         return nil
     }

@@ -9,9 +9,9 @@ import Security
 /// to be signed with an application identifier for this keychain.
 public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     /// The items' service.
-    public let service: String
+    package let service: String
     /// The access group that shares the items; nil for the application's own.
-    public let accessGroup: String?
+    package let accessGroup: String?
 
     /// Makes a data store; nothing is read or written yet.
     /// - Parameters:
@@ -104,13 +104,8 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
 
 /// Why the keychain did not do what it was asked.
 public struct KeychainError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// There is an item, and it cannot be read.
-        case unreadable
-        /// The item was not kept.
-        case notWritten
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<KeychainError>
 
     /// The reason.
     public let code: Code
@@ -132,5 +127,12 @@ public struct KeychainError: HoldfastError {
     private static func message(of status: Int32) -> String? {
         SecCopyErrorMessageString(status, nil) as String?
     }
+}
+
+extension KeychainError.Code {
+    /// There is an item, and it cannot be read.
+    public static var unreadable: Self { Self() }
+    /// The item was not kept.
+    public static var notWritten: Self { Self() }
 }
 #endif

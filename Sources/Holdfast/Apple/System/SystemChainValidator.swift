@@ -10,9 +10,9 @@ public import struct Foundation.Date
 /// ``TrustManager/decision(for:at:)``.
 public struct SystemChainValidator: ChainValidator {
     /// What is trusted to begin with; nil for what the system trusts, or what was set on the `SecTrust`.
-    public let anchors: TrustAnchors?
+    package let anchors: TrustAnchors?
     /// Whether the system is asked to check revocation.
-    public let revocation: SystemRevocation
+    package let revocation: SystemRevocation
     /// The trust that a connection handed out; a chain that is not its own gets one of its own.
     let trust: SystemTrust?
     private let host: DialledHost?

@@ -11,7 +11,7 @@ public import struct Foundation.Date
 /// all rules of the format and can be written.
 public struct PinFile: Sendable, Hashable {
     /// The version of the format.
-    public static let schema = 1
+    package static let schema = 1
 
     /// What the file is for, such as the bundle identifier of an app.
     public let app: String?
@@ -20,11 +20,11 @@ public struct PinFile: Sendable, Hashable {
     /// The last second for which it is current; nil for as long as the app lasts.
     public let notAfter: Date?
     /// When a store looks for a newer one.
-    public let refresh: Refresh?
+    package let refresh: Refresh?
     /// The hosts, in the order of the file; no pattern twice.
-    public let hosts: [Host]
+    package let hosts: [Host]
     /// Certificates that are trusted in a debug build that asks for it, such as that of a debugging proxy.
-    public let debugAnchors: [X509Certificate]
+    package let debugAnchors: [X509Certificate]
     /// The hosts as they are asked for.
     let table: PinFileTable
 
@@ -37,7 +37,7 @@ public struct PinFile: Sendable, Hashable {
     ///   - hosts: at most 1,000, no pattern twice.
     ///   - debugAnchors: at most 8.
     /// - Throws: ``PinFileError`` that names the field.
-    public init(
+    package init(
         app: String? = nil, issuedAt: Date? = nil, notAfter: Date? = nil, refresh: Refresh? = nil, hosts: [Host],
         debugAnchors: [X509Certificate] = []
     ) throws(PinFileError) {

@@ -1,48 +1,7 @@
 /// Why a pin file cannot be read, made, or used for a purpose.
 public struct PinFileError: HoldfastError {
-    /// The closed set of reasons. The vectors of the format name them too, so they are the same in every language.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The file cannot be read from the file system.
-        case unreadableFile
-        /// More bytes than a pin file may have.
-        case tooLarge
-        /// Not JSON (RFC 8259) in UTF-8 without a byte-order mark, or nested too deep.
-        case notJSON
-        /// The same field twice in one object, however it is escaped.
-        case duplicateField
-        /// A field that must be there is not.
-        case missingField
-        /// A value of another type than the field has.
-        case wrongType
-        /// A value of the right type that the field does not allow.
-        case invalidValue
-        /// A text that is not a time in UTC as RFC 3339 writes it.
-        case invalidTime
-        /// A text that is neither a host nor a pattern of hosts.
-        case invalidHost
-        /// A text that is not a pin of a key.
-        case invalidPin
-        /// More hosts, pins, ports, anchors or members than a pin file may have.
-        case tooMany
-        /// Another version of the format.
-        case unsupportedSchema
-        /// `critical` names a field that this reader does not know.
-        case unknownCriticalField
-        /// The same host twice.
-        case duplicateHost
-        /// The same pin twice in one role of a host.
-        case duplicatePin
-        /// Two fields that contradict each other.
-        case contradiction
-        /// Pins that no connection could ever satisfy.
-        case unsatisfiable
-
-        // What a signed file must have beside all that
-        /// A host has no backup: no second key to use when the first is lost.
-        case missingBackup
-        /// A signed file has debug anchors.
-        case debugAnchorsInSignedFile
-    }
+    /// The reasons, a set that may grow. The vectors of the format name them too, so they are the same in every language.
+    public typealias Code = OpenCode<PinFileError>
 
     /// The reason.
     public let code: Code
@@ -54,7 +13,68 @@ public struct PinFileError: HoldfastError {
     init(_ code: Code, at field: String?, expected: String, found: String, remedy: String? = nil) {
         self.code = code
         self.field = field.flatMap { $0.isEmpty ? nil : $0 }
-        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.remedy)
+    }
+}
+
+extension PinFileError.Code {
+    /// The file cannot be read from the file system.
+    public static var unreadableFile: Self {
+        Self("Check the path, and that the file is among the resources of the application.")
+    }
+    /// More bytes than a pin file may have.
+    public static var tooLarge: Self {
+        Self("Leave out what is no longer used; hosts of one domain can share a pattern.")
+    }
+    /// Not JSON (RFC 8259) in UTF-8 without a byte-order mark, or nested too deep.
+    public static var notJSON: Self {
+        Self("Write JSON in UTF-8, without comments and without a comma after the last element.")
+    }
+    /// The same field twice in one object, however it is escaped.
+    public static var duplicateField: Self { Self("Keep one of the two; readers disagree about which one counts.") }
+    /// A field that must be there is not.
+    public static var missingField: Self { Self("Add the field.") }
+    /// A value of another type than the field has.
+    public static var wrongType: Self { Self("Correct the value; docs/formats.md says what each field holds.") }
+    /// A value of the right type that the field does not allow.
+    public static var invalidValue: Self { Self("Correct the value; docs/formats.md says what each field holds.") }
+    /// A text that is not a time in UTC as RFC 3339 writes it.
+    public static var invalidTime: Self { Self("Write a time in UTC to the second, such as 2027-02-21T12:00:00Z.") }
+    /// A text that is neither a host nor a pattern of hosts.
+    public static var invalidHost: Self { Self("Write a host, *.DOMAIN or **.DOMAIN, without scheme and port.") }
+    /// A text that is not a pin of a key.
+    public static var invalidPin: Self {
+        Self("Write sha256/ and the Base64 of the key's hash; `holdfastctl pin HOST` prints it.")
+    }
+    /// More hosts, pins, ports, anchors or members than a pin file may have.
+    public static var tooMany: Self {
+        Self("Leave out what is no longer used; hosts of one domain can share a pattern.")
+    }
+    /// Another version of the format.
+    public static var unsupportedSchema: Self { Self("Update Holdfast, or write the file in schema 1.") }
+    /// `critical` names a field that this reader does not know.
+    public static var unknownCriticalField: Self {
+        Self("Update Holdfast: the file depends on a field that this version does not know.")
+    }
+    /// The same host twice.
+    public static var duplicateHost: Self { Self("Put all pins of the host into one entry.") }
+    /// The same pin twice in one role of a host.
+    public static var duplicatePin: Self { Self("Keep one of the two; two equal pins are one pin, not a backup.") }
+    /// Two fields that contradict each other.
+    public static var contradiction: Self { Self("Keep one of the two fields.") }
+    /// Pins that no connection could ever satisfy.
+    public static var unsatisfiable: Self {
+        Self("Add a pin that can match, or use mode report while the pins are tried out.")
+    }
+
+    // What a signed file must have beside all that
+    /// A host has no backup: no second key to use when the first is lost.
+    public static var missingBackup: Self {
+        Self("Make a second key, keep it offline, and add its pin with state backup: `holdfastctl pin backup.pem`.")
+    }
+    /// A signed file has debug anchors.
+    public static var debugAnchorsInSignedFile: Self {
+        Self("Leave debugAnchors out of what is signed; ship them in a debug build's file.")
     }
 }
 
@@ -89,28 +109,5 @@ extension PinFileError.Code {
             case .textTooLong, .notCanonicalBase64, .invalidValue: .invalidValue
             default: .notJSON
             }
-    }
-
-    fileprivate var usualRemedy: String {
-        switch self {
-        case .unreadableFile: "Check the path, and that the file is among the resources of the application."
-        case .tooLarge, .tooMany: "Leave out what is no longer used; hosts of one domain can share a pattern."
-        case .notJSON: "Write JSON in UTF-8, without comments and without a comma after the last element."
-        case .duplicateField: "Keep one of the two; readers disagree about which one counts."
-        case .missingField: "Add the field."
-        case .wrongType, .invalidValue: "Correct the value; docs/formats.md says what each field holds."
-        case .invalidTime: "Write a time in UTC to the second, such as 2027-02-21T12:00:00Z."
-        case .invalidHost: "Write a host, *.DOMAIN or **.DOMAIN, without scheme and port."
-        case .invalidPin: "Write sha256/ and the Base64 of the key's hash; `holdfastctl pin HOST` prints it."
-        case .unsupportedSchema: "Update Holdfast, or write the file in schema 1."
-        case .unknownCriticalField: "Update Holdfast: the file depends on a field that this version does not know."
-        case .duplicateHost: "Put all pins of the host into one entry."
-        case .duplicatePin: "Keep one of the two; two equal pins are one pin, not a backup."
-        case .contradiction: "Keep one of the two fields."
-        case .unsatisfiable: "Add a pin that can match, or use mode report while the pins are tried out."
-        case .missingBackup:
-            "Make a second key, keep it offline, and add its pin with state backup: `holdfastctl pin backup.pem`."
-        case .debugAnchorsInSignedFile: "Leave debugAnchors out of what is signed; ship them in a debug build's file."
-        }
     }
 }

@@ -1,8 +1,8 @@
 extension PinFile {
     /// A host, or a pattern of hosts: how each must prove itself, or that they must no longer be called.
-    public struct Host: Sendable, Hashable {
+    package struct Host: Sendable, Hashable {
         /// What happens when no pin is found.
-        public enum Mode: String, Sendable, Hashable, CaseIterable {
+        package enum Mode: String, Sendable, Hashable, CaseIterable {
             /// The connection is rejected.
             case enforce
             /// The failure is reported, and the connection goes on if it passes standard validation.
@@ -10,7 +10,7 @@ extension PinFile {
         }
 
         /// Which pins a connection must match.
-        public enum Requirement: String, Sendable, Hashable, CaseIterable {
+        package enum Requirement: String, Sendable, Hashable, CaseIterable {
             /// One of them.
             case any
             /// One that is the server's own, and one of an issuer.
@@ -18,7 +18,7 @@ extension PinFile {
         }
 
         /// What happens when the pins, or the file, have expired.
-        public enum ExpiryAction: String, Sendable, Hashable, CaseIterable {
+        package enum ExpiryAction: String, Sendable, Hashable, CaseIterable {
             /// Every connection is rejected.
             case failClosed
             /// The system's trust alone decides, as for a host without pins.
@@ -26,21 +26,21 @@ extension PinFile {
         }
 
         /// The hosts that the entry applies to.
-        public let pattern: HostPattern
+        package let pattern: HostPattern
         /// The ports that it applies to, in ascending order; empty for any.
-        public let ports: [Int]
+        package let ports: [Int]
         /// Whether connections to it are rejected because it must no longer be called.
-        public let isRetired: Bool
+        package let isRetired: Bool
         /// What happens when no pin is found.
-        public let mode: Mode
+        package let mode: Mode
         /// Which pins a connection must match.
-        public let requirement: Requirement
+        package let requirement: Requirement
         /// What happens when the pins have expired.
-        public let onExpiry: ExpiryAction
+        package let onExpiry: ExpiryAction
         /// The pins, in the order of the file; empty for a retired host.
-        public let pins: [KeyPin]
+        package let pins: [KeyPin]
         /// Where other readers of the file report failures; nil for nowhere. Holdfast itself sends no reports.
-        public let report: Report?
+        package let report: Report?
 
         /// Makes an entry with pins.
         /// - Parameters:
@@ -52,7 +52,7 @@ extension PinFile {
         ///   - pins: 1 to 32, none twice in one role, and enough that some connection can satisfy them.
         ///   - report: where other readers of the file report failures.
         /// - Throws: ``PinFileError`` that names the field.
-        public init(
+        package init(
             _ pattern: HostPattern, ports: [Int] = [], mode: Mode = .enforce, requirement: Requirement = .any,
             onExpiry: ExpiryAction = .failClosed, pins: [KeyPin], report: Report? = nil
         ) throws(PinFileError) {
@@ -64,7 +64,7 @@ extension PinFile {
 
         /// Makes an entry for hosts that are no longer to be called.
         /// - Throws: ``PinFileError`` for ports that are none.
-        public static func retired(_ pattern: HostPattern, ports: [Int] = []) throws(PinFileError) -> Host {
+        package static func retired(_ pattern: HostPattern, ports: [Int] = []) throws(PinFileError) -> Host {
             try Host(
                 pattern, ports: ports, isRetired: true, mode: .enforce, requirement: .any, onExpiry: .failClosed,
                 pins: [], report: nil)
@@ -92,7 +92,7 @@ extension PinFile {
 
         /// Whether there is a second key to go to when one is lost: two distinct keys, and one of them that stands by.
         /// Candidates are none, since they are never accepted.
-        public var hasBackup: Bool {
+        package var hasBackup: Bool {
             let accepted = pins.filter { $0.state != .candidate }
             return Set(accepted.map(\.pin)).count > 1 && accepted.contains { $0.state == .backup }
         }

@@ -1,10 +1,10 @@
-public import struct Foundation.Date
+package import struct Foundation.Date
 
 extension PinFile {
     /// A key that a host may have, and for what.
-    public struct KeyPin: Sendable, Hashable {
+    package struct KeyPin: Sendable, Hashable {
         /// The certificate of a path that must have the key.
-        public enum Role: String, Sendable, Hashable, CaseIterable {
+        package enum Role: String, Sendable, Hashable, CaseIterable {
             /// The server's own.
             case leaf
             /// Any above it. Whether that is an intermediate or the root depends on the device.
@@ -12,7 +12,7 @@ extension PinFile {
         }
 
         /// What the key is at the moment, for people and reports. Only `candidate` changes what happens.
-        public enum State: String, Sendable, Hashable, CaseIterable {
+        package enum State: String, Sendable, Hashable, CaseIterable {
             /// In use.
             case active
             /// Standing by, in no chain that is served.
@@ -24,13 +24,13 @@ extension PinFile {
         }
 
         /// The pin, of a key.
-        public let pin: Pin
+        package let pin: Pin
         /// The certificate of a path that must have the key.
-        public let role: Role
+        package let role: Role
         /// What the key is at the moment.
-        public let state: State
+        package let state: State
         /// The last second for which the pin counts; nil for as long as the file.
-        public let notAfter: Date?
+        package let notAfter: Date?
 
         /// Makes one; of a time the whole second counts.
         /// - Parameters:
@@ -39,7 +39,7 @@ extension PinFile {
         ///   - state: what the key is at the moment.
         ///   - notAfter: the last second for which the pin counts.
         /// - Throws: ``PinFileError`` `invalidPin` for the pin of a certificate, `invalidTime`.
-        public init(
+        package init(
             _ pin: Pin, role: Role = .leaf, state: State = .active, notAfter: Date? = nil
         ) throws(PinFileError) {
             guard pin.subject == .publicKey else { throw Self.certificatePin }
@@ -53,7 +53,7 @@ extension PinFile {
         }
 
         /// The first instant at which it no longer counts, apart from the file's own end.
-        public var end: Date? { notAfter.map { Date(end: $0.wholeSeconds + 1) } }
+        package var end: Date? { notAfter.map { Date(end: $0.wholeSeconds + 1) } }
 
         /// What may stand in a host once.
         struct Identity: Hashable {

@@ -1,8 +1,8 @@
 /// How much a pin file may hold. Past a limit reading ends with an error that names the field, in time and memory that
 /// the limits bound; what keeps them all can be written, and read back.
-enum PinFileLimits {
+package enum PinFileLimits {
     /// Octets of a file: what the greatest file of the limits below takes as the writer writes it.
-    static let bytes = 8 << 20
+    package static let bytes = 8 << 20
     /// Hosts of a file. An app dials some dozens; names of one domain share a pattern.
     static let hosts = 1_000
     /// Pins of a host: two key types, their successors and backups, and the roots of an authority, which are about ten.

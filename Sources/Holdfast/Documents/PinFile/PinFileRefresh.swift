@@ -1,12 +1,12 @@
 extension PinFile {
     /// When a store looks for a newer file, and how long it keeps an old one.
-    public struct Refresh: Sendable, Hashable {
+    package struct Refresh: Sendable, Hashable {
         /// Seconds after which a newer file is looked for.
-        public let after: Int
+        package let after: Int
         /// The share of `after` over which the devices of an app are spread, so that they do not all ask at once.
-        public let jitter: Fraction
+        package let jitter: Fraction
         /// Seconds past the file's notAfter for which its pins are still enforced.
-        public let grace: Int
+        package let grace: Int
 
         /// Makes one.
         /// - Parameters:
@@ -14,7 +14,7 @@ extension PinFile {
         ///   - jitter: the share of `after` over which devices are spread.
         ///   - grace: seconds, from 0 to ten years.
         /// - Throws: ``PinFileError`` `invalidValue`.
-        public init(after: Int, jitter: Fraction = .zero, grace: Int = 0) throws(PinFileError) {
+        package init(after: Int, jitter: Fraction = .zero, grace: Int = 0) throws(PinFileError) {
             for (field, value, least) in [("after", after, 1), ("grace", grace, 0)]
             where !(least...Int(PinFileLimits.span)).contains(value) {
                 throw PinFileError(
@@ -27,17 +27,17 @@ extension PinFile {
     }
 
     /// A number between 0 and 1 to the millionth, which is exact where a binary number is not.
-    public struct Fraction: Sendable, Hashable {
+    package struct Fraction: Sendable, Hashable {
         /// From 0 to 1,000,000.
-        public let millionths: Int
+        package let millionths: Int
 
         /// 0.
-        public static let zero = Fraction(uncheckedMillionths: 0)
+        package static let zero = Fraction(uncheckedMillionths: 0)
         /// 1.
-        public static let one = Fraction(uncheckedMillionths: 1_000_000)
+        package static let one = Fraction(uncheckedMillionths: 1_000_000)
 
         /// Makes one; nil outside of 0 to 1,000,000.
-        public init?(millionths: Int) {
+        package init?(millionths: Int) {
             guard (0...1_000_000).contains(millionths) else { return nil }
             self.millionths = millionths
         }
@@ -45,7 +45,7 @@ extension PinFile {
         private init(uncheckedMillionths: Int) { millionths = uncheckedMillionths }
 
         /// The nearest binary number.
-        public var value: Double { Double(millionths) / 1_000_000 }
+        package var value: Double { Double(millionths) / 1_000_000 }
 
         /// As the writer spells it: one digit at least after the point, and no zero at the end of more.
         var text: String {

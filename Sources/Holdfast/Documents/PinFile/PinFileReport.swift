@@ -3,13 +3,13 @@ import struct Foundation.URLComponents
 
 extension PinFile {
     /// Where the failures of a host are told, and which share of connections tells.
-    public struct Report: Sendable, Hashable {
+    package struct Report: Sendable, Hashable {
         /// An `https` URL as it is written in the file.
-        public let url: String
+        package let url: String
         /// The share of failures that are told.
-        public let failureFraction: Fraction
+        package let failureFraction: Fraction
         /// The share of successes that are told.
-        public let successFraction: Fraction
+        package let successFraction: Fraction
 
         /// Makes one.
         /// - Parameters:
@@ -17,7 +17,7 @@ extension PinFile {
         ///   - failureFraction: the share of failures that are told.
         ///   - successFraction: the share of successes that are told.
         /// - Throws: ``PinFileError`` `invalidValue`.
-        public init(
+        package init(
             url: String, failureFraction: Fraction = .one, successFraction: Fraction = .zero
         ) throws(PinFileError) {
             guard Self.isAddress(url) else {

@@ -1,6 +1,6 @@
 extension PinFile {
     /// What a file is used for, which decides what must be in it.
-    public enum Use: String, Sendable, Hashable, CaseIterable {
+    package enum Use: String, Sendable, Hashable, CaseIterable {
         /// An app ships it: it may last as long as the app.
         case shipped
         /// It is the payload of a signed repository: it must say when it was issued and until when it counts.
@@ -10,7 +10,7 @@ extension PinFile {
     /// Checks what a use asks for beyond the rules of the format. A file that an app ships needs nothing more.
     /// - Parameter use: what the file is for.
     /// - Throws: ``PinFileError`` that names the first field that is missing, or that may not be there.
-    public func checkRequirements(for use: Use) throws(PinFileError) {
+    package func checkRequirements(for use: Use) throws(PinFileError) {
         guard use == .signed else { return }
         let required = [("issuedAt", issuedAt != nil), ("notAfter", notAfter != nil), ("refresh", refresh != nil)]
         for (field, isThere) in required where !isThere {
@@ -30,5 +30,5 @@ extension PinFile {
     }
 
     /// The hosts that have no second key to go to when the first is lost; losing that locks every client out.
-    public var hostsWithoutBackup: [HostPattern] { hosts.filter { !$0.isRetired && !$0.hasBackup }.map(\.pattern) }
+    package var hostsWithoutBackup: [HostPattern] { hosts.filter { !$0.isRetired && !$0.hasBackup }.map(\.pattern) }
 }

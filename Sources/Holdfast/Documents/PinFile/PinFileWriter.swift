@@ -1,9 +1,9 @@
-public import struct Foundation.Data
+package import struct Foundation.Data
 
 extension PinFile {
     /// The file as JSON: fields in the order of this documentation, one pin a line, so that two versions compare line by
     /// line. Equal files are equal octets, and what is written reads back equal.
-    public var json: Data {
+    package var json: Data {
         var lines = ["{", "  \"schema\": \(Self.schema),"]
         if let app { lines.append("  \"app\": \(Self.text(app)),") }
         if let issuedAt { lines.append("  \"issuedAt\": \"\(PinFileTime.text(issuedAt))\",") }

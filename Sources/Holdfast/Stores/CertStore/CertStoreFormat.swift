@@ -142,12 +142,12 @@ struct CertStoreFormat: DocumentFormat {
             at: time, soonestExpiry: soonest.map { Date(wholeSeconds: $0 - 1) }, using: &generator)
     }
 
-    func news(of content: StoreContent) -> [StoreEvent.Kind] {
+    func news(of content: StoreContent) -> [StoreEvent.Happening] {
         [.replaced(entries: content.table.count, issuedAt: content.issuedAt)]
             + (content.hasUnsignedDomains ? [.unsignedDomainsConfigurationIgnored] : [])
     }
 
-    func versionCheck(in content: StoreContent) -> ChallengeResponse.VersionCheck? { content.versionCheck }
+    func versionCheck(in content: StoreContent) -> VersionCheck? { content.versionCheck }
 }
 
 extension CertStoreConfiguration {

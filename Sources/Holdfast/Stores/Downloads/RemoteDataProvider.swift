@@ -96,33 +96,8 @@ extension RemoteDataProvider {
 
 /// Why a document could not be downloaded.
 public struct RemoteDataError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// No plain HTTP, nor anything else than HTTPS.
-        case insecureURL
-        /// No connection, or it broke, or its TLS failed.
-        case connectionFailed
-        /// Nothing was answered within the limit for that.
-        case noAnswerInTime
-        /// The whole took longer than its limit.
-        case tookTooLong
-        /// More bytes than the limit.
-        case tooLarge
-        /// A redirect to something else than HTTPS, or one too many.
-        case redirectRefused
-        /// A status from 400 to 499: the request is wrong, and asking again does not help.
-        case clientError
-        /// A status from 500 to 599: the server has a problem.
-        case serverError
-        /// Any other status that is neither 200 nor, where an entity tag was sent, 304.
-        case unexpectedStatus
-        /// The body is compressed, or encoded in another way (RFC 9110 8.4), although nobody asked for that.
-        case encodedBody
-        /// The task was cancelled.
-        case cancelled
-        /// The provider cannot do what the configuration asks for.
-        case unsupported
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<RemoteDataError>
 
     /// The reason.
     public let code: Code
@@ -135,7 +110,7 @@ public struct RemoteDataError: HoldfastError {
     public init(_ code: Code, status: Int? = nil, expected: String, found: String, remedy: String? = nil) {
         self.code = code
         self.status = status
-        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.remedy)
     }
 
     /// The error for a status that is not a success.
@@ -151,19 +126,28 @@ public struct RemoteDataError: HoldfastError {
 }
 
 extension RemoteDataError.Code {
-    fileprivate var usualRemedy: String {
-        switch self {
-        case .insecureURL: "Configure an https URL."
-        case .connectionFailed: "Check the network, the URL and the certificate of the server."
-        case .noAnswerInTime, .tookTooLong: "Try again later; if it goes on, check the server."
-        case .tooLarge: "Check that the URL leads to a pin document, or raise the limits."
-        case .redirectRefused: "Configure the URL that the server redirects to, with https."
-        case .clientError: "Check the URL and the name of the application in it."
-        case .serverError: "Try again later; the server has a problem."
-        case .unexpectedStatus: "Check that the URL leads to a pin document."
-        case .encodedBody: "Have the server send the document without Content-Encoding."
-        case .cancelled: "Ask again when needed."
-        case .unsupported: "Use standard validation, or a provider that can do it."
-        }
-    }
+    /// No plain HTTP, nor anything else than HTTPS.
+    public static var insecureURL: Self { Self("Configure an https URL.") }
+    /// No connection, or it broke, or its TLS failed.
+    public static var connectionFailed: Self { Self("Check the network, the URL and the certificate of the server.") }
+    /// Nothing was answered within the limit for that.
+    public static var noAnswerInTime: Self { Self("Try again later; if it goes on, check the server.") }
+    /// The whole took longer than its limit.
+    public static var tookTooLong: Self { Self("Try again later; if it goes on, check the server.") }
+    /// More bytes than the limit.
+    public static var tooLarge: Self { Self("Check that the URL leads to a pin document, or raise the limits.") }
+    /// A redirect to something else than HTTPS, or one too many.
+    public static var redirectRefused: Self { Self("Configure the URL that the server redirects to, with https.") }
+    /// A status from 400 to 499: the request is wrong, and asking again does not help.
+    public static var clientError: Self { Self("Check the URL and the name of the application in it.") }
+    /// A status from 500 to 599: the server has a problem.
+    public static var serverError: Self { Self("Try again later; the server has a problem.") }
+    /// Any other status that is neither 200 nor, where an entity tag was sent, 304.
+    public static var unexpectedStatus: Self { Self("Check that the URL leads to a pin document.") }
+    /// The body is compressed, or encoded in another way (RFC 9110 8.4), although nobody asked for that.
+    public static var encodedBody: Self { Self("Have the server send the document without Content-Encoding.") }
+    /// The task was cancelled.
+    public static var cancelled: Self { Self("Ask again when needed.") }
+    /// The provider cannot do what the configuration asks for.
+    public static var unsupported: Self { Self("Use standard validation, or a provider that can do it.") }
 }

@@ -19,11 +19,11 @@ import Security
 /// decodes nothing.
 public struct URLSessionDataProvider: RemoteDataProvider {
     /// The longest time until the answer begins, connecting included.
-    public let answerLimit: Duration
+    package let answerLimit: Duration
     /// The longest time for the whole.
-    public let wholeLimit: Duration
+    package let wholeLimit: Duration
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
-    public let allowsPlainHTTPToLoopback: Bool
+    package let allowsPlainHTTPToLoopback: Bool
 
     /// Makes a provider.
     /// - Parameters:

@@ -73,9 +73,9 @@ package protocol DocumentFormat: Sendable {
         for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date
     /// What there is to tell of a new document.
-    func news(of content: Content) -> [StoreEvent.Kind]
+    func news(of content: Content) -> [StoreEvent.Happening]
     /// What the document thinks of the application's version, where it says so; by default nothing.
-    func versionCheck(in content: Content) -> ChallengeResponse.VersionCheck?
+    func versionCheck(in content: Content) -> VersionCheck?
 }
 
 extension DocumentFormat {
@@ -92,7 +92,7 @@ extension DocumentFormat {
         content == nil ? .absent : obstacle(to: content, at: time) == nil ? .fresh : .expired
     }
 
-    package func versionCheck(in content: Content) -> ChallengeResponse.VersionCheck? { nil }
+    package func versionCheck(in content: Content) -> VersionCheck? { nil }
 }
 
 /// What a format is told when it asks for a document.

@@ -10,7 +10,7 @@ extension DocumentStore: StoreDriver {
     }
 
     /// Tells the log and the observers, with no lock held.
-    func tell(_ kind: StoreEvent.Kind) {
+    func tell(_ kind: StoreEvent.Happening) {
         log(kind)
         follow(kind)
         let event = StoreEvent(
@@ -18,7 +18,7 @@ extension DocumentStore: StoreDriver {
         for observer in observers.all { observer(event) }
     }
 
-    private func log(_ kind: StoreEvent.Kind) {
+    private func log(_ kind: StoreEvent.Happening) {
         switch kind {
         case .updateStarted(let kind): write(.debug, "an update begins", ["kind": kind.rawValue])
         case .updateFinished(let report):

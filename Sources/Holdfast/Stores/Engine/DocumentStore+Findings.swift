@@ -7,7 +7,7 @@ extension DocumentStore {
     /// Reports a host that a document in its grace period let in, and starts the update that it asks for, or that is due.
     func receive(_ decision: TrustDecision) {
         if decision.isTrusted, let host = decision.host {
-            for case .pastTheirTime(let age) in decision.findings {
+            for age in decision.findings.compactMap(\.age) {
                 tell(.usedInGrace(host: host, age: Duration(exactSeconds: age) ?? .seconds(Int64.max)))
             }
         }
@@ -23,11 +23,11 @@ extension DocumentStore {
     /// once for each document.
     package func updateIfAsked(by findings: [PinFinding]) {
         for finding in findings {
-            switch finding {
-            case .mismatch(.enforce), .noPins(.empty), .noPins(.expired): updateAfterMismatch()
-            case .mismatch(.reportOnly): updateAfterReport()
-            case .noPins(.notCovered), .pastTheirTime: updateIfDue()
-            case .exempt, .candidateMismatch: break
+            switch (finding.kind, finding.absence, finding.enforcement) {
+            case (.mismatch, _, .reportOnly): updateAfterReport()
+            case (.noPins, .notCovered, _), (.pastTheirTime, _, _): updateIfDue()
+            case (.mismatch, _, _), (.noPins, _, _): updateAfterMismatch()
+            default: break
             }
         }
     }

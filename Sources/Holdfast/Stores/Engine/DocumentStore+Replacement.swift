@@ -5,7 +5,7 @@ extension DocumentStore {
     func perform(_ kind: StoreUpdateKind, _ generation: Int) async -> StoreUpdateReport {
         tell(.updateStarted(kind))
         var failure: StoreError?
-        var version: ChallengeResponse.VersionCheck?
+        var version: VersionCheck?
         do throws(StoreError) {
             (failure, version) = try await replace(generation)
         } catch {
@@ -34,7 +34,7 @@ extension DocumentStore {
     ///   the application's version.
     private func replace(
         _ generation: Int
-    ) async throws(StoreError) -> (StoreError?, ChallengeResponse.VersionCheck?) {
+    ) async throws(StoreError) -> (StoreError?, VersionCheck?) {
         for announcement in await storageQueue.run({ self.catchUp() }) { announcement() }
         var left = format.updateTimeout
         for number in 1...Self.maximumDownloads {

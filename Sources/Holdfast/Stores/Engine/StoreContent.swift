@@ -12,7 +12,7 @@ struct StoreContent: Sendable {
     let hasUnsignedDomains: Bool
     /// When the document was made, in its signer's words; only what was signed as a whole says so.
     let issuedAt: Date?
-    let versionCheck: ChallengeResponse.VersionCheck?
+    let versionCheck: VersionCheck?
 
     init(_ list: FingerprintList) {
         table = PinTable(list.entries)

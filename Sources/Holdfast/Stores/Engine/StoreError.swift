@@ -1,26 +1,7 @@
 /// Why a store cannot be made, or an update did not bring usable pins.
 public struct StoreError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The configuration contradicts itself, or its key or fallback data cannot be read.
-        case invalidConfiguration
-        /// The document could not be downloaded.
-        case networkError
-        /// Download and verification together took longer than an update may.
-        case timedOut
-        /// The document is not what it should be, or may not replace the one that is stored.
-        case invalidData
-        /// A signature does not verify.
-        case invalidSignature
-        /// The document was downloaded and verified, but every entry in it has expired.
-        case storeIsEmpty
-        /// What is stored is damaged or can no longer be verified, and counts as nothing.
-        case damagedStorage
-        /// The document counts, but could not be stored.
-        case notStored
-        /// The store was reset while the update was under way.
-        case reset
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<StoreError>
 
     /// The reason.
     public let code: Code
@@ -33,7 +14,7 @@ public struct StoreError: HoldfastError {
         _ code: Code, expected: String, found: String, remedy: String? = nil, underlying: (any Error)? = nil
     ) {
         self.code = code
-        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.remedy)
         self.underlying = underlying
     }
 
@@ -55,16 +36,30 @@ public struct StoreError: HoldfastError {
 }
 
 extension StoreError.Code {
-    fileprivate var usualRemedy: String {
-        switch self {
-        case .invalidConfiguration: "Mend the configuration; the store answers that it is empty until then."
-        case .networkError: "Check the network and the URL, and try again."
-        case .timedOut: "Try again later; if it goes on, check the server and the size of the document."
-        case .invalidData, .invalidSignature: "Have the document made anew; the store keeps the one that it has."
-        case .storeIsEmpty: "Publish entries that have not expired."
-        case .damagedStorage: "Update the store; if it happens again, check the storage."
-        case .notStored: "Check the storage; the document is used, but will be gone after a restart."
-        case .reset: "Update again."
-        }
+    /// The configuration contradicts itself, or its key or fallback data cannot be read.
+    public static var invalidConfiguration: Self {
+        Self("Mend the configuration; the store answers that it is empty until then.")
     }
+    /// The document could not be downloaded.
+    public static var networkError: Self { Self("Check the network and the URL, and try again.") }
+    /// Download and verification together took longer than an update may.
+    public static var timedOut: Self {
+        Self("Try again later; if it goes on, check the server and the size of the document.")
+    }
+    /// The document is not what it should be, or may not replace the one that is stored.
+    public static var invalidData: Self { Self("Have the document made anew; the store keeps the one that it has.") }
+    /// A signature does not verify.
+    public static var invalidSignature: Self {
+        Self("Have the document made anew; the store keeps the one that it has.")
+    }
+    /// The document was downloaded and verified, but every entry in it has expired.
+    public static var storeIsEmpty: Self { Self("Publish entries that have not expired.") }
+    /// What is stored is damaged or can no longer be verified, and counts as nothing.
+    public static var damagedStorage: Self { Self("Update the store; if it happens again, check the storage.") }
+    /// The document counts, but could not be stored.
+    public static var notStored: Self {
+        Self("Check the storage; the document is used, but will be gone after a restart.")
+    }
+    /// The store was reset while the update was under way.
+    public static var reset: Self { Self("Update again.") }
 }

@@ -29,5 +29,5 @@ public struct StoreUpdateReport: Sendable {
     /// When the next update is due, or after a failure the next attempt.
     public let nextUpdate: Date
     /// What the server thinks of the application's version, where it said so.
-    public let versionCheck: ChallengeResponse.VersionCheck?
+    public let versionCheck: VersionCheck?
 }

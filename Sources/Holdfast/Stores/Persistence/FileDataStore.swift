@@ -7,9 +7,9 @@ public import Foundation
 /// any thread and by several processes: stores that share a folder never replace what another one has saved meanwhile.
 public struct FileDataStore: ReportingDataStore, ComparingDataStore {
     /// Where the files are.
-    public let folder: URL
+    package let folder: URL
     /// The most that is read from a file, in bytes.
-    public let maximumBytes: Int
+    package let maximumBytes: Int
 
     /// Where files are kept when nothing else is said: on Apple's platforms `Holdfast` in the folder that the application
     /// support folder has for the bundle's identifier, elsewhere `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
@@ -33,7 +33,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
 
     /// The file of a key: its small letters and digits, everything else as the hexadecimal of its UTF-8 octets, since
     /// some file systems take capital and small letters for the same.
-    public func file(forKey key: String) -> URL { folder.appending(path: Self.name(of: key)) }
+    package func file(forKey key: String) -> URL { folder.appending(path: Self.name(of: key)) }
 
     /// What is kept under a key; nil when there is nothing.
     /// - Throws: ``FileDataStoreError`` when the file is there and cannot be read.

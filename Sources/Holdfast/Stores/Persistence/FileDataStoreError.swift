@@ -1,14 +1,7 @@
 /// Why a file of a data store cannot be read or replaced.
 public struct FileDataStoreError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The file is there and cannot be read.
-        case unreadable
-        /// The file is larger than the limit.
-        case tooLarge
-        /// The file, or the folder it is to be in, cannot be written.
-        case notWritten
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<FileDataStoreError>
 
     /// The reason.
     public let code: Code
@@ -27,7 +20,16 @@ public struct FileDataStoreError: HoldfastError {
         switch code {
         case .unreadable: "Check the permissions of \(path), or remove it: a store downloads its list again."
         case .tooLarge: "Remove \(path), or raise the limit."
-        case .notWritten: "Check that the folder of \(path) can be written by this user and has room."
+        default: "Check that the folder of \(path) can be written by this user and has room."
         }
     }
+}
+
+extension FileDataStoreError.Code {
+    /// The file is there and cannot be read.
+    public static var unreadable: Self { Self() }
+    /// The file is larger than the limit.
+    public static var tooLarge: Self { Self() }
+    /// The file, or the folder it is to be in, cannot be written.
+    public static var notWritten: Self { Self() }
 }

@@ -153,7 +153,7 @@ struct RevocationListFormat: DocumentFormat {
         configuration.schedule.nextUpdate(at: time, soonestExpiry: content.nextUpdate, using: &generator)
     }
 
-    func news(of content: CertificateRevocationList) -> [StoreEvent.Kind] {
+    func news(of content: CertificateRevocationList) -> [StoreEvent.Happening] {
         [.replaced(entries: content.count, issuedAt: content.thisUpdate)]
     }
 

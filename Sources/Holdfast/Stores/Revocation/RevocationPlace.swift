@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 /// A place that a list of an authority's is fetched from, and the list.
 struct RevocationPlace: Sendable {
@@ -92,17 +92,17 @@ final class RevocationRoom: Sendable {
 }
 
 /// What a ``RevocationStore`` has of one list.
-public struct RevocationListStatus: Sendable {
+package struct RevocationListStatus: Sendable {
     /// Where it is fetched from.
-    public let url: URL
+    package let url: URL
     /// Whether the configuration names it, or a certificate.
-    public let isConfigured: Bool
+    package let isConfigured: Bool
     /// The list that was verified last; nil while there is none.
-    public let list: CertificateRevocationList?
+    package let list: CertificateRevocationList?
     /// Whether the list counts now: it is there, and its nextUpdate has not passed.
-    public let isUsable: Bool
+    package let isUsable: Bool
     /// What came of the last update; nil before the first.
-    public let lastUpdate: StoreUpdateReport?
+    package let lastUpdate: StoreUpdateReport?
     /// When the next update is due, or after a failure the next attempt.
-    public let nextUpdate: Date
+    package let nextUpdate: Date
 }

@@ -59,7 +59,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     }
 
     /// How the store was set up.
-    public let configuration: RevocationConfiguration
+    package let configuration: RevocationConfiguration
     /// What the store runs on.
     public var engine: StoreEngine { StoreEngine(driver: self) }
     /// What the time is.
@@ -167,7 +167,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     }
 
     /// Every place that lists are fetched from, and what there is of each, in the order of their URLs.
-    public var lists: [RevocationListStatus] { statuses(of: { _ in true }).map(\.status) }
+    package var lists: [RevocationListStatus] { statuses(of: { _ in true }).map(\.status) }
 
     /// The places that these certificates name, as far as they stood in a path.
     package func lists(namedBy certificates: [X509Certificate]) -> [RevocationListStatus] {
@@ -217,7 +217,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         }
     }
 
-    private func follow(_ kind: StoreEvent.Kind) {
+    private func follow(_ kind: StoreEvent.Happening) {
         switch kind {
         case .updateFinished(let report):
             if (report.error?.underlying as? DocumentError)?.code == .tooLarge { makeRoom() }
@@ -261,7 +261,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     /// An element after every change of ``current``.
     public func changes() -> AsyncStream<Void> { watchers.stream() }
 
-    func tell(_ kind: StoreEvent.Kind, of url: URL? = nil, _ authority: X509Certificate? = nil) {
+    func tell(_ kind: StoreEvent.Happening, of url: URL? = nil, _ authority: X509Certificate? = nil) {
         let event = StoreEvent(kind, store: name, url: url, authority: authority, revision: revision)
         for observer in observers.all { observer(event) }
     }

@@ -89,7 +89,7 @@ struct TransparencyLogFormat: DocumentFormat {
             at: time, soonestExpiry: nil, using: &generator)
     }
 
-    func news(of content: Content) -> [StoreEvent.Kind] {
+    func news(of content: Content) -> [StoreEvent.Happening] {
         [.replaced(entries: content.list.logs.count, issuedAt: content.signedAt)]
     }
 }

@@ -13,7 +13,7 @@ public import Logging
 /// in the background when one is due.
 public final class TransparencyLogStore: UpdatingStore {
     /// How the store was set up.
-    public let configuration: TransparencyLogConfiguration
+    package let configuration: TransparencyLogConfiguration
     /// What the store runs on.
     public var engine: StoreEngine { StoreEngine(documents) }
     let documents: DocumentStore<TransparencyLogFormat>

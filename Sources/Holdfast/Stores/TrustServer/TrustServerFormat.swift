@@ -115,9 +115,9 @@ struct TrustServerFormat: DocumentFormat {
         return isInGrace(content, at: time) ? .grace : .fresh
     }
 
-    func news(of content: TrustServerTable) -> [StoreEvent.Kind] {
+    func news(of content: TrustServerTable) -> [StoreEvent.Happening] {
         [.replaced(entries: content.hostCount, issuedAt: content.signedTimestamp)]
-            + [content.signerExpired.map(StoreEvent.Kind.signerExpired)].compactMap(\.self)
+            + [content.signerExpired.map(StoreEvent.Happening.signerExpired)].compactMap(\.self)
     }
 
     /// Whether a document is past its time.

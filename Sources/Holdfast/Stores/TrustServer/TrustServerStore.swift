@@ -15,7 +15,7 @@ public import Logging
 /// changes nothing. Policies read a snapshot: they never wait for storage or the network.
 public final class TrustServerStore: UpdatingStore {
     /// How the store was set up.
-    public let configuration: TrustServerConfiguration
+    package let configuration: TrustServerConfiguration
     /// What the store runs on.
     public var engine: StoreEngine { StoreEngine(documents) }
     let documents: DocumentStore<TrustServerFormat>

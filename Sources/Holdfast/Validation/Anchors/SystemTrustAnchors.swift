@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// `SSL_CERT_FILE` and `SSL_CERT_DIR` come first, as with OpenSSL: the former replaces the system's file, the latter (a
 /// list separated by colons) its folders. Otherwise the first file that exists is used, and folders if no file exists.
-public struct SystemTrustAnchors: Sendable {
+package struct SystemTrustAnchors: Sendable {
     /// Bundles, by system: Debian and Alpine, Fedora and its kin, openSUSE, Alpine's libressl, FreeBSD.
     static let bundles = [
         "/etc/ssl/certs/ca-certificates.crt",
@@ -20,13 +20,13 @@ public struct SystemTrustAnchors: Sendable {
     static let maximumFilesPerFolder = 10_000
 
     /// What was read: the anchors, and what could not be.
-    public struct Reading: Sendable {
+    package struct Reading: Sendable {
         /// The anchors.
-        public let anchors: TrustAnchors
+        package let anchors: TrustAnchors
         /// Where they came from.
-        public let sources: [String]
+        package let sources: [String]
         /// Certificates and files that were left out because they cannot be read, and why.
-        public let leftOut: [CertificateFileError]
+        package let leftOut: [CertificateFileError]
     }
 
     private let environment: [String: String]
@@ -36,7 +36,7 @@ public struct SystemTrustAnchors: Sendable {
     /// - Parameters:
     ///   - environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked up.
     ///   - root: the folder that stands for `/`; the environment's paths are used as they are.
-    public init(environment: [String: String], root: URL = URL(fileURLWithPath: "/")) {
+    package init(environment: [String: String], root: URL = URL(fileURLWithPath: "/")) {
         self.environment = environment
         self.root = root
     }
@@ -44,7 +44,7 @@ public struct SystemTrustAnchors: Sendable {
     /// Reads the anchors. It blocks on the file system; ``TrustAnchors/system(environment:)`` does it elsewhere.
     /// - Returns: the anchors and what was left out.
     /// - Throws: ``TrustAnchorError`` when no anchor can be read.
-    public func read() throws(TrustAnchorError) -> Reading {
+    package func read() throws(TrustAnchorError) -> Reading {
         var certificates: [X509Certificate] = []
         var leftOut: [CertificateFileError] = []
         let sources = sources()
@@ -117,7 +117,8 @@ public struct SystemTrustAnchors: Sendable {
 }
 
 extension TrustAnchors {
-    /// Reads the anchors of a Linux system away from the caller's thread; see ``SystemTrustAnchors``.
+    /// Reads the anchors of a Linux system away from the caller's thread: the bundles and
+    /// folders of the known distributions, or those that the environment names.
     /// - Parameter environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked up.
     /// - Throws: ``TrustAnchorError`` when no anchor can be read.
     @concurrent
@@ -130,11 +131,8 @@ extension TrustAnchors {
 
 /// Why there are no anchors.
 public struct TrustAnchorError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// None of the places that were searched has a readable certificate.
-        case noneFound
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<TrustAnchorError>
 
     /// The reason.
     public let code: Code
@@ -150,4 +148,9 @@ public struct TrustAnchorError: HoldfastError {
                 "Install the system's CA certificates (package ca-certificates), set SSL_CERT_FILE or SSL_CERT_DIR, or "
                 + "give anchors.")
     }
+}
+
+extension TrustAnchorError.Code {
+    /// None of the places that were searched has a readable certificate.
+    public static var noneFound: Self { Self() }
 }

@@ -3,12 +3,10 @@
 /// Only paths are kept: pins, expiry and policy are judged every time, failures are not kept. A path is found again
 /// only for the same presented certificates in the same order, the same anchors, revocation lists, certificate
 /// policies, transparency logs, purpose, profile, limits, public suffixes and checked identity, at a time within the
-/// validity of every certificate on it and of the revocation lists, at most ``lifetime`` after it was made.
+/// validity of every certificate on it and of the revocation lists, at most five minutes after it was made.
 public final class VerifiedPathCache: Sendable {
     /// How long a path is remembered, on a monotonic clock.
-    public static let lifetime: Duration = .seconds(300)
-    /// The most paths that are remembered when nothing else is said.
-    public static let defaultCapacity = 512
+    package static let lifetime: Duration = .seconds(300)
 
     /// Everything that a path was validated with. The certificates are told by a digest of each, in their order: as many
     /// digests say the same of no other chain.
@@ -65,10 +63,7 @@ public final class VerifiedPathCache: Sendable {
     /// - Parameters:
     ///   - capacity: the most paths remembered; the oldest go first.
     ///   - now: a monotonic clock.
-    public init(
-        capacity: Int = VerifiedPathCache.defaultCapacity,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) {
+    public init(capacity: Int = 512, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.capacity = max(capacity, 1)
         self.now = now
     }

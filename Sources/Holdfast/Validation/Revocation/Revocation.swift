@@ -17,9 +17,9 @@ public struct Revocation: Sendable {
     /// Certificates of those who sign lists, by subject.
     private let certificates: [OctetString: [X509Certificate]]
     /// What happens to a leaf whose status is unknown.
-    public let unknownLeaf: UnknownStatus
+    package let unknownLeaf: UnknownStatus
     /// What happens to an issuer whose status is unknown, and to a certificate whose key signs only lists.
-    public let unknownIssuer: UnknownStatus
+    package let unknownIssuer: UnknownStatus
     /// SHA-256 of the lists and the settings; equal for equal checks.
     package let digest: [UInt8]
 
@@ -44,7 +44,7 @@ public struct Revocation: Sendable {
     }
 
     /// Whether a certificate is refused, leaf or issuer, for which no list is given.
-    public var isRequired: Bool { unknownLeaf == .fails && unknownIssuer == .fails }
+    package var isRequired: Bool { unknownLeaf == .fails && unknownIssuer == .fails }
 
     /// The lists of an issuer, whichever way a certificate spells its name (RFC 5280 7.1): a list that is not found would
     /// revoke nothing.

@@ -21,12 +21,12 @@ import struct Foundation.Date
 public struct Transparency: Sendable {
     private let source: (any TransparencyLogSource)?
     /// Anchors below which no timestamps are required.
-    public let exempt: TrustAnchors
+    package let exempt: TrustAnchors
     /// How old the list may be. When it is older, timestamps are no longer required, and every decision says so in a
     /// notice, `transparencyNotEnforced`.
-    public let maximumAge: Duration
+    package let maximumAge: Duration
     /// Whether one timestamp must be of a log that is not tiled.
-    public let requiresUntiledLog: Bool
+    package let requiresUntiledLog: Bool
 
     /// The age at which a list of the public web is considered abandoned.
     public static let usualMaximumAge: Duration = .seconds(70 * 86_400)

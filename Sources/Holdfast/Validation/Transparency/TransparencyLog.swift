@@ -1,9 +1,9 @@
-public import struct Foundation.Date
+package import struct Foundation.Date
 
 /// A log of certificates (RFC 6962), as a log list describes it: whose timestamps count, and for what.
-public struct TransparencyLog: Sendable, Hashable {
+package struct TransparencyLog: Sendable, Hashable {
     /// The state of a log, according to the list.
-    public enum State: Sendable, Hashable {
+    package enum State: Sendable, Hashable {
         /// It has applied to be listed and is not listed yet.
         case pending
         /// It is listed, but some clients may not know it yet.
@@ -27,28 +27,28 @@ public struct TransparencyLog: Sendable, Hashable {
     }
 
     /// A former operator of a log.
-    public struct FormerOperator: Sendable, Hashable {
+    package struct FormerOperator: Sendable, Hashable {
         /// The name in the list.
-        public let name: String
+        package let name: String
         /// The first instant at which somebody else operated it.
-        public let end: Date
+        package let end: Date
 
         /// Names an operator.
-        public init(name: String, end: Date) {
+        package init(name: String, end: Date) {
             self.name = name
             self.end = end
         }
     }
 
     /// The certificates that a log accepts, by the end of their validity.
-    public struct TemporalInterval: Sendable, Hashable {
+    package struct TemporalInterval: Sendable, Hashable {
         /// The earliest notAfter that it accepts.
-        public let start: Date
+        package let start: Date
         /// The first notAfter after that which it no longer accepts.
-        public let end: Date
+        package let end: Date
 
         /// States an interval; one that ends before it starts has nothing in it.
-        public init(start: Date, end: Date) {
+        package init(start: Date, end: Date) {
             self.start = start
             self.end = end
         }
@@ -57,21 +57,21 @@ public struct TransparencyLog: Sendable, Hashable {
     }
 
     /// What people call it.
-    public let name: String
+    package let name: String
     /// The key that its timestamps verify under: P-256, or RSA of at least 2048 bits (RFC 6962 2.1.4).
-    public let key: SubjectPublicKeyInfo
+    package let key: SubjectPublicKeyInfo
     /// SHA-256 of the key, by which timestamps name the log (RFC 6962 3.2).
-    public let identifier: [UInt8]
+    package let identifier: [UInt8]
     /// Who operates it now. Operators are told apart by the octets of their names.
-    public let operatorName: String
+    package let operatorName: String
     /// Who operated it before, the earliest first.
-    public let formerOperators: [FormerOperator]
+    package let formerOperators: [FormerOperator]
     /// Its state; nil if the list does not say or the log is for tests, and then it never counts.
-    public let state: State?
+    package let state: State?
     /// Which certificates it accepts; nil for all.
-    public let temporalInterval: TemporalInterval?
+    package let temporalInterval: TemporalInterval?
     /// Whether it is read as tiles (static-ct-api) and not as RFC 6962 says. Its timestamps count the same.
-    public let isTiled: Bool
+    package let isTiled: Bool
 
     private let verificationKey: VerificationKey?
 
@@ -85,7 +85,7 @@ public struct TransparencyLog: Sendable, Hashable {
     ///   - temporalInterval: which certificates it accepts; nil for all.
     ///   - isTiled: whether it is read as tiles.
     /// - Throws: ``CertificateError`` when the key is not a SubjectPublicKeyInfo.
-    public init(
+    package init(
         name: String, key: [UInt8], operatorName: String, formerOperators: [FormerOperator] = [], state: State?,
         temporalInterval: TemporalInterval? = nil, isTiled: Bool = false
     ) throws(CertificateError) {
@@ -101,10 +101,10 @@ public struct TransparencyLog: Sendable, Hashable {
     }
 
     /// Two logs are equal when all their properties are.
-    public static func == (left: TransparencyLog, right: TransparencyLog) -> Bool { left.encoded == right.encoded }
+    package static func == (left: TransparencyLog, right: TransparencyLog) -> Bool { left.encoded == right.encoded }
 
     /// Consistent with equality.
-    public func hash(into hasher: inout Hasher) { hasher.combine(octets: identifier[...]) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(octets: identifier[...]) }
 
     /// Everything that is said of it, each part with its length.
     var encoded: [UInt8] {

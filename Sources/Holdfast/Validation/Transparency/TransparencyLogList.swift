@@ -41,16 +41,16 @@ public struct TransparencyLogList: Sendable {
     /// - Parameters:
     ///   - logs: each key once; of two logs with the same key the first one is used.
     ///   - issuedAt: the time from which the age of the list counts.
-    public init(_ logs: [TransparencyLog], issuedAt: Date) {
+    package init(_ logs: [TransparencyLog], issuedAt: Date) {
         self.issuedAt = issuedAt
         index = Index(logs, issuedAt.wholeSeconds)
     }
 
     /// The logs, in the order given.
-    public var logs: [TransparencyLog] { index.logs }
+    package var logs: [TransparencyLog] { index.logs }
 
     /// The log that timestamps name by an identifier of 32 octets.
-    public func log(withIdentifier identifier: ArraySlice<UInt8>) -> TransparencyLog? {
+    package func log(withIdentifier identifier: ArraySlice<UInt8>) -> TransparencyLog? {
         index.byIdentifier[OctetString(identifier)]
     }
 

@@ -45,7 +45,7 @@ struct CertStoreChallengeTests {
         let store = fixture.store()
         let ahead = Lock<Duration?>(nil)
         store.addObserver { event in
-            if case .issuedAheadOfClock(let lead) = event.kind { ahead.withLock { $0 = lead } }
+            if event.kind == .issuedAheadOfClock { ahead.withLock { $0 = event.span } }
         }
         try await store.update()
         #expect(ahead.withLock { $0 } == .seconds(lead))

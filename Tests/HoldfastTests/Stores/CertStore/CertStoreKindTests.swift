@@ -28,12 +28,9 @@ struct CertStoreKindTests {
         let store = fixture.store()
         let told = Lock<[String]>([])
         let observation = store.addObserver { event in
-            switch event.kind {
-            case .updateStarted(let kind): told.withLock { $0.append("start \(kind.rawValue)") }
-            case .updateFinished(let report):
-                told.withLock { $0.append("end \(report.kind.rawValue) \(report.result.rawValue)") }
-            default: break
-            }
+            let kind = event.updateKind?.rawValue ?? ""
+            if event.kind == .updateStarted { told.withLock { $0.append("start \(kind)") } }
+            if let report = event.report { told.withLock { $0.append("end \(kind) \(report.result.rawValue)") } }
         }
         defer { withExtendedLifetime(observation) {} }
         #expect(try await store.update().kind == .direct)

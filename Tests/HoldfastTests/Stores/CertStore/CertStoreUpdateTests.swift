@@ -209,7 +209,7 @@ struct CertStoreUpdateTests {
         let store = fixture.store()
         let isReported = Lock(false)
         store.addObserver { event in
-            if case .unsignedDomainsConfigurationIgnored = event.kind { isReported.withLock { $0 = true } }
+            if event.kind == .unsignedDomainsConfigurationIgnored { isReported.withLock { $0 = true } }
         }
         try await store.update()
         #expect(isReported.withLock { $0 })
@@ -228,7 +228,7 @@ struct CertStoreUpdateTests {
         let begun = store.events()
         await withTaskGroup { group in
             for _ in 0..<20 { group.addTask { await store.updateError() == nil } }
-            for await event in begun { if case .updateStarted = event.kind { break } }
+            for await event in begun { if event.kind == .updateStarted { break } }
             gate.open()
             for await isUpdated in group { #expect(isUpdated) }
         }
@@ -356,7 +356,7 @@ struct CertStoreUpdateTests {
         let fixture = try StoreFixture()
         try fixture.publish([("www.example.com", 1, 100)])
         let store = fixture.store()
-        store.addObserver { event in if case .replaced = event.kind { store.reset() } }
+        store.addObserver { event in if event.kind == .replaced { store.reset() } }
         _ = await store.updateError()
         #expect(store.judge(1) == .empty)
     }

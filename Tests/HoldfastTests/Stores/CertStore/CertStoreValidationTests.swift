@@ -175,8 +175,8 @@ struct CertStoreValidationTests {
         let events = store.events()
         _ = store.judge(1)
         for await event in events {
-            guard case .validated(let name, let result) = event.kind else { continue }
-            #expect(name == StoreFixture.name && result == .empty)
+            guard event.kind == .validated else { continue }
+            #expect(event.name == StoreFixture.name && event.result == .empty)
             break
         }
     }

@@ -202,8 +202,8 @@ struct StorePolicyTests {
         let events = store.events()
         _ = try code(store)
         for await event in events {
-            guard case .validated(let name, let result) = event.kind else { continue }
-            #expect(name == PolicyFixture.host && result == .empty)
+            guard event.kind == .validated else { continue }
+            #expect(event.name == PolicyFixture.host && event.result == .empty)
             break
         }
     }
@@ -215,7 +215,7 @@ struct StorePolicyTests {
         try await store.update()
         let told = Lock<[CertStore.ValidationResult]>([])
         store.addObserver { event in
-            if case .validated(_, let result) = event.kind { told.withLock { $0.append(result) } }
+            if let result = event.result { told.withLock { $0.append(result) } }
         }
         let policy = try store.trustPolicy(forHost: PolicyFixture.host)
         let trust = try pki.trust()

@@ -59,7 +59,7 @@ struct SharedStorageTests {
         let (first, second) = (fixture.store(), fixture.store())
         let seen = Lock(0)
         second.addObserver { event in
-            guard case .replaced = event.kind else { return }
+            guard event.kind == .replaced else { return }
             // No lock or queue is held that another store over this storage would need.
             _ = fixture.store().entryCount
             seen.withLock { $0 += 1 }

@@ -24,7 +24,7 @@ struct StoreServiceTests {
         await withThrowingTaskGroup(of: Void.self) { group in
             for service in services { group.addTask { try await service.run() } }
             for await event in events {
-                if case .updateFinished = event.kind { break }
+                if event.kind == .updateFinished { break }
             }
             group.cancelAll()
             while let result = await group.nextResult() { #expect(throws: Never.self) { try result.get() } }

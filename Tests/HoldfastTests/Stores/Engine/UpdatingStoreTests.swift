@@ -64,11 +64,11 @@ struct UpdatingStoreTests {
         }
     }
 
-    private func text(_ kind: StoreEvent.Kind) -> String {
-        switch kind {
-        case .updateStarted(let kind): "started \(kind)"
-        case .updateFinished(let report): "finished \(report.error?.code.rawValue ?? "well")"
-        case .replaced(let entries, let issued): "replaced by \(entries)\(issued == nil ? "" : ", dated")"
+    private func text(_ event: StoreEvent) -> String {
+        switch event.kind {
+        case .updateStarted: "started \(event.updateKind.map { "\($0)" } ?? "")"
+        case .updateFinished: "finished \(event.report?.error?.code.rawValue ?? "well")"
+        case .replaced: "replaced by \(event.entries ?? -1)\(event.date == nil ? "" : ", dated")"
         case .reset: "reset"
         default: "another event"
         }
@@ -106,7 +106,7 @@ struct UpdatingStoreTests {
             "replaced by 1\(isDated ? ", dated" : "")", "finished well", "reset",
         ]
         // A store of several documents says of each that it is reset, and then that it is.
-        #expect(told.map { text($0.kind) } == expected + (kind == .revocation ? ["reset"] : []))
+        #expect(told.map { text($0) } == expected + (kind == .revocation ? ["reset"] : []))
         #expect(told.allSatisfy { $0.store == subject.name })
         for event in told.prefix(expected.count) {
             #expect(event.url?.absoluteString == subject.url && event.authority == subject.authority)
@@ -114,10 +114,10 @@ struct UpdatingStoreTests {
         #expect(told.prefix(2).map(\.revision) == [0, 0] && told[3].revision == 1 && told[5].revision == 2)
         var streamed: [String] = []
         for await event in stream {
-            streamed.append(text(event.kind))
+            streamed.append(text(event))
             if streamed.count == told.count { break }
         }
-        #expect(streamed == told.map { text($0.kind) })
+        #expect(streamed == told.map { text($0) })
         let levels = subject.log.lines.map { String($0.prefix { $0 != " " }) }
         #expect(levels.contains("info") && levels.contains("debug") && levels.contains("warning"))
         #expect(subject.log.lines.allSatisfy { !$0.contains("secret") })
@@ -129,7 +129,7 @@ struct UpdatingStoreTests {
         try subject.publish()
         let events = subject.store.events()
         let running = Task { [store = subject.store] in try await store.run() }
-        for await event in events { if case .updateFinished = event.kind { break } }
+        for await event in events { if event.kind == .updateFinished { break } }
         running.cancel()
         try await running.value
         #expect(subject.store.state == .fresh)

@@ -179,7 +179,7 @@ struct TrustServerPolicyTests {
         try await policy.prepare()
         let uses = Lock<[Duration]>([])
         (try policy.trustServerStore()).addObserver { event in
-            if case .usedInGrace(let host, let age) = event.kind, host.name == PolicyFixture.host {
+            if event.kind == .usedInGrace, event.name == PolicyFixture.host, let age = event.span {
                 uses.withLock { $0.append(age) }
             }
         }

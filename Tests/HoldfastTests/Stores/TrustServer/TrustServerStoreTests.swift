@@ -68,8 +68,8 @@ struct TrustServerStoreTests {
         store.reset()
         var reported: Duration?
         for await event in events {
-            if case .issuedAheadOfClock(let lead) = event.kind { reported = lead }
-            if case .reset = event.kind { break }
+            if event.kind == .issuedAheadOfClock { reported = event.span }
+            if event.kind == .reset { break }
         }
         #expect(reported == .seconds(lead))
         #expect(await store.updateError() == nil)
@@ -357,14 +357,14 @@ struct TrustServerStoreTests {
         var seen: [String] = []
         for await event in events {
             switch event.kind {
-            case .updateStarted(let kind): seen.append("started \(kind)")
-            case .replaced(let hosts, let timestamp):
-                seen.append("replaced \(hosts)")
-                #expect(timestamp == fixture.clock.now)
-            case .signerExpired(let end):
+            case .updateStarted: seen.append("started \(try #require(event.updateKind))")
+            case .replaced:
+                seen.append("replaced \(try #require(event.entries))")
+                #expect(event.date == fixture.clock.now)
+            case .signerExpired:
                 seen.append("signer")
-                #expect(end < fixture.clock.now)
-            case .updateFinished(let report): seen.append("finished \(report.result)")
+                #expect(try #require(event.date) < fixture.clock.now)
+            case .updateFinished: seen.append("finished \(try #require(event.report).result)")
             case .reset: seen.append("reset")
             default: seen.append("another event")
             }

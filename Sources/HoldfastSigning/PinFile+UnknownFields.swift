@@ -1,4 +1,5 @@
 package import struct Foundation.Data
+package import Holdfast
 
 extension PinFile {
     /// A field that this version ignores.

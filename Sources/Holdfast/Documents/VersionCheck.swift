@@ -1,0 +1,23 @@
+/// What the server thinks of the version of the application that asked.
+public struct VersionCheck: Sendable, Hashable {
+    /// Whether the application should be updated.
+    public enum Update: String, Sendable, Hashable, CaseIterable {
+        /// `NOT_REQUIRED`: the version is good.
+        case notRequired = "NOT_REQUIRED"
+        /// `SUGGESTED`: a newer version is there.
+        case suggested = "SUGGESTED"
+        /// `FORCED`: the version is no longer supported.
+        case forced = "FORCED"
+    }
+
+    /// Whether the application should be updated.
+    public let update: Update
+    /// What to tell the user, in his language; nil when there is nothing to say.
+    public let message: String?
+
+    /// Makes an answer to the question of the version.
+    public init(update: Update, message: String? = nil) {
+        self.update = update
+        self.message = message
+    }
+}

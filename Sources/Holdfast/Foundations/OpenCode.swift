@@ -1,0 +1,35 @@
+/// A word from a set that may grow: the code of an error, the kind of an event.
+///
+/// `Subject` is what the word is about, which makes `StoreError.Code` and `DocumentError.Code` different types. A
+/// `switch` over one has a `default`, because a later version may add to the set. So may code of your own, such as a
+/// validator with a reason that Holdfast does not have:
+///
+/// ```swift
+/// extension TrustFailure.Code {
+///     static var notAttested: Self { Self(rawValue: "notAttested") }
+/// }
+/// ```
+public struct OpenCode<Subject>: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the static member: stable, and fit for logs and machine-readable output.
+    public let rawValue: String
+    /// What usually helps; empty for a code whose errors each say it themselves.
+    package let remedy: String
+
+    /// Makes a word, of your own or one that was written down.
+    public init(rawValue: String) { self.init(named: rawValue) }
+
+    /// Makes a word that is named like the static member that returns it.
+    package init(_ remedy: String = "", named name: String = #function) {
+        rawValue = name
+        self.remedy = remedy
+    }
+
+    /// The raw value.
+    public var description: String { rawValue }
+
+    /// Equality on the raw value alone.
+    public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
+
+    /// Consistent with equality.
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+}
