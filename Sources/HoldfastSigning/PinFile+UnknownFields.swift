@@ -22,30 +22,6 @@ extension PinFile {
     }
 }
 
-/// The objects of a pin file.
-enum PinFileShape: CaseIterable {
-    case file, refresh, host, pin, report
-
-    /// The fields of an object; those that have objects themselves, or lists of them, with what these are.
-    var fields: [String: PinFileShape?] {
-        switch self {
-        case .file:
-            [
-                "schema": nil, "app": nil, "issuedAt": nil, "notAfter": nil, "refresh": .refresh, "hosts": .host,
-                "debugAnchors": nil, "critical": nil,
-            ]
-        case .refresh: ["after": nil, "jitter": nil, "grace": nil]
-        case .host:
-            [
-                "host": nil, "includeSubdomains": nil, "ports": nil, "mode": nil, "require": nil, "onExpiry": nil,
-                "pins": .pin, "report": .report, "retired": nil,
-            ]
-        case .pin: ["pin": nil, "role": nil, "state": nil, "notAfter": nil]
-        case .report: ["url": nil, "failureFraction": nil, "successFraction": nil]
-        }
-    }
-}
-
 /// Looks for fields that stand where the reader has none of that name.
 private struct PinFileFieldSearch {
     var json: StrictJSONReader

@@ -326,7 +326,6 @@ extension PinFileReader {
         PinFileError(.missingField, at: field, expected: "the field", found: "none").within(json.path)
     }
 
-    /// Makes a value of what was read; an error of it is one of the place where reading stands.
     /// Turns another error into one of the file.
     private func refusing<Value, Failure: HoldfastError>(
         as code: PinFileError.Code, at field: @autoclosure () -> String, _ make: () throws(Failure) -> Value
@@ -338,6 +337,7 @@ extension PinFileReader {
         }
     }
 
+    /// Makes a value of what was read; an error of it is one of the place where reading stands.
     private func here<Value>(_ make: () throws(PinFileError) -> Value) throws -> Value {
         do throws(PinFileError) {
             return try make()
