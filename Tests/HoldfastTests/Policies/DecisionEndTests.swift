@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HoldfastCompatibility
 import HoldfastTesting
 import Testing
 
