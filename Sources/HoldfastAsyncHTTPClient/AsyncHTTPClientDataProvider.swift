@@ -165,7 +165,7 @@ private final class DocumentDownload: Sendable {
         if url.scheme?.lowercased() == "http" || !request.validatesServer {
             // Plain HTTP came past the rules, and then there is nothing to validate.
             let host = HostPattern(try DialledHost(url: url))
-            manager.add(policy: DisabledPolicy(host: host, clock: provider.clock, log: provider.log))
+            manager.add(policy: DisabledPolicy(host: host, log: provider.log))
         }
         var configuration = HTTPClient.Configuration()
         // The limits come first: they say which of them was reached.

@@ -145,11 +145,11 @@ struct DemoStage {
     ) throws -> any TrustPolicy {
         let pattern = HostPattern(host)
         switch kind {
-        case .standard, .revocation, .transparency: return StandardPolicy(host: pattern, clock: clock)
+        case .standard, .revocation, .transparency: return StandardPolicy(host: pattern)
         case .keyPin:
-            return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.publicKey(of: original.der)]), clock: clock)
+            return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.publicKey(of: original.der)]))
         case .certificatePin:
-            return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.certificate(original.der)]), clock: clock)
+            return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.certificate(original.der)]))
         case .store:
             guard let store else { throw DemoFailure("there is no store") }
             return store.trustPolicy(for: pattern)

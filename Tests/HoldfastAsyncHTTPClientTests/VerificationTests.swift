@@ -144,7 +144,7 @@ struct VerificationTests {
         let setting = try HTTPSetting()
         let log = RecordingLog()
         setting.manager.add(
-            policy: DisabledPolicy(host: try host(), clock: setting.clock, log: log.policyLog))
+            policy: DisabledPolicy(host: try host(), log: log.policyLog))
         try await withOrigin(try TestAuthority.selfSigned(names: ["api.example.com"])) { origin in
             try await setting.withClient { try await $0.expectAnswer(origin.url()) }
             try await origin.expectHandshakes(1)
@@ -191,8 +191,7 @@ struct VerificationTests {
         setting.manager.add(
             policy: RejectingPolicy(
                 scope: .hosts(try HostPattern("www.example.com")),
-                failure: TrustFailure(.invalidConfiguration, expected: "a customer", found: "none"),
-                clock: SystemWallClock()))
+                failure: TrustFailure(.invalidConfiguration, expected: "a customer", found: "none")))
         try await withOrigin(try setting.leaf()) { origin in
             try await setting.withClient { client in
                 #expect(await client.refusal(origin.url())?.code == .invalidConfiguration)

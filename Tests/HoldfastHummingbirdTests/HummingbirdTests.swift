@@ -192,7 +192,7 @@ private final class ExchangeablePolicy: TrustPolicy {
         self.base = Lock(base)
     }
 
-    let hostName = "exchangeable"
+    let scope = PolicyScope.clients("exchangeable")
 
     func exchange(for policy: any TrustPolicy) {
         base.withLock { $0 = policy }

@@ -24,41 +24,36 @@ public struct CompositePolicy: TrustPolicy {
     package let rule: Rule
     /// The members, in the order in which they are asked.
     package let members: [any TrustPolicy]
-    /// The clock of the published calls that have no time parameter.
-    public let clock: any WallClock
 
     /// Makes a policy that trusts when every member does.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - members: at least one.
-    ///   - clock: the clock of the published calls that have no time parameter.
     /// - Throws: ``PolicyConfigurationError`` without members, and for a member whose own configuration is wrong.
     public init(
-        host: HostPattern, allOf members: [any TrustPolicy], clock: any WallClock = SystemWallClock()
+        host: HostPattern, allOf members: [any TrustPolicy]
     ) throws(PolicyConfigurationError) {
-        try self.init(host, .all, members, clock)
+        try self.init(host, .all, members)
     }
 
     /// Makes a policy that trusts when some member does.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - members: at least one, and none that objects (``TrustPolicy/objection(asMemberOf:)``).
-    ///   - clock: the clock of the published calls that have no time parameter.
     /// - Throws: ``PolicyConfigurationError`` without members, for a member that may not be one, and for one whose own
     ///   configuration is wrong.
     public init(
-        host: HostPattern, anyOf members: [any TrustPolicy], clock: any WallClock = SystemWallClock()
+        host: HostPattern, anyOf members: [any TrustPolicy]
     ) throws(PolicyConfigurationError) {
-        try self.init(host, .any, members, clock)
+        try self.init(host, .any, members)
     }
 
     private init(
-        _ host: HostPattern, _ rule: Rule, _ members: [any TrustPolicy], _ clock: any WallClock
+        _ host: HostPattern, _ rule: Rule, _ members: [any TrustPolicy]
     ) throws(PolicyConfigurationError) {
         scope = .hosts(host)
         self.rule = rule
         self.members = members.map(\.unwrapped)
-        self.clock = clock
         guard !members.isEmpty else {
             throw PolicyConfigurationError(
                 .noMembers, hostName: host.description, expected: "at least one member", found: "none",
@@ -73,9 +68,6 @@ public struct CompositePolicy: TrustPolicy {
                 found: "\(objection) for \(member.hostName.quoted)", remedy: "Leave the member out, or mend it.")
         }
     }
-
-    /// The host or pattern in canonical form: A-labels, lower case.
-    public var hostName: String { scope.name }
 
     /// What all the members evaluate; where any is enough, what the least demanding one evaluates.
     public var evidence: PolicyEvidence {

@@ -10,25 +10,18 @@ public struct CustomPolicy: TrustPolicy {
 
     /// What the policy applies to.
     public let scope: PolicyScope
-    /// The clock of the published calls that have no time parameter.
-    public let clock: any WallClock
     private let validation: Validation
 
     /// Makes a policy that asks the application.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
-    ///   - clock: the clock of the published calls that have no time parameter.
     ///   - validation: the application's answer.
     public init(
-        host: HostPattern, clock: any WallClock = SystemWallClock(), validation: @escaping Validation
+        host: HostPattern, validation: @escaping Validation
     ) {
         scope = .hosts(host)
-        self.clock = clock
         self.validation = validation
     }
-
-    /// The host or pattern in canonical form: A-labels, lower case.
-    public var hostName: String { scope.name }
 
     /// Not allowed in any-of: nobody knows what the application proves.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {

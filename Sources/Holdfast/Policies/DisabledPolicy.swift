@@ -7,26 +7,19 @@ public import struct Foundation.Date
 public struct DisabledPolicy: TrustPolicy {
     /// What the policy applies to.
     public let scope: PolicyScope
-    /// The clock of the published calls that have no time parameter.
-    public let clock: any WallClock
     private let log: PolicyLog
 
     /// Makes a policy that accepts everything.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
-    ///   - clock: the clock of the published calls that have no time parameter.
-    public init(host: HostPattern, clock: any WallClock = SystemWallClock()) {
-        self.init(host: host, clock: clock, log: .shared)
+    public init(host: HostPattern) {
+        self.init(host: host, log: .shared)
     }
 
-    package init(host: HostPattern, clock: any WallClock = SystemWallClock(), log: PolicyLog) {
+    package init(host: HostPattern, log: PolicyLog) {
         scope = .hosts(host)
-        self.clock = clock
         self.log = log
     }
-
-    /// The host or pattern in canonical form: A-labels, lower case.
-    public var hostName: String { scope.name }
 
     /// ``PolicyEvidence/nothing``.
     public var evidence: PolicyEvidence { .nothing }

@@ -84,11 +84,11 @@ package struct HostLookup: Sendable {
     private func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
         switch (registered, unknownHosts) {
         case (let policy?, _):
-            var decision = policy.unwrapped.evaluate(trust, at: time)
+            var decision = policy.policy.evaluate(trust, at: time)
             decision.registration = policy.registration
             return decision
         case (nil, .standard):
-            return StandardPolicy(host: HostPattern(host), clock: manager.clock).evaluate(trust, at: time)
+            return StandardPolicy(host: HostPattern(host)).evaluate(trust, at: time)
         case (nil, .reject):
             return DecisionDraft(host.name, trust, time).rejected(
                 TrustFailure(.noPolicyForHost, expected: "a policy for \(host.name)", found: "none"))

@@ -4,46 +4,45 @@ import struct Foundation.Date
 ///
 /// A class, so that a table of many hosts is small and a lookup copies a reference.
 final class ObservedPolicy: TrustPolicy {
-    let unwrapped: any TrustPolicy
+    /// The policy that decides.
+    let policy: any TrustPolicy
     let observers: Subscribers<@Sendable (TrustDecision) -> Void>
     /// The change of the manager's table that put it there: two that were added are never one.
     let registration: UInt64
 
     init(
-        _ unwrapped: any TrustPolicy, observers: Subscribers<@Sendable (TrustDecision) -> Void>,
+        _ policy: any TrustPolicy, observers: Subscribers<@Sendable (TrustDecision) -> Void>,
         registration: UInt64 = 0
     ) {
-        self.unwrapped = unwrapped
+        self.policy = policy
         self.observers = observers
         self.registration = registration
     }
 
     func registered(as registration: UInt64) -> ObservedPolicy {
-        ObservedPolicy(unwrapped, observers: observers, registration: registration)
+        ObservedPolicy(policy, observers: observers, registration: registration)
     }
 
-    var hostName: String { unwrapped.hostName }
-    var clock: any WallClock { unwrapped.clock }
-    var evidence: PolicyEvidence { unwrapped.evidence }
-    var scope: PolicyScope { unwrapped.scope }
-    var revision: UInt64 { unwrapped.revision }
-    var needsPreparation: Bool { unwrapped.needsPreparation }
+    var evidence: PolicyEvidence { policy.evidence }
+    var scope: PolicyScope { policy.scope }
+    var revision: UInt64 { policy.revision }
+    var needsPreparation: Bool { policy.needsPreparation }
 
-    func prepare() async throws { try await unwrapped.prepare() }
+    func prepare() async throws { try await policy.prepare() }
 
-    func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { unwrapped.objection(asMemberOf: rule) }
+    func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { policy.objection(asMemberOf: rule) }
 
     func tell(_ decision: TrustDecision) {
-        unwrapped.tell(decision)
+        policy.tell(decision)
         for observer in observers.all { observer(decision) }
     }
 
     /// Hands the decision out for its manager, and so tells of it.
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
-        told(unwrapped.evaluate(trust, at: time))
+        told(policy.evaluate(trust, at: time))
     }
 
-    func decisionWithoutTrust(at time: Date) -> TrustDecision { told(unwrapped.decisionWithoutTrust(at: time)) }
+    func decisionWithoutTrust(at time: Date) -> TrustDecision { told(policy.decisionWithoutTrust(at: time)) }
 
     private func told(_ decision: TrustDecision) -> TrustDecision {
         tell(decision)

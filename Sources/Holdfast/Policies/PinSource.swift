@@ -43,9 +43,6 @@ public protocol PinSource: Sendable {
     /// Whether an answer may let a server in that has none of the pins: pins that are only reported on, a document that
     /// may exempt hosts. By default true.
     var mayAdmitWithoutPins: Bool { get }
-
-    /// The clock of the published calls that have no time parameter; by default the system's.
-    var clock: any WallClock { get }
 }
 
 extension PinSource {
@@ -63,9 +60,6 @@ extension PinSource {
 
     /// True: nothing is known about the answers.
     public var mayAdmitWithoutPins: Bool { true }
-
-    /// The system's clock.
-    public var clock: any WallClock { SystemWallClock() }
 }
 
 /// What a ``PinSource`` is asked.

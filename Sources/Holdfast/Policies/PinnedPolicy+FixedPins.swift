@@ -14,15 +14,13 @@ extension PinnedPolicy {
     ///   - pins: the pins, their expiry, and whether they are enforced.
     ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
-    ///   - clock: the clock of the published calls that have no time parameter.
     /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
     public init(
-        host: HostPattern, pins: PinSet, validatesHostName: Bool = true, certificatePinOnly: Bool = false,
-        clock: any WallClock = SystemWallClock()
+        host: HostPattern, pins: PinSet, validatesHostName: Bool = true, certificatePinOnly: Bool = false
     ) throws(PolicyConfigurationError) {
         try self.init(
             scope: .hosts(host), pins: pins, certificates: [], validatesHostName: validatesHostName,
-            certificatePinOnly: certificatePinOnly, clock: clock)
+            certificatePinOnly: certificatePinOnly)
     }
 
     /// Makes a policy for servers from certificates.
@@ -32,12 +30,11 @@ extension PinnedPolicy {
     ///   - certificates: a bundle, a folder, files or data; all of them are pinned.
     ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
-    ///   - clock: the clock of the published calls that have no time parameter.
     /// - Throws: ``PolicyConfigurationError`` naming the file that cannot be read, when there is no certificate, and
     ///   for settings under which nothing would have to be proved.
     public init(
         host: HostPattern, pinning subject: Pin.Subject, of certificates: CertificateSource,
-        validatesHostName: Bool = true, certificatePinOnly: Bool = false, clock: any WallClock = SystemWallClock()
+        validatesHostName: Bool = true, certificatePinOnly: Bool = false
     ) throws(PolicyConfigurationError) {
         let read: [X509Certificate]
         do throws(CertificateFileError) {
@@ -47,7 +44,7 @@ extension PinnedPolicy {
         }
         try self.init(
             scope: .hosts(host), pinning: subject, of: read, from: certificates.description,
-            validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly, clock: clock)
+            validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly)
     }
 
     /// Makes a policy for the clients of a mutual TLS server: a pin of a client's own certificate, or of the issuer of
@@ -56,19 +53,18 @@ extension PinnedPolicy {
     ///   - name: what decisions and logs call the policy; it is not a host.
     ///   - pins: the pins, their expiry, and whether they are enforced.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry.
-    ///   - clock: the clock of the published calls that have no time parameter.
     /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
     public init(
-        clients name: String, pins: PinSet, certificatePinOnly: Bool = false, clock: any WallClock = SystemWallClock()
+        clients name: String, pins: PinSet, certificatePinOnly: Bool = false
     ) throws(PolicyConfigurationError) {
         try self.init(
             scope: .clients(name), pins: pins, certificates: [], validatesHostName: true,
-            certificatePinOnly: certificatePinOnly, clock: clock)
+            certificatePinOnly: certificatePinOnly)
     }
 
     package init(
         scope: PolicyScope, pinning subject: Pin.Subject, of certificates: [X509Certificate], from source: String,
-        validatesHostName: Bool, certificatePinOnly: Bool, clock: any WallClock, log: PolicyLog = .shared
+        validatesHostName: Bool, certificatePinOnly: Bool, log: PolicyLog = .shared
     ) throws(PolicyConfigurationError) {
         let pins: PinSet
         do throws(PinError) {
@@ -78,16 +74,16 @@ extension PinnedPolicy {
         }
         try self.init(
             scope: scope, pins: pins, certificates: certificates, validatesHostName: validatesHostName,
-            certificatePinOnly: certificatePinOnly, clock: clock, log: log)
+            certificatePinOnly: certificatePinOnly, log: log)
     }
 
     private init(
         scope: PolicyScope, pins: PinSet, certificates: [X509Certificate], validatesHostName: Bool,
-        certificatePinOnly: Bool, clock: any WallClock, log: PolicyLog = .shared
+        certificatePinOnly: Bool, log: PolicyLog = .shared
     ) throws(PolicyConfigurationError) {
         self.init(
             scope: scope, source: pins, validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly,
-            certificates: certificates, clock: clock, log: log)
+            certificates: certificates, log: log)
         if let conflict = conflict(with: pins) { throw conflict }
         guard case .hosts = scope, !validatesHostName else { return }
         let issuers = certificates.filter(\.isIssuerOnly)

@@ -39,8 +39,6 @@ public struct PinnedPolicy: TrustPolicy {
     package let validatesHostName: Bool
     /// Whether pins alone decide about trust and expiry.
     package let certificatePinOnly: Bool
-    /// The clock of the published calls that have no time parameter.
-    public let clock: any WallClock
     /// The certificates that the pins were made from, where they are known: with `certificatePinOnly`, issuers that the
     /// server need not send.
     private let certificates: [X509Certificate]
@@ -71,7 +69,7 @@ public struct PinnedPolicy: TrustPolicy {
     package init(
         scope: PolicyScope, source: any PinSource, pinning: Pin.Subject? = nil, validatesHostName: Bool = true,
         certificatePinOnly: Bool = false, certificates: [X509Certificate],
-        debugAnchors: TrustAnchors? = nil, clock: (any WallClock)? = nil, log: PolicyLog = .shared
+        debugAnchors: TrustAnchors? = nil, log: PolicyLog = .shared
     ) {
         self.scope = scope
         self.source = source
@@ -80,12 +78,8 @@ public struct PinnedPolicy: TrustPolicy {
         self.certificatePinOnly = certificatePinOnly
         self.certificates = certificates
         self.debugAnchors = debugAnchors
-        self.clock = clock ?? source.clock
         self.log = log
     }
-
-    /// The host or pattern in canonical form (A-labels, lower case), or the name of a policy for clients.
-    public var hostName: String { scope.name }
 
     /// As for standard validation; with `certificatePinOnly` the leaf, whose own pin is enough.
     public var evidence: PolicyEvidence {

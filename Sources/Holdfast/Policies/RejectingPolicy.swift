@@ -6,18 +6,12 @@ package struct RejectingPolicy: TrustPolicy {
     package let scope: PolicyScope
     /// Why it rejects.
     package let failure: TrustFailure
-    /// The clock of the published calls that have no time parameter.
-    package let clock: any WallClock
 
     /// Makes a policy that rejects.
-    package init(scope: PolicyScope, failure: TrustFailure, clock: any WallClock) {
+    package init(scope: PolicyScope, failure: TrustFailure) {
         self.scope = scope
         self.failure = failure
-        self.clock = clock
     }
-
-    /// The host or pattern in canonical form, any other name as given.
-    package var hostName: String { scope.name }
 
     /// A configuration in error is to be mended, not to be combined.
     package func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {

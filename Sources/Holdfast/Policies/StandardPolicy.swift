@@ -11,32 +11,23 @@ public struct StandardPolicy: TrustPolicy {
     public let scope: PolicyScope
     /// Whether the leaf must name the dialled host. Without, any server with a valid certificate for any host passes.
     package let validatesHostName: Bool
-    /// The clock of the published calls that have no time parameter.
-    public let clock: any WallClock
 
     /// Makes a policy for servers.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
-    ///   - clock: the clock of the published calls that have no time parameter.
-    public init(host: HostPattern, validatesHostName: Bool = true, clock: any WallClock = SystemWallClock()) {
+    public init(host: HostPattern, validatesHostName: Bool = true) {
         scope = .hosts(host)
         self.validatesHostName = validatesHostName
-        self.clock = clock
     }
 
     /// Makes a policy for the clients of a mutual TLS server: their chains must validate for client authentication.
     /// - Parameters:
     ///   - name: what decisions and logs call the policy; it is not a host.
-    ///   - clock: the clock of the published calls that have no time parameter.
-    public init(clients name: String, clock: any WallClock = SystemWallClock()) {
+    public init(clients name: String) {
         scope = .clients(name)
         validatesHostName = false
-        self.clock = clock
     }
-
-    /// The host or pattern in canonical form (A-labels, lower case), or the name of a policy for clients.
-    public var hostName: String { scope.name }
 
     /// A path, for the dialled host where its name is checked.
     public var evidence: PolicyEvidence { validatesHostName ? .pathForHost : .path }

@@ -176,7 +176,7 @@ public final class TrustManager: Sendable {
     /// Tells the policy that made a judgment, unless another has taken its place, and the observers.
     package func tell(_ decision: TrustDecision) {
         if let host = decision.host, let registration = decision.registration {
-            table.withLock { $0.policy(for: host, registeredAs: registration) }?.unwrapped.tell(decision)
+            table.withLock { $0.policy(for: host, registeredAs: registration) }?.policy.tell(decision)
         }
         for observer in observers.all { observer(decision) }
     }

@@ -2,13 +2,15 @@ public import struct Foundation.Date
 
 /// Decides whether a peer is trusted.
 ///
-/// A policy of your own has a ``hostName`` and decides in ``evaluate(_:at:)``. The other requirements tell the rest of
-/// Holdfast what it has to know about the policy. Each has a safe default.
+/// A policy of your own has a ``scope`` and decides in ``evaluate(_:at:)``. The other requirements tell the rest of
+/// Holdfast what it has to know about the policy. Each has a safe default for a policy that decides by itself. A policy
+/// that passes the decisions of another one on passes every requirement on. `TrustPolicyConformance` of HoldfastTesting
+/// checks either kind.
 ///
 /// ```swift
 /// /// Trusts devices that were paired, by the keys that the application keeps.
 /// struct PairedDevicePolicy: TrustPolicy {
-///     let hostName = "**.devices.example"
+///     let scope = PolicyScope(hostName: "**.devices.example")
 ///     let devices: PairedDevices
 ///
 ///     // The leaf's key is all that counts, and the handshake proves it.
@@ -37,18 +39,12 @@ public import struct Foundation.Date
 /// `evaluate` is pure: it performs no I/O, starts none, and holds no lock while it works. Every requirement may be called
 /// from any thread, and Holdfast holds no lock of its own during the call.
 public protocol TrustPolicy: Sendable {
-    /// The host name or pattern as configured; a ``TrustManager`` finds the policy by it.
-    var hostName: String { get }
-
-    /// The clock of the published calls that have no time parameter.
-    var clock: any WallClock { get }
+    /// What the policy applies to: a ``TrustManager`` finds the policy by it.
+    var scope: PolicyScope { get }
 
     /// What the policy evaluates: what an adapter has to show it, and what TLS may verify beforehand without refusing
     /// what the policy accepts.
     var evidence: PolicyEvidence { get }
-
-    /// What the policy applies to; by default what ``hostName`` says.
-    var scope: PolicyScope { get }
 
     /// A number that differs after every change of what the policy decides by, apart from time; 0 for a policy that
     /// does not change.
@@ -78,15 +74,11 @@ public protocol TrustPolicy: Sendable {
     /// may be a member of all-of, and objects to any-of.
     func objection(asMemberOf rule: CompositePolicy.Rule) -> String?
 
-    /// The policy that decides, where this one only passes its decisions on and reports them; by default the policy
-    /// itself. A ``TrustManager`` and a composite keep this one.
-    var unwrapped: any TrustPolicy { get }
-
     /// Takes a decision of this policy that stands, and hands it to what it rests on, such as a source of pins, which
     /// may then look for newer ones. By default nothing is done.
     ///
     /// Evaluating changes nothing, so whoever hands a decision out calls this: a ``TrustManager``, an adapter after the
-    /// handshake has proved the peer's key, the published calls. Code that calls ``evaluate(_:at:)`` itself calls it
+    /// handshake has proved the peer's key. Code that calls ``evaluate(_:at:)`` itself calls it
     /// as well.
     func tell(_ decision: TrustDecision)
 
@@ -96,19 +88,17 @@ public protocol TrustPolicy: Sendable {
     /// one exact name; ``PolicyScope/host(of:)`` finds out.
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision
 
-    /// Decides where there is no trust: a rejection, unless the policy requires nothing.
+    /// Decides where a peer presents nothing, as over plain HTTP: a rejection, unless the policy requires nothing.
     func decisionWithoutTrust(at time: Date) -> TrustDecision
 }
 
 extension TrustPolicy {
-    /// The system's clock.
-    public var clock: any WallClock { SystemWallClock() }
+    /// The name of the scope, for decisions, logs and lookups: a host or pattern in canonical form (A-labels, lower
+    /// case), any other name as given.
+    public var hostName: String { scope.name }
 
     /// ``PolicyEvidence/chain``: the policy is shown all that the peer presents, and nothing is assumed.
     public var evidence: PolicyEvidence { .chain }
-
-    /// What ``hostName`` says.
-    public var scope: PolicyScope { PolicyScope(hostName: hostName) }
 
     /// 0: the policy does not change.
     public var revision: UInt64 { 0 }
@@ -124,9 +114,6 @@ extension TrustPolicy {
         rule == .all ? nil : "a policy that does not say that it validates by itself"
     }
 
-    /// The policy itself.
-    public var unwrapped: any TrustPolicy { self }
-
     /// Nothing is done about it.
     public func tell(_ decision: TrustDecision) {}
 
@@ -136,6 +123,10 @@ extension TrustPolicy {
             .rejected(TrustFailure(.noTrust, expected: "the server's trust", found: "none")),
             policyName: hostName, host: nil, time: time, chain: nil)
     }
+
+    /// The policy that decides where this is what a manager handed out, so that the observers of that one are not told
+    /// of what another manager, or a composite, has it decide.
+    package var unwrapped: any TrustPolicy { (self as? ObservedPolicy)?.policy ?? self }
 
     /// Evaluates a trust and hands the decision out, telling what it rests on.
     package func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {

@@ -33,9 +33,9 @@ struct PublishedPolicy {
         }
         switch type {
         case .disabled:
-            return DisabledPolicy(host: host, clock: clock, log: log)
+            return DisabledPolicy(host: host, log: log)
         case .standard:
-            return StandardPolicy(host: host, validatesHostName: validatesHostName, clock: clock)
+            return StandardPolicy(host: host, validatesHostName: validatesHostName)
         case .custom:
             return try custom(host)
         case .pinCertificate:
@@ -54,7 +54,7 @@ struct PublishedPolicy {
             return try make()
         } catch {
             let scope = (try? HostPattern(publishedName: hostName)).map(PolicyScope.hosts) ?? .nothing(hostName)
-            return RejectingPolicy(scope: scope, failure: error.failure, clock: clock)
+            return RejectingPolicy(scope: scope, failure: error.failure)
         }
     }
 
@@ -67,13 +67,13 @@ struct PublishedPolicy {
         #if canImport(Security)
         // A chain that the system cannot even read is no absence of a trust: it is rejected, and the closure does not
         // learn of it.
-        return CustomPolicy(host: host, clock: clock) { trust in
+        return CustomPolicy(host: host) { trust in
             guard let trust else { return customValidation(nil) }
             guard let secTrust = trust.secTrust else { return false }
             return customValidation(secTrust)
         }
         #else
-        return CustomPolicy(host: host, clock: clock, validation: customValidation)
+        return CustomPolicy(host: host, validation: customValidation)
         #endif
     }
 
@@ -90,7 +90,7 @@ struct PublishedPolicy {
         log.bundle(bundle.bundlePath, pins: host.description)
         return try PinnedPolicy(
             scope: .hosts(host), pinning: subject, of: certificates, from: source.description,
-            validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly, clock: clock, log: log)
+            validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly, log: log)
     }
 
     private func online(

@@ -4,34 +4,30 @@ public import Holdfast
 public import Security
 #endif
 
-/// The published calls, which have no time parameter and give no reason; `evaluate` has both.
+/// The published calls, which give no reason; `evaluate` does.
 ///
 /// A bare `SecTrust` has no host: a policy for one exact name takes its own, every other rejects. On Apple's systems the
 /// calls may block, as the system's evaluation may.
 extension TrustPolicy {
-    /// Whether a trust is trusted, at the time of the policy's clock.
-    /// - Parameter trust: what the handshake presented; nil where there is nothing.
+    /// Whether a trust is trusted.
+    /// - Parameters:
+    ///   - trust: what the handshake presented; nil where there is nothing.
+    ///   - clock: says for which time to decide; the published call has the system's.
     /// - Returns: the verdict of `evaluate`, for nil that of `decisionWithoutTrust`.
-    public func validate(trust: SecTrust?) -> Bool {
+    public func validate(trust: SecTrust?, clock: any WallClock = SystemWallClock()) -> Bool {
         guard let trust else { return decisionWithoutTrust(at: clock.now).isTrusted }
         #if canImport(Security)
-        return validate(trust: ServerTrust(trust, host: nil))
+        return decision(about: ServerTrust(trust, host: nil), at: clock.now).isTrusted
         #else
         return decision(about: trust, at: clock.now).isTrusted
         #endif
     }
 
-    #if canImport(Security)
-    /// Whether a trust is trusted, at the time of the policy's clock.
-    /// - Parameter trust: what the handshake presented.
-    public func validate(trust: ServerTrust) -> Bool { decision(about: trust, at: clock.now).isTrusted }
-    #endif
-
-    /// Whether a trust is trusted; see `validate(trust:)`.
+    /// Whether a trust is trusted; see `validate(trust:clock:)`.
     @available(*, deprecated, renamed: "validate(trust:)")
     public func validate(with trust: SecTrust?) -> Bool { validate(trust: trust) }
 
-    /// Whether a trust is trusted; see `validate(trust:)`.
+    /// Whether a trust is trusted; see `validate(trust:clock:)`.
     @available(*, deprecated, renamed: "validate(trust:)")
     public func validate(withTrust trust: SecTrust?) -> Bool { validate(trust: trust) }
 }

@@ -90,9 +90,9 @@ struct PinnedSessionDelegateTests {
 
     /// Waits for a document before it can decide.
     private final class WaitingPolicy: TrustPolicy {
-        let hostName: String
+        let scope: PolicyScope
         private let isReady = Lock(false)
-        init(_ host: String) { hostName = host }
+        init(_ host: String) { scope = PolicyScope(hostName: host) }
         var needsPreparation: Bool { isReady.withLock { !$0 } }
         func prepare() async throws { isReady.withLock { $0 = true } }
         func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {

@@ -83,7 +83,7 @@ final class ExchangeablePolicy: TrustPolicy {
         values = Lock(Values(base: base))
     }
 
-    var hostName: String { "exchangeable" }
+    let scope = PolicyScope.clients("exchangeable")
     var evaluations: Int { values.withLock { $0.evaluations } }
 
     func exchange(for base: any TrustPolicy) {

@@ -47,9 +47,9 @@ struct PublishedPolicyTests {
         try await withBundle(["leaf.cer": fixture.leaf.der]) { bundle in
             let renewed = try fixture.trust(fixture.issuing.renew(fixture.leaf).chain)
             let byKey = manager.create(type: .pinPublicKey, hostName: PolicyFixture.host, settings: settings(bundle))
-            #expect(byKey.validate(trust: renewed))
+            #expect(byKey.validate(trust: renewed, clock: fixture.clock))
             let whole = manager.create(type: .pinCertificate, hostName: PolicyFixture.host, settings: settings(bundle))
-            #expect(!whole.validate(trust: renewed))
+            #expect(!whole.validate(trust: renewed, clock: fixture.clock))
         }
     }
 
@@ -175,12 +175,12 @@ struct PublishedPolicyTests {
                 let policy = manager.create(
                     type: .pinPublicKey, hostName: "other.example", settings: settings(bundle, host: host))
                 let trust = try fixture.trust(host: "other.example")
-                #expect(policy.validate(trust: trust) == !host)
+                #expect(policy.validate(trust: trust, clock: fixture.clock) == !host)
                 let bare = try fixture.trust(host: nil)
-                #expect(policy.validate(trust: bare) == !host)
+                #expect(policy.validate(trust: bare, clock: fixture.clock) == !host)
                 let standard = manager.create(
                     type: .standard, hostName: "other.example", settings: settings(bundle, host: host))
-                #expect(standard.validate(trust: trust) == !host)
+                #expect(standard.validate(trust: trust, clock: fixture.clock) == !host)
             }
         }
     }

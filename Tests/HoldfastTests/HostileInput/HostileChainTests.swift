@@ -14,14 +14,14 @@ struct HostileChainTests {
     /// One of each kind that proves something, all of which trust the honest chain.
     private func policies() throws -> [any TrustPolicy] {
         let host = try HostPattern(PolicyFixture.host)
-        let standard = StandardPolicy(host: host, clock: fixture.clock)
+        let standard = StandardPolicy(host: host)
         let leafPinned = try fixture.pinned([fixture.keyPin(fixture.leaf)])
         return [
             standard, leafPinned, try fixture.pinned([.certificate(fixture.root.der)]),
             try fixture.pinned([fixture.keyPin(fixture.leaf)], pinOnly: true),
             try fixture.pinned([.certificate(fixture.issuing.der)], pinOnly: true),
-            try CompositePolicy(host: host, allOf: [standard, leafPinned], clock: fixture.clock),
-            try CompositePolicy(host: host, anyOf: [leafPinned, standard], clock: fixture.clock),
+            try CompositePolicy(host: host, allOf: [standard, leafPinned]),
+            try CompositePolicy(host: host, anyOf: [leafPinned, standard]),
         ]
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Removes or replaces the policy that asks it, and trusts all the same.
 private struct SelfRemovingPolicy: TrustPolicy {
-    let hostName: String
+    let scope = PolicyScope(hostName: PolicyFixture.host)
     let change: @Sendable () -> Void
 
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
@@ -40,7 +40,7 @@ struct PolicyRaceTests {
         let told = Lock<[Bool]>([])
         manager.addObserver { decision in told.withLock { $0.append(decision.isTrusted) } }
         manager.add(
-            policy: SelfRemovingPolicy(hostName: PolicyFixture.host) { [weak manager] in
+            policy: SelfRemovingPolicy { [weak manager] in
                 manager?.removePolicy(name: PolicyFixture.host)
             })
         // Standard validation does not trust it either: nothing but the removed policy would.
@@ -74,7 +74,7 @@ struct PolicyRaceTests {
         ] as [(PinnedPolicy, @Sendable (TrustManager) -> Void)] {
             let manager = TrustManager(policies: [pattern])
             manager.add(
-                policy: SelfRemovingPolicy(hostName: PolicyFixture.host) { [weak manager] in
+                policy: SelfRemovingPolicy { [weak manager] in
                     if let manager { change(manager) }
                 })
             let decision = manager.evaluate(trust, at: fixture.now)
@@ -89,7 +89,7 @@ struct PolicyRaceTests {
         let asked = Lock(0)
         @Sendable func again() {
             asked.withLock { $0 += 1 }
-            manager.add(policy: SelfRemovingPolicy(hostName: PolicyFixture.host, change: again))
+            manager.add(policy: SelfRemovingPolicy(change: again))
         }
         again()
         let decision = manager.evaluate(try fixture.trust(), at: fixture.now)

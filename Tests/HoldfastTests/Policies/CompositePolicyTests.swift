@@ -74,7 +74,7 @@ struct CompositePolicyTests {
         let fixture = try PolicyFixture()
         let pattern = try HostPattern(host)
         struct Foreign: TrustPolicy {
-            let hostName = "www.example.com"
+            let scope = PolicyScope(hostName: "www.example.com")
             func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
                 TrustDecision(.trusted, policyName: hostName, host: nil, time: time, chain: nil)
             }

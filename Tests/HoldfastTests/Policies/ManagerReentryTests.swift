@@ -36,7 +36,7 @@ struct ManagerReentryTests {
         var name = PolicyFixture.host
         var farewell: Farewell?
 
-        var hostName: String { manager.allNames.contains("never") ? "never" : name }
+        var scope: PolicyScope { PolicyScope(hostName: manager.allNames.contains("never") ? "never" : name) }
 
         func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
             TrustDecision(.trusted, policyName: hostName, host: trust.host, time: time, chain: trust.chain)

@@ -45,11 +45,11 @@ struct PureDecisionTests {
         for (content, findings) in cases {
             let source = TellTale(content)
             let policy = PinnedPolicy(
-                scope: .hosts(host), source: source, certificates: [], clock: pki.clock, log: pki.log.policyLog)
+                scope: .hosts(host), source: source, certificates: [], log: pki.log.policyLog)
             #expect(policy.evaluate(trust, at: pki.now).findings == findings)
             #expect(source.told.withLock { $0 }.isEmpty)
             let composite = try CompositePolicy(
-                host: host, allOf: [StandardPolicy(host: host), policy], clock: pki.clock)
+                host: host, allOf: [StandardPolicy(host: host), policy])
             for asked in [policy, composite] as [any TrustPolicy] {
                 source.told.withLock { $0 = [] }
                 asked.tell(asked.evaluate(trust, at: pki.now))
@@ -57,7 +57,7 @@ struct PureDecisionTests {
                 let manager = TrustManager(policies: [asked], clock: pki.clock)
                 _ = manager.evaluate(trust)
                 #expect(source.told.withLock { $0.count } == 2)
-                _ = manager.policy(for: PolicyFixture.host)?.validate(trust: trust)
+                _ = manager.policy(for: PolicyFixture.host)?.validate(trust: trust, clock: pki.clock)
                 #expect(source.told.withLock { $0.count } == 3)
                 let judgment = manager.judgment(of: trust, at: pki.now)
                 #expect(source.told.withLock { $0.count } == 3)

@@ -16,7 +16,7 @@ struct SharedBudgetTests {
             let other = try Pin(subject: .publicKey, digest: [UInt8](repeating: UInt8(number + 1), count: 32))
             return try PinnedPolicy(
                 host: HostPattern(HostileChain.host), pins: PinSet(pins: [other]),
-                validatesHostName: validatesHostName(number), clock: pki.clock)
+                validatesHostName: validatesHostName(number))
         }
     }
 
@@ -38,10 +38,9 @@ struct SharedBudgetTests {
             let chain = try HostileChain(.init(field, kind: kind, size: 900, count: 2), clock: pki.clock)
             let eight = try members(8)
             let alone = try effort(eight[0], chain)
-            let any = try CompositePolicy(host: host, anyOf: eight, clock: pki.clock)
+            let any = try CompositePolicy(host: host, anyOf: eight)
             let nested = try CompositePolicy(
-                host: host, anyOf: [any, try CompositePolicy(host: host, anyOf: members(8), clock: pki.clock)],
-                clock: pki.clock)
+                host: host, anyOf: [any, try CompositePolicy(host: host, anyOf: members(8))])
             for composite in [any, nested] {
                 let together = try effort(composite, chain)
                 #expect(together.work <= max(alone.work, ValidationLimits().work) + 16 * 2_000, "\(chain.recipe)")
@@ -60,10 +59,10 @@ struct SharedBudgetTests {
             let pinOnly = try (0..<6).map { number in
                 let pins = try chain.presented.dropFirst(number + 1).map { try X509Certificate(der: $0).publicKeyPin }
                 return try PinnedPolicy(
-                    host: host, pins: PinSet(pins: Array(Set(pins))), certificatePinOnly: true, clock: pki.clock)
+                    host: host, pins: PinSet(pins: Array(Set(pins))), certificatePinOnly: true)
             }
             let all: [any TrustPolicy] = pinOnly + (try members(4) { $0 % 2 == 0 })
-            let effort = try effort(try CompositePolicy(host: host, anyOf: all, clock: pki.clock), chain)
+            let effort = try effort(try CompositePolicy(host: host, anyOf: all), chain)
             #expect(effort.work <= 2 * limits.work, "\(field): \(effort)")
             #expect(effort.signatures <= limits.signatures && effort.signatureWork <= limits.signatureWork, "\(field)")
             #expect(effort.steps <= limits.steps, "\(field)")
@@ -76,16 +75,14 @@ struct SharedBudgetTests {
         let wrong = try (0..<120).map { number in
             try PinnedPolicy(
                 host: host,
-                pins: PinSet(pins: [Pin(subject: .publicKey, digest: [UInt8](repeating: UInt8(number), count: 32))]),
-                clock: pki.clock)
+                pins: PinSet(pins: [Pin(subject: .publicKey, digest: [UInt8](repeating: UInt8(number), count: 32))]))
         }
         let right = try pki.pinned([pki.keyPin(pki.leaf)])
         let alone = right.evaluate(try pki.trust(pki.leaf.chain), at: pki.now)
         for policy in [
-            try CompositePolicy(host: host, anyOf: wrong + [right], clock: pki.clock),
+            try CompositePolicy(host: host, anyOf: wrong + [right]),
             try CompositePolicy(
-                host: host, allOf: [StandardPolicy](repeating: StandardPolicy(host: host), count: 120) + [right],
-                clock: pki.clock),
+                host: host, allOf: [StandardPolicy](repeating: StandardPolicy(host: host), count: 120) + [right]),
         ] {
             let decision = policy.evaluate(try pki.trust(pki.leaf.chain), at: pki.now)
             #expect(decision.isTrusted, "\(decision.failure?.description ?? "")")
@@ -105,14 +102,14 @@ struct SharedBudgetTests {
             roots, roots.reversed(), [StandardPolicy(host: host), roots[0], roots[1], roots[0]],
         ]
         for members in orders {
-            let decision = try CompositePolicy(host: host, allOf: members, clock: pki.clock)
+            let decision = try CompositePolicy(host: host, allOf: members)
                 .evaluate(trust, at: pki.now)
             #expect(decision.isTrusted, "\(decision.failure?.description ?? "")")
             #expect(decision.matchedPins.count == 2)
         }
         let stranger = try pki.pinned([Pin(subject: .publicKey, digest: [UInt8](repeating: 9, count: 32))])
         for members in [roots + [stranger], [stranger] + roots] {
-            let decision = try CompositePolicy(host: host, allOf: members, clock: pki.clock)
+            let decision = try CompositePolicy(host: host, allOf: members)
                 .evaluate(trust, at: pki.now)
             #expect(decision.failure?.code == .pinMismatch && decision.failure?.paths.count == 2)
         }

@@ -9,7 +9,7 @@ import Testing
 struct TrustManagerAsyncTests {
     /// Rejects until it has what it waits for.
     private final class WaitingPolicy: TrustPolicy {
-        let hostName = PolicyFixture.host
+        let scope = PolicyScope(hostName: PolicyFixture.host)
         private let state = Lock((isReady: false, preparations: 0))
         private let succeeds: Bool
 
@@ -57,7 +57,7 @@ struct TrustManagerAsyncTests {
         let key = DispatchSpecificKey<Bool>()
         EvaluationQueue.queue.setSpecific(key: key, value: true)
         let isOnQueue = Lock(false)
-        let policy = CustomPolicy(host: try HostPattern(PolicyFixture.host), clock: fixture.clock) { _ in
+        let policy = CustomPolicy(host: try HostPattern(PolicyFixture.host)) { _ in
             let here = DispatchQueue.getSpecific(key: key) == true
             isOnQueue.withLock { $0 = here }
             return true

@@ -186,7 +186,7 @@ struct TrustManagerTests {
         _ = manager.evaluate(try fixture.trust(host: "other.example"))
         _ = manager.evaluate(try fixture.trust(host: nil))
         let policy = try #require(manager.policy(for: PolicyFixture.host))
-        #expect(policy.validate(trust: try fixture.trust()))
+        #expect(policy.validate(trust: try fixture.trust(), clock: fixture.clock))
         #expect(!policy.validate(trust: nil))
         let codes = seen.withLock { $0.map { $0.failure?.code } }
         #expect(codes == [nil, .noPolicyForHost, .hostNameMismatch, .hostUnknown, nil, .noTrust])

@@ -45,7 +45,7 @@ struct PolicyFixture {
             try PinnedPolicy(
                 host: HostPattern(host),
                 pins: PinSet(pins: pins, expires: expires, afterExpiry: afterExpiry, enforcement: enforcement),
-                validatesHostName: validatesHostName, certificatePinOnly: pinOnly, clock: clock)
+                validatesHostName: validatesHostName, certificatePinOnly: pinOnly)
         }
     }
 }

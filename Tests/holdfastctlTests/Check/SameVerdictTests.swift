@@ -182,7 +182,7 @@ struct SameVerdictTests {
             }
             let file = try PinFile(notAfter: end, hosts: hosts)
             let client = PolicyLog.$shared.withValue(RecordingLog().policyLog) {
-                TrustManager(policies: file.policies(clock: clock), clock: clock)
+                TrustManager(policies: file.policies(), clock: clock)
             }
             let published = try PublishedPins(pinFile: file.json, named: "app.pins.json")
             let times = [0, 9, 10, 11, 19, 20, 21].map { clock.now.addingTimeInterval($0) }

@@ -21,26 +21,19 @@ extension PinFile {
     /// A policy for each host, in the order of the file.
     /// - Parameters:
     ///   - overrides: what a debug build may do.
-    ///   - clock: the clock of the published calls that have no time parameter.
-    public func policies(
-        overrides: Overrides = .none, clock: any WallClock = SystemWallClock()
-    ) -> [any TrustPolicy] {
+    public func policies(overrides: Overrides = .none) -> [any TrustPolicy] {
         let anchors =
             overrides.usesDebugAnchors && !debugAnchors.isEmpty ? TrustAnchors(debugAnchors) : nil
         let end = end ?? .distantFuture
-        return hosts.map { $0.policy(until: end, anchors, clock) }
+        return hosts.map { $0.policy(until: end, anchors) }
     }
 }
 
 extension PinFile.Host {
-    fileprivate func policy(
-        until end: Date, _ debugAnchors: TrustAnchors?, _ clock: any WallClock
-    ) -> any TrustPolicy {
-        guard !isRetired else {
-            return RejectingPolicy(scope: .hosts(pattern), failure: retirement, clock: clock)
-        }
+    fileprivate func policy(until end: Date, _ debugAnchors: TrustAnchors?) -> any TrustPolicy {
+        guard !isRetired else { return RejectingPolicy(scope: .hosts(pattern), failure: retirement) }
         return PinnedPolicy(
             scope: .hosts(pattern), source: PinFileEntry(self, until: end), certificates: [],
-            debugAnchors: debugAnchors, clock: clock)
+            debugAnchors: debugAnchors)
     }
 }

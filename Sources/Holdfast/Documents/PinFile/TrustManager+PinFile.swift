@@ -37,6 +37,6 @@ extension TrustManager {
         _ pinFile: PinFile, overrides: PinFile.Overrides = .none, clock: any WallClock = SystemWallClock()
     ) {
         PolicyLog.shared.hostsWithoutBackup(pinFile.hostsWithoutBackup.map(\.description))
-        self.init(policies: pinFile.policies(overrides: overrides, clock: clock), clock: clock)
+        self.init(policies: pinFile.policies(overrides: overrides), clock: clock)
     }
 }

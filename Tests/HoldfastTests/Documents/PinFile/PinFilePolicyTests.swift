@@ -272,8 +272,8 @@ struct PinFilePolicyTests {
 
     @Test("A policy in mode report may not stand among any, and clients are not judged")
     func composites() throws {
-        let enforced = try scene.file([scene.pin(scene.leafPin)]).policies(clock: scene.clock)
-        let reported = try scene.file([scene.pin(scene.leafPin)], mode: .report).policies(clock: scene.clock)
+        let enforced = try scene.file([scene.pin(scene.leafPin)]).policies()
+        let reported = try scene.file([scene.pin(scene.leafPin)], mode: .report).policies()
         let host = try HostPattern(PinFileScene.host)
         #expect(try CompositePolicy(host: host, anyOf: enforced).evaluate(scene.trust(), at: scene.now).isTrusted)
         #expect(throws: PolicyConfigurationError.self) { try CompositePolicy(host: host, anyOf: reported) }

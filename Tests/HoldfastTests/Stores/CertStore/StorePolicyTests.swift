@@ -219,7 +219,7 @@ struct StorePolicyTests {
         }
         let policy = try store.trustPolicy(forHost: PolicyFixture.host)
         let trust = try pki.trust()
-        let composite = try CompositePolicy(host: HostPattern(PolicyFixture.host), anyOf: [policy], clock: pki.clock)
+        let composite = try CompositePolicy(host: HostPattern(PolicyFixture.host), anyOf: [policy])
         for policy in [policy, composite] as [any TrustPolicy] {
             let manager = TrustManager(policies: [policy], clock: pki.clock)
             let judgment = manager.judgment(of: trust, at: pki.now)

@@ -37,7 +37,7 @@ struct DistributionPointStoreTests {
         #expect(try fixture.code(store, of: fixture.leaf.chain + [bait.der]) == nil)
         let policy = try PinnedPolicy(
             host: HostPattern("www.example.com"), pins: PinSet(pins: [Pin.certificate(bait.der)]),
-            certificatePinOnly: true, clock: fixture.clock)
+            certificatePinOnly: true)
         let validator = PathValidator(anchors: try TrustAnchors(der: [fixture.root.root]), revocation: store)
         let trust = ServerTrust(
             chain: PresentedChain(bait.chain), purpose: .server(identity: try DialledHost("www.example.com")),

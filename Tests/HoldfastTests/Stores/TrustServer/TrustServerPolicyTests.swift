@@ -52,12 +52,12 @@ struct TrustServerPolicyTests {
         for _ in 0..<3 {
             let failure = try #require(try policy.decision(about: fixture.pki.trust(), at: fixture.clock.now).failure)
             #expect(failure.code == .noUsablePins && failure.description.contains("trust server"))
-            #expect(try !policy.validate(trust: fixture.pki.trust()))
+            #expect(try !policy.validate(trust: fixture.pki.trust(), clock: fixture.clock))
         }
         gate.open()
         try await policy.trustServerStore().settle()
         #expect(fixture.provider.requests.count == 1)
-        #expect(try policy.validate(trust: fixture.pki.trust()))
+        #expect(try policy.validate(trust: fixture.pki.trust(), clock: fixture.clock))
         #expect(!policy.validate(trust: nil))
     }
 
@@ -95,7 +95,7 @@ struct TrustServerPolicyTests {
         #expect(error?.code == .networkError && policy.needsPreparation)
         gate.open()
         try await policy.trustServerStore().settle()
-        #expect(try policy.validate(trust: fixture.pki.trust()))
+        #expect(try policy.validate(trust: fixture.pki.trust(), clock: fixture.clock))
         #expect(fixture.provider.requests.count == 1)
     }
 
@@ -109,7 +109,7 @@ struct TrustServerPolicyTests {
         while !(try policy.trustServerStore()).documents.isUpdating { await Task.yield() }
         gate.open()
         try await prepared
-        #expect(try policy.validate(trust: fixture.pki.trust()))
+        #expect(try policy.validate(trust: fixture.pki.trust(), clock: fixture.clock))
     }
 
     @Test("Waiting ends when its task is cancelled; the download goes on for others")
@@ -140,7 +140,7 @@ struct TrustServerPolicyTests {
         fixture.clock.advance(by: .seconds(61))
         try fixture.publish()
         try await policy.prepare()
-        #expect(try policy.validate(trust: fixture.pki.trust()))
+        #expect(try policy.validate(trust: fixture.pki.trust(), clock: fixture.clock))
     }
 
     @Test("A mismatch leads to one forced download a minute at most, and who comes next waits for it")
@@ -369,7 +369,7 @@ struct TrustServerPolicyTests {
             let online = try #require(policy as? PinnedPolicy)
             try await online.prepare()
             #expect(online.pinning == (type == .pinPublicKeyOnline ? .publicKey : .certificate))
-            #expect(try policy.validate(trust: fixture.pki.trust()))
+            #expect(try policy.validate(trust: fixture.pki.trust(), clock: fixture.clock))
             manager.add(policy: policy)
         }
         #expect(fixture.provider.requests.count == 1)
