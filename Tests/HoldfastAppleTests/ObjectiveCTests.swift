@@ -14,20 +14,22 @@ struct ObjectiveCTests {
         "GCXTrustManager": [
             "init", "initWithTrustPolicies:", "initWith:", "createWithType:hostName:settings:", "addWithPolicy:",
             "addWithPolicies:", "policyFor:", "policyForHost:", "removePolicyWithName:", "removePolicyFor:", "policies",
-            "setPolicies:", "allPolicies", "allNames", "allHostNames",
+            "setPolicies:", "allPolicies", "allNames", "allHostNames", "prepareWithCompletionHandler:",
         ],
         "GCXComposePolicy": [
             "initWithValidation:forHost:", "validationType", "setValidationType:", "hostName", "setHostName:",
             "validateHostName", "setValidateHostName:", "certificateBundle", "setCertificateBundle:",
             "allowInsecureServerTrust", "setAllowInsecureServerTrust:", "customValidation", "setCustomValidation:",
             "trustServer", "setTrustServer:", "trustServerCertificate", "setTrustServerCertificate:", "customer",
-            "setCustomer:", "create",
+            "setCustomer:", "allowsLegacyDigests", "setAllowsLegacyDigests:", "create",
         ],
         "GCXValidationSettings": [
             "init", "sslValidateHostName", "setSslValidateHostName:", "certificateBundle", "setCertificateBundle:",
             "certificatePinOnly", "setCertificatePinOnly:", "customValidation", "setCustomValidation:",
+            "trustServer", "setTrustServer:", "trustServerCertificate", "setTrustServerCertificate:", "customer",
+            "setCustomer:", "allowsLegacyDigests", "setAllowsLegacyDigests:",
         ],
-        "GCXSwiftPolicy": ["hostName", "validateWithTrust:", "validateWith:"],
+        "GCXSwiftPolicy": ["hostName", "validateWithTrust:", "validateWith:", "prepareWithCompletionHandler:"],
         "GCXPinnedSessionDelegate": [
             "initWithManager:", "failureForHost:", "URLSession:didReceiveChallenge:completionHandler:",
             "URLSession:task:didReceiveChallenge:completionHandler:",

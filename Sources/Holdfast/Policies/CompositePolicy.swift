@@ -92,21 +92,7 @@ public struct CompositePolicy: TrustPolicy {
     /// Prepares the members that need it, all at once.
     /// - Throws: the reason of one that cannot decide; where any member is enough, only when no member can.
     public func prepare() async throws {
-        let waiting = members.compactMap(\.inNeedOfPreparation)
-        var reasons: [any Error] = []
-        await withTaskGroup(of: (any Error)?.self) { group in
-            for member in waiting {
-                group.addTask {
-                    do {
-                        try await member.prepare()
-                        return nil
-                    } catch {
-                        return error
-                    }
-                }
-            }
-            for await case let reason? in group { reasons.append(reason) }
-        }
+        let reasons = await members.prepare()
         guard let reason = reasons.first, rule == .all || reasons.count == members.count else { return }
         throw reason
     }

@@ -138,3 +138,23 @@ extension TrustPolicy {
     /// The policy, when it waits for something; nil when it can be asked right away.
     package var inNeedOfPreparation: (any TrustPolicy)? { needsPreparation ? self : nil }
 }
+
+extension [any TrustPolicy] {
+    /// Prepares those that wait for something, all at once.
+    /// - Returns: why some of them cannot decide yet.
+    package func prepare() async -> [any Error] {
+        await withTaskGroup(of: (any Error)?.self) { group in
+            for policy in compactMap(\.inNeedOfPreparation) {
+                group.addTask {
+                    do {
+                        try await policy.prepare()
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
+        }
+    }
+}

@@ -68,6 +68,12 @@ public import Security
         set { composer.customer = newValue }
     }
 
+    /// Whether the document's digests may be made with SHA-1, as those made before 2018 are; NO by default.
+    @objc public var allowsLegacyDigests: Bool {
+        get { composer.onlinePinning.allowsLegacyDigests }
+        set { composer.onlinePinning.allowsLegacyDigests = newValue }
+    }
+
     /// Makes the policy; it reads the certificates to pin, blocking on the file system.
     @objc public func create() -> any ObjCTrustPolicy { ObjCPolicy(composer.create()) }
 }

@@ -85,6 +85,16 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
     /// The name of every policy.
     @objc public var allNames: [String] { manager.allNames }
 
+    /// Has every policy get what it waits for, such as the first document of a trust server, all at once; returns at once.
+    /// - Parameter completionHandler: called once, on any thread, when none waits any longer: with nil when every policy can
+    ///   decide, otherwise with why one of them cannot yet.
+    @objc(prepareWithCompletionHandler:) public func prepare(
+        completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let policies = manager.allPolicies
+        Task { completionHandler(await policies.prepare().first) }
+    }
+
     /// The name of every policy, by the older generation's name.
     @objc public func allHostNames() -> [String] { manager.allNames }
 }

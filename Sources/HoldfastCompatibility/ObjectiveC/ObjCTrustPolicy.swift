@@ -17,6 +17,13 @@ public import Security
     /// Whether a trust is trusted, by the older generation's name.
     @objc(validateWith:) optional func validate(with trust: SecTrust?) -> Bool
 
+    /// Gets what the policy waits for, such as the first document of a trust server; without it the policy rejects.
+    ///
+    /// The handler is called once, on any thread: with nil when the policy can decide, otherwise with why it cannot yet.
+    /// A class of the application's own leaves it out: nothing waits for one.
+    @objc(prepareWithCompletionHandler:) optional func prepare(
+        completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+
     /// The policy of Swift's that this one stands for. A class of the application's own leaves it out: then the class is
     /// asked itself.
     @objc optional var standsFor: ObjCPolicy { get }
@@ -38,6 +45,14 @@ public import Security
 
     /// Whether a trust is trusted, by the older generation's name.
     @objc(validateWith:) public func validate(with trust: SecTrust?) -> Bool { policy.validate(trust: trust) }
+
+    /// Gets what the policy waits for, and then calls the handler, on any thread; returns at once.
+    @objc(prepareWithCompletionHandler:) public func prepare(
+        completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let policy = policy
+        Task { completionHandler(await [policy].prepare().first) }
+    }
 
     /// Itself.
     @objc public var standsFor: ObjCPolicy { self }

@@ -35,5 +35,29 @@ public import Security
         get { settings.customValidation }
         set { settings.customValidation = newValue }
     }
+
+    /// Where the online types find the pins.
+    @objc public var trustServer: URL? {
+        get { settings.trustServer }
+        set { settings.trustServer = newValue }
+    }
+
+    /// The certificate, in DER, under which the trust server signs.
+    @objc public var trustServerCertificate: Data? {
+        get { settings.trustServerCertificate }
+        set { settings.trustServerCertificate = newValue }
+    }
+
+    /// Whose pins the trust server is asked for.
+    @objc public var customer: String? {
+        get { settings.customer }
+        set { settings.customer = newValue }
+    }
+
+    /// Whether the document's digests may be made with SHA-1, as those made before 2018 are; NO by default.
+    @objc public var allowsLegacyDigests: Bool {
+        get { settings.onlinePinning.allowsLegacyDigests }
+        set { settings.onlinePinning.allowsLegacyDigests = newValue }
+    }
 }
 #endif

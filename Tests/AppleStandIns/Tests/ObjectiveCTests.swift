@@ -80,6 +80,56 @@ struct ObjectiveCTests {
         #expect(manager.allHostNames() == ["b.example"])
     }
 
+    private struct Waiting: TrustPolicy {
+        let scope: PolicyScope
+        let reason: TrustFailure?
+        let count: Lock<Int>
+        var needsPreparation: Bool { count.withLock { $0 == 0 } }
+        func prepare() async throws {
+            count.withLock { $0 += 1 }
+            if let reason { throw reason }
+        }
+        func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+            TrustDecision(.trusted, policyName: hostName, host: trust.host, time: time, chain: trust.chain)
+        }
+    }
+
+    @Test(
+        "Objective-C waits for what policies wait for, one by one and by the manager, and learns why one cannot decide")
+    func prepare() async throws {
+        let reason = TrustFailure(.noUsablePins, expected: "a document", found: "none")
+        func waiting(_ name: String, _ reason: TrustFailure? = nil) -> Waiting {
+            Waiting(scope: PolicyScope(hostName: name), reason: reason, count: Lock(0))
+        }
+        let (one, two, bad) = (waiting("a.example"), waiting("b.example"), waiting("c.example", reason))
+        let manager = ObjCTrustManager(TrustManager(policies: [one, two]))
+        func error(_ prepare: (@escaping @Sendable ((any Error)?) -> Void) -> Void) async -> (any Error)? {
+            await withCheckedContinuation { continuation in prepare { continuation.resume(returning: $0) } }
+        }
+        let policy = try #require(manager.policy(for: "a.example"))
+        #expect(await error { policy.prepare(completionHandler: $0) } == nil)
+        #expect(one.count.withLock { $0 } == 1 && two.count.withLock { $0 } == 0)
+        #expect(await error { manager.prepare(completionHandler: $0) } == nil)
+        #expect(one.count.withLock { $0 } == 1 && two.count.withLock { $0 } == 1)
+        manager.manager.add(policy: bad)
+        #expect(await error { manager.prepare(completionHandler: $0) } as? TrustFailure == reason)
+    }
+
+    @Test("Settings and composers take a trust server, its certificate, a customer and older digests")
+    func trustServer() throws {
+        let settings = ObjCValidationSettings.defaultSettings
+        let composer = ObjCComposePolicy(withValidation: .pinPublicKeyOnline, forHost: "a.example")
+        #expect(!settings.allowsLegacyDigests && !composer.allowsLegacyDigests && settings.trustServer == nil)
+        settings.trustServer = URL(string: "https://pins.example.com/a.signed")
+        settings.trustServerCertificate = Data([1])
+        settings.customer = "a"
+        (settings.allowsLegacyDigests, composer.allowsLegacyDigests) = (true, true)
+        #expect(settings.settings.trustServer == settings.trustServer && settings.trustServer != nil)
+        #expect(settings.settings.trustServerCertificate == Data([1]) && settings.settings.customer == "a")
+        #expect(settings.settings.onlinePinning.allowsLegacyDigests)
+        #expect(composer.composer.onlinePinning.allowsLegacyDigests)
+    }
+
     @Test("The shared manager is Swift's")
     func shared() throws {
         let fixture = try AppleFixture()

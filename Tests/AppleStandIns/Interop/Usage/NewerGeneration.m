@@ -79,6 +79,23 @@
     return [manager removePolicyWithName:@"*.example.com"] != nil && [manager policyFor:manager.allNames[0]] != nil;
 }
 
+// As docs/apple.md has it.
+- (void)useTrustServer:(NSData *)certificate then:(void (^)(NSError *_Nullable))start {
+    GCXValidationSettings *settings = [GCXValidationSettings defaultSettings];
+    settings.trustServer = [NSURL URLWithString:@"https://pins.example.com/example.json.signed"];
+    settings.trustServerCertificate = certificate;
+    settings.customer = @"example";
+    settings.allowsLegacyDigests = NO;
+    id<GCXTrustPolicy> policy = [[GCXTrustManager shared] createWithType:GCXValidationTypePinPublicKeyOnline
+                                                                hostName:@"www.example.com"
+                                                                settings:settings];
+    [[GCXTrustManager shared] addWithPolicy:policy];
+    [[GCXTrustManager shared] prepareWithCompletionHandler:^(NSError *_Nullable error) {
+        start(error);
+    }];
+    [policy prepareWithCompletionHandler:start];
+}
+
 - (GCXPinnedSessionDelegate *)delegate {
     GCXPinnedSessionDelegate *delegate = [[GCXPinnedSessionDelegate alloc] initWithManager:[[GCXTrustManager alloc] init]];
     id<NSURLSessionDelegate> any = delegate;

@@ -50,6 +50,7 @@ static NSString *const Host = @"https://www.example.com";
     composer.trustServer = [NSURL URLWithString:@"https://pins.example.com/example.json.signed"];
     composer.trustServerCertificate = [NSData dataWithContentsOfFile:@"signer.cer"];
     composer.customer = @"example";
+    composer.allowsLegacyDigests = YES;
     composer.customValidation = ^BOOL(SecTrustRef _Nullable trust) {
         return trust != nil;
     };

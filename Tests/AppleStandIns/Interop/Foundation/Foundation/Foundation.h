@@ -58,6 +58,9 @@ __attribute__((objc_root_class))
                                 count:(NSUInteger)count;
 - (nullable ObjectType)objectForKeyedSubscript:(KeyType)key;
 @end
+@interface NSError : NSObject
+@end
+
 @interface NSData : NSObject
 + (nullable instancetype)dataWithContentsOfFile:(NSString *)path;
 @end
