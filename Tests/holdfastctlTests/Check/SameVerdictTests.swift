@@ -143,7 +143,7 @@ struct SameVerdictTests {
                 return try PublishedPins(
                     document: data, named: "gcx.json.signed", signer: signer.path, customer: "gcx", at: clock.now)
             }
-            let end = clock.now.addingTimeInterval((settings.maxAge + settings.grace).inSeconds)
+            let end = clock.now.addingTimeInterval((configuration.maxAge + configuration.grace).inSeconds)
             let one = try compare(
                 published, hosts: hosts, times: [clock.now, end - 1, end, end + 1]
             ) { trust, host, time in
