@@ -1,5 +1,6 @@
-package import struct Foundation.Data
 package import Holdfast
+
+package import struct Foundation.Data
 
 extension PinFile {
     /// A field that this version ignores.

@@ -22,6 +22,14 @@ public struct DocumentError: HoldfastError {
     }
 }
 
+// What helps against several of them.
+private let makeAnew =
+    "Have the document made anew by `holdfastctl sign`, and do not edit it by hand."
+private let publishAnew =
+    "Have the document made anew by `holdfastctl trust-server publish`, or by openssl smime -sign -nodetach."
+private let publishEntries =
+    "Publish entries for every name that has some, or allow the loss in the configuration."
+
 extension DocumentError.Code {
     // Reading
     /// More bytes than the limit.
@@ -31,47 +39,27 @@ extension DocumentError.Code {
     /// Octets that are not UTF-8 (RFC 3629), or half of a surrogate pair.
     public static var notUTF8: Self { Self("Write the document in UTF-8 without a byte-order mark.") }
     /// Not JSON (RFC 8259).
-    public static var notJSON: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var notJSON: Self { Self(makeAnew) }
     /// Objects and arrays deeper in each other than the limit.
-    public static var tooDeep: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var tooDeep: Self { Self(makeAnew) }
     /// More members in one object than the limit.
-    public static var tooManyMembers: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var tooManyMembers: Self { Self(makeAnew) }
     /// More entries than the limit.
     public static var tooManyEntries: Self { Self("Publish fewer entries, or raise the limits of the configuration.") }
     /// A key, or a text with a limit of its own, that is longer.
-    public static var textTooLong: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var textTooLong: Self { Self(makeAnew) }
     /// The same key twice in one object, however it is escaped.
-    public static var duplicateKey: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var duplicateKey: Self { Self(makeAnew) }
     /// A field that must be there is not.
-    public static var missingField: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var missingField: Self { Self(makeAnew) }
     /// A value of another type than the field has.
-    public static var wrongType: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var wrongType: Self { Self(makeAnew) }
     /// A number with a fraction, an exponent, or too many digits where an integer is due.
-    public static var notAnInteger: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var notAnInteger: Self { Self(makeAnew) }
     /// Text that is not Base64 in its canonical form (RFC 4648 3.5).
-    public static var notCanonicalBase64: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var notCanonicalBase64: Self { Self(makeAnew) }
     /// A value of the right type that the field does not allow.
-    public static var invalidValue: Self {
-        Self("Have the document made anew by `holdfastctl sign`, and do not edit it by hand.")
-    }
+    public static var invalidValue: Self { Self(makeAnew) }
 
     // Proof
     /// The public key is not a point of P-256 in X9.63 form.
@@ -87,13 +75,9 @@ extension DocumentError.Code {
         Self("Give the certificate that `holdfastctl trust-server init` printed, or an authority with a purpose.")
     }
     /// Not a CMS SignedData, or one that breaks its own rules.
-    public static var malformedMessage: Self {
-        Self("Have the document made anew by `holdfastctl trust-server publish`, or by openssl smime -sign -nodetach.")
-    }
+    public static var malformedMessage: Self { Self(publishAnew) }
     /// A CMS SignedData of a form that is not accepted, such as one with several signers.
-    public static var unsupportedMessage: Self {
-        Self("Have the document made anew by `holdfastctl trust-server publish`, or by openssl smime -sign -nodetach.")
-    }
+    public static var unsupportedMessage: Self { Self(publishAnew) }
     /// A digest with SHA-1 or MD5.
     public static var legacyDigest: Self {
         Self("Have the document signed with SHA-256, or allow legacy digests while old documents are in use.")
@@ -119,13 +103,9 @@ extension DocumentError.Code {
         )
     }
     /// A list without entries, which is signed by nobody.
-    public static var emptyList: Self {
-        Self("Publish entries for every name that has some, or allow the loss in the configuration.")
-    }
+    public static var emptyList: Self { Self(publishEntries) }
     /// A name that has unexpired entries would be left without any.
-    public static var losesPins: Self {
-        Self("Publish entries for every name that has some, or allow the loss in the configuration.")
-    }
+    public static var losesPins: Self { Self(publishEntries) }
     /// The task that reads the document was cancelled.
     public static var cancelled: Self { Self("Read it again when it is needed.") }
 }

@@ -1,3 +1,13 @@
+// What helps against several of them.
+private let betterSignature =
+    "Have the certificate issued anew with ECDSA, RSA or Ed25519 and SHA-256 or better."
+private let betterKey =
+    "Have the certificate issued anew for a P-256, P-384, P-521, Ed25519 or RSA key of 2048 to 8192 bits."
+private let noRightToIssue =
+    "Do not trust this peer: the issuer has no right to issue this certificate (RFC 5280 6.1.4)."
+private let issueForTLS =
+    "Have the certificate issued for TLS: keyUsage digitalSignature, extendedKeyUsage for this purpose."
+
 extension TrustFailure.Code {
     // What was presented
     /// The peer presented no certificate.
@@ -35,21 +45,13 @@ extension TrustFailure.Code {
         Self("Do not trust this peer: a certificate was altered or signed by someone else than it names.")
     }
     /// A signature algorithm that is not supported.
-    public static var unsupportedSignatureAlgorithm: Self {
-        Self("Have the certificate issued anew with ECDSA, RSA or Ed25519 and SHA-256 or better.")
-    }
+    public static var unsupportedSignatureAlgorithm: Self { Self(betterSignature) }
     /// A signature made with SHA-1 or MD5.
-    public static var weakSignatureAlgorithm: Self {
-        Self("Have the certificate issued anew with ECDSA, RSA or Ed25519 and SHA-256 or better.")
-    }
+    public static var weakSignatureAlgorithm: Self { Self(betterSignature) }
     /// A public key of a kind that is not supported.
-    public static var unsupportedKey: Self {
-        Self("Have the certificate issued anew for a P-256, P-384, P-521, Ed25519 or RSA key of 2048 to 8192 bits.")
-    }
+    public static var unsupportedKey: Self { Self(betterKey) }
     /// An RSA key below 2048 bits.
-    public static var weakKey: Self {
-        Self("Have the certificate issued anew for a P-256, P-384, P-521, Ed25519 or RSA key of 2048 to 8192 bits.")
-    }
+    public static var weakKey: Self { Self(betterKey) }
     /// A certificate's notAfter is in the past.
     public static var expired: Self { Self("Renew the certificate, or check this device's clock.") }
     /// A certificate's notBefore is in the future.
@@ -61,25 +63,15 @@ extension TrustFailure.Code {
         Self("Have the certificate issued anew as version 3 (RFC 5280 4.1.2.1).")
     }
     /// An issuer is not a CA, according to its basicConstraints.
-    public static var notACertificateAuthority: Self {
-        Self("Do not trust this peer: the issuer has no right to issue this certificate (RFC 5280 6.1.4).")
-    }
+    public static var notACertificateAuthority: Self { Self(noRightToIssue) }
     /// More intermediates below a CA than its pathLenConstraint allows.
-    public static var pathLengthExceeded: Self {
-        Self("Do not trust this peer: the issuer has no right to issue this certificate (RFC 5280 6.1.4).")
-    }
+    public static var pathLengthExceeded: Self { Self(noRightToIssue) }
     /// An issuer's keyUsage lacks keyCertSign.
-    public static var keyUsageForbidsSigning: Self {
-        Self("Do not trust this peer: the issuer has no right to issue this certificate (RFC 5280 6.1.4).")
-    }
+    public static var keyUsageForbidsSigning: Self { Self(noRightToIssue) }
     /// The leaf's keyUsage allows no operation that TLS needs.
-    public static var keyUsageForbidsTLS: Self {
-        Self("Have the certificate issued for TLS: keyUsage digitalSignature, extendedKeyUsage for this purpose.")
-    }
+    public static var keyUsageForbidsTLS: Self { Self(issueForTLS) }
     /// An extendedKeyUsage leaves out the purpose at hand.
-    public static var wrongExtendedKeyUsage: Self {
-        Self("Have the certificate issued for TLS: keyUsage digitalSignature, extendedKeyUsage for this purpose.")
-    }
+    public static var wrongExtendedKeyUsage: Self { Self(issueForTLS) }
     /// A name is outside the permitted or inside an excluded subtree of an issuer.
     public static var nameConstraintViolated: Self {
         Self("Do not trust this peer: the issuer may not issue for this name (RFC 5280 4.2.1.10).")

@@ -95,6 +95,13 @@ public struct CertificateCheck: Sendable {
     }
 }
 
+extension X509Certificate {
+    /// The dNSName entries of subjectAltName as they are written, wildcards included.
+    package var dnsNames: [String] {
+        subjectAlternativeNames.compactMap { if case .dNSName(let name) = $0 { name } else { nil } }
+    }
+}
+
 /// Why a signer must not vouch for a certificate.
 public struct CertificateCheckError: HoldfastError {
     /// The reasons, a set that may grow.

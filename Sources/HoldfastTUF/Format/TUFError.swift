@@ -34,50 +34,42 @@ public struct TUFError: HoldfastError {
     }
 }
 
+// What helps against several of them.
+private let publishAnew =
+    "Do not use the file; have the repository publish it again with a tool that follows the specification."
+private let tryLater =
+    "Try again later; if it persists, the repository is broken, or somebody serves old or altered files."
+
 extension TUFError.Code {
     // About what was served or stored
     /// Not JSON, not in the form of section 4, or ambiguous: an object has a key twice, or a number has a fraction.
-    public static var malformed: Self {
-        Self("Do not use the file; have the repository publish it again with a tool that follows the specification.")
-    }
+    public static var malformed: Self { Self(publishAnew) }
     /// More bytes than the limit, or than the metadata says.
     public static var tooLarge: Self {
         Self("Check that the URL leads to the repository, or raise the limits of the settings.")
     }
     /// Metadata of another role than the requested one.
-    public static var wrongType: Self {
-        Self("Do not use the file; have the repository publish it again with a tool that follows the specification.")
-    }
+    public static var wrongType: Self { Self(publishAnew) }
     /// A major version of the specification other than 1.
     public static var unsupportedSpecification: Self { Self("Use a repository of version 1 of the specification.") }
     /// A key id twice among the signatures (section 4.2.1).
-    public static var duplicateSignature: Self {
-        Self("Do not use the file; have the repository publish it again with a tool that follows the specification.")
-    }
+    public static var duplicateSignature: Self { Self(publishAnew) }
     /// Fewer valid signatures than the threshold requires.
     public static var notSigned: Self {
         Self("Do not use the file: it was altered, or it is signed with other keys than the trusted ones.")
     }
     /// The version is not the one that the workflow requires here.
-    public static var wrongVersion: Self {
-        Self("Try again later; if it persists, the repository is broken, or somebody serves old or altered files.")
-    }
+    public static var wrongVersion: Self { Self(tryLater) }
     /// An older version than one that was trusted before.
-    public static var rolledBack: Self {
-        Self("Try again later; if it persists, the repository is broken, or somebody serves old or altered files.")
-    }
+    public static var rolledBack: Self { Self(tryLater) }
     /// A role has no entry in the snapshot, or has none in a new snapshot although the trusted one lists it.
-    public static var missingRole: Self {
-        Self("Try again later; if it persists, the repository is broken, or somebody serves old or altered files.")
-    }
+    public static var missingRole: Self { Self(tryLater) }
     /// The metadata has expired.
     public static var expired: Self {
         Self("Check this device's clock; if it is right, the repository has to publish new metadata.")
     }
     /// The length or a hash differs from what trusted metadata states.
-    public static var mismatch: Self {
-        Self("Try again later; if it persists, the repository is broken, or somebody serves old or altered files.")
-    }
+    public static var mismatch: Self { Self(tryLater) }
 
     // While searching for a target
     /// No role that is responsible for the target lists it.

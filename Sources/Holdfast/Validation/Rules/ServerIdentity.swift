@@ -47,3 +47,8 @@ enum ServerIdentity {
         return DNSOctets.equal(suffix, dialled[dot...])
     }
 }
+
+extension X509Certificate {
+    /// Whether a subjectAltName entry names the host (RFC 9525 6.3); a common name never does.
+    package func isNamed(_ host: DialledHost) -> Bool { ServerIdentity.violation(of: self, for: host) == nil }
+}
