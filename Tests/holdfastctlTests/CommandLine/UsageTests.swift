@@ -33,7 +33,7 @@ struct UsageTests {
         arguments: [
             ([], "Say what to do"),
             (["nosuch"], "nosuch"),
-            (["export", "--key", "key.pem", "surplus"], "surplus"),
+            (["keygen", "-o", "key.pem", "surplus"], "surplus"),
             (["check", "www.example.com", "--nosuch"], "--nosuch"),
             (["check"], "Missing expected argument"),
             (["check", "one.example", "127.1"], "numericName"),
