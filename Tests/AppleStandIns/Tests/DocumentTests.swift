@@ -219,8 +219,8 @@ struct DocumentTests {
     /// Examples stand there as static members of an enumeration, or as private types.
     private static func code(_ line: some StringProtocol) -> String {
         let code = line.trimmingCharacters(in: .whitespaces)
-        for prefix in ["static ", "private "] where code.hasPrefix(prefix) { return String(code.dropFirst(prefix.count)) }
-        return code
+        let prefix = ["static ", "private "].first { code.hasPrefix($0) } ?? ""
+        return String(code.dropFirst(prefix.count))
     }
 
     @Test("The example of an evaluator throws the failure")
