@@ -137,6 +137,14 @@ private enum DocumentExamples {
         try await store.update()
     }
 
+    static func online(_ manager: TrustManager, signerCertificate: String) throws {
+        let composer = ComposePolicy(withValidation: .pinPublicKeyOnline, forHost: "api.example.com")
+        composer.trustServer = URL(string: "https://pins.example.com/gcx.json.signed")
+        composer.trustServerCertificate = Data(base64Encoded: signerCertificate)
+        composer.customer = "gcx"
+        manager.add(policy: try composer.makePolicy())
+    }
+
     static func custom(_ manager: TrustManager, isPaired: @escaping @Sendable (ServerTrust?) -> Bool) throws {
         manager.add(policy: CustomPolicy(host: try HostPattern("www.example.com")) { trust in isPaired(trust) })
     }
