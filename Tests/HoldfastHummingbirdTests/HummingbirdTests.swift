@@ -60,9 +60,7 @@ struct HummingbirdTests {
                     customAsyncVerificationCallback: verification.asyncCallback))
         case .pinnedServer:
             let server = try PinnedTLSServer(clients: policy, configuration: configuration, validator: validator)
-            return HTTPServerBuilder { responder in
-                PinnedChannel(base: HTTP1Channel(responder: responder), server: server)
-            }
+            return makeBuilder(server: server)
         }
     }
 
@@ -163,25 +161,6 @@ struct HummingbirdTests {
         }
     }
     #endif
-}
-
-/// What an application writes to have a `PinnedTLSServer` in the place of Hummingbird's TLS.
-@available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
-private struct PinnedChannel<Base: ServerChildChannel>: ServerChildChannel {
-    let base: Base
-    let server: PinnedTLSServer
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-        channel.eventLoop.makeCompletedFuture {
-            _ = try server.addHandlers(to: channel.pipeline.syncOperations)
-        }.flatMap {
-            base.setup(channel: channel, logger: logger)
-        }
-    }
-
-    func handle(value: Base.Value, logger: Logger) async {
-        await base.handle(value: value, logger: logger)
-    }
 }
 
 /// A policy that may be exchanged behind the server's back, as one is that fetches its pins.

@@ -2,14 +2,41 @@ import Foundation
 import FoundationNetworking
 import HoldfastCompatibility
 import HoldfastPowerAuth
+import HoldfastTUF
 import HoldfastTesting
 import Network
 import PowerAuth2
 import Security
 import Testing
 
+/// Make one when the app starts, and keep it.
+private struct PinnedAPI {
+    private let delegate: PinnedSessionDelegate
+    private let session: URLSession
+
+    /// `root` and `bundle` are the two resources; `bundleURL` is where the newest bundle.json is served.
+    init(bundleURL: URL, root: Data, bundle: Data, buildDate: Date) async throws {
+        let floor = PinFloor(covering: [try HostPattern("api.example.com")])  // no document may drop these hosts
+        var configuration = PinRepositoryConfiguration(source: .bundle(bundleURL), root: root, floor: floor)
+        configuration.buildDate = buildDate
+        configuration.shipped = .init(bundle: bundle, grace: .seconds(2 * 365 * 86_400))
+        let repository = try await PinRepository.load(configuration: configuration)
+        let manager = TrustManager(policies: [try repository.policy(for: "api.example.com")])
+        delegate = PinnedSessionDelegate(manager: manager)
+        session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
+    }
+
+    func data(from url: URL) async throws -> Data {
+        do {
+            return try await session.data(from: url).0
+        } catch let error as URLError where error.code == .cancelled {
+            throw delegate.failure(forHost: "api.example.com") ?? error
+        }
+    }
+}
+
 /// The examples of docs/apple.md and docs/migrating.md, line by line: they compile because they stand here, and stand in
-/// the documents because a test compares.
+/// the documents because a test compares. The README's example for an app is above.
 private enum DocumentExamples {
     static func session(keyInUse: String, keyKeptOffline: String) throws -> URLSession {
         let pins = try PinSet(pins: [Pin(keyInUse)], backups: [Pin(keyKeptOffline)])
@@ -110,6 +137,25 @@ private enum DocumentExamples {
         try await store.update()
     }
 
+    static func online(_ manager: TrustManager, signerCertificate: String) throws {
+        let composer = ComposePolicy(withValidation: .pinPublicKeyOnline, forHost: "api.example.com")
+        composer.trustServer = URL(string: "https://pins.example.com/gcx.json.signed")
+        composer.trustServerCertificate = Data(base64Encoded: signerCertificate)
+        composer.customer = "gcx"
+        manager.add(policy: try composer.makePolicy())
+    }
+
+    static func custom(_ manager: TrustManager, isPaired: @escaping @Sendable (ServerTrust?) -> Bool) throws {
+        manager.add(policy: CustomPolicy(host: try HostPattern("www.example.com")) { trust in isPaired(trust) })
+    }
+
+    static func handle(
+        _ challenge: URLAuthenticationChallenge, of session: URLSession, by pinned: PinnedSessionDelegate,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        pinned.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+    }
+
     static func isp(_ trust: SecTrust, _ certificate: Data, _ domain: String) throws -> [Any] {
         ISPCertificatePinning.setupSSLPins(usingDictionnary: [domain: [certificate]])
         let isPinned = ISPCertificatePinning.verifyPinnedCertificate(forTrust: trust, andDomain: domain)
@@ -153,8 +199,13 @@ private enum DocumentExamples {
 struct DocumentTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
-    @Test("Every line of their examples stands in code that compiles", arguments: ["apple.md", "migrating.md"])
-    func everyLineCompiles(_ name: String) throws {
+    @Test(
+        "Every line of their examples stands in code that compiles",
+        arguments: [
+            ("docs/apple.md", ["```swift\n", "```objc\n"]), ("docs/migrating.md", ["```swift\n", "```objc\n"]),
+            ("README.md", ["```swift apple\n"]),
+        ])
+    func everyLineCompiles(_ name: String, fences: [String]) throws {
         let usage = Self.folder.appending(path: "../Interop/Usage").standardizedFileURL
         let sources = try FileManager.default.contentsOfDirectory(at: usage, includingPropertiesForKeys: nil)
         let compiled = Set(
@@ -162,9 +213,9 @@ struct DocumentTests {
                 try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(Self.code)
             })
         let document = try String(
-            contentsOf: Self.folder.appending(path: "../../../docs/\(name)").standardizedFileURL, encoding: .utf8)
+            contentsOf: Self.folder.appending(path: "../../../\(name)").standardizedFileURL, encoding: .utf8)
         var lines: [String] = []
-        for fence in ["```swift\n", "```objc\n"] {
+        for fence in fences {
             for block in document.components(separatedBy: fence).dropFirst() {
                 lines += block.components(separatedBy: "```")[0].split(separator: "\n").map(Self.code)
             }
@@ -173,10 +224,11 @@ struct DocumentTests {
         for line in lines { #expect(compiled.contains(line), "not compiled: \(line)") }
     }
 
-    /// A member of an enumeration is static there; what comes behind the indentation is what is compared.
+    /// Examples stand there as static members of an enumeration, or as private types.
     private static func code(_ line: some StringProtocol) -> String {
         let code = line.trimmingCharacters(in: .whitespaces)
-        return code.hasPrefix("static ") ? String(code.dropFirst("static ".count)) : code
+        let prefix = ["static ", "private "].first { code.hasPrefix($0) } ?? ""
+        return String(code.dropFirst(prefix.count))
     }
 
     @Test("The example of an evaluator throws the failure")

@@ -95,6 +95,19 @@ struct OperatingTests {
         }
     }
 
+    @Test("The README's commands make a repository that an app takes its pins from")
+    func readme() async throws {
+        try await OperatingSite.with { site in
+            let name = "api.example.com"
+            let present = try site.issuing.leaf(names: [.dns(name)])
+            let other = try site.issuing.leaf(names: [.dns(name)])
+            try await site.run("readme-repository", serving: present)
+            let app = try RepositoryApp(site.folder.appending(path: "site/public"), name: name)
+            #expect(try await app.isLetIn(by: present, trusting: site.root))
+            #expect(try await app.isLetIn(by: other, trusting: site.root) == false)
+        }
+    }
+
     @Test("A repository is begun, renewed and given another online key without a client that is locked out")
     func repository() async throws {
         try await OperatingSite.with { site in

@@ -1,6 +1,7 @@
+import AsyncHTTPClient
 import Foundation
 import Holdfast
-import HoldfastCompatibility
+import HoldfastAsyncHTTPClient
 import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastSigning
@@ -11,9 +12,23 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-/// The README's examples, line by line: they compile because they stand here, and stand in the README because a test
-/// compares.
+func makeClient(pinFile: URL, anchors: TrustAnchors) throws -> PinnedHTTPClient {
+    let manager = try TrustManager(pinFile: pinFile)
+    let validator = PathValidator(anchors: anchors, cache: VerifiedPathCache())
+    return try PinnedHTTPClient(manager: manager, validator: validator)
+}
+
+/// The examples of the README and of the documents that it leads to, line by line: they compile because they stand here,
+/// and stand in the documents because a test compares.
 enum ReadmeExamples {
+    static func service() async throws -> HTTPClientResponse {
+        let client = try makeClient(pinFile: URL(filePath: "app.pins.json"), anchors: try await .system())
+        let request = HTTPClientRequest(url: "https://api.example.com/")
+        let response = try await client.execute(request, timeout: .seconds(30))
+        try await client.shutdown()
+        return response
+    }
+
     static func app(
         keyInUse: String, keyKeptOffline: String, chain: [[UInt8]], anchors: TrustAnchors, log: (String) -> Void
     ) throws -> TrustDecision {
@@ -65,12 +80,11 @@ enum ReadmeExamples {
         return document
     }
 
-    static func online(_ manager: TrustManager, signerCertificate: String) throws {
-        let composer = ComposePolicy(withValidation: .pinPublicKeyOnline, forHost: "api.example.com")
-        composer.trustServer = URL(string: "https://pins.example.com/gcx.json.signed")
-        composer.trustServerCertificate = Data(base64Encoded: signerCertificate)
-        composer.customer = "gcx"
-        manager.add(policy: try composer.makePolicy())
+    static func online(_ manager: TrustManager, url: URL, signerCertificate: Data) async throws {
+        let signer = try TrustServerSigner(certificate: signerCertificate)
+        let configuration = TrustServerConfiguration(url: url, signer: signer, customer: "gcx")
+        let store = try await TrustServerStore.load(configuration: configuration)
+        manager.add(policy: try store.trustPolicy(forHost: "api.example.com"))
     }
 
     static func repository(
@@ -94,20 +108,22 @@ enum ReadmeExamples {
     }
 }
 
-@Suite("The README", .timeLimit(.minutes(15)))
+@Suite("The README and the documents that it leads to", .timeLimit(.minutes(15)))
 struct ReadmeTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
-    @Test("Every line of its Swift examples stands in code that compiles")
-    func everyLineStandsInCodeThatCompiles() throws {
-        let readme = try String(
-            contentsOf: Self.folder.appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
+    @Test(
+        "Every line of its Swift examples stands in code that compiles",
+        arguments: ["README.md", "docs/pinning.md", "docs/services.md"])
+    func everyLineStandsInCodeThatCompiles(_ document: String) throws {
+        let text = try String(
+            contentsOf: Self.folder.appending(path: "../../\(document)").standardizedFileURL, encoding: .utf8)
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         let compiled = Set(source.split(separator: "\n").map(Self.code))
-        let blocks = readme.components(separatedBy: "```swift\n").dropFirst().compactMap {
+        let blocks = text.components(separatedBy: "```swift\n").dropFirst().compactMap {
             $0.components(separatedBy: "```").first
         }
-        #expect(blocks.count >= 2)
+        #expect(!blocks.isEmpty)
         for line in blocks.flatMap({ $0.split(separator: "\n") }) {
             #expect(compiled.contains(Self.code(line)), "not compiled: \(line)")
         }
@@ -130,7 +146,41 @@ struct ReadmeTests {
         #expect(list.entries.map(\.name) == ["api.example.com", "www.example.com"])
     }
 
-    @Test("Its example for an app trusts the pinned server and explains a refusal")
+    @Test("Its example for a service trusts the pinned server and sends another one nothing")
+    func serviceExample() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: ["localhost"])
+        let pins = try [Pin.publicKey(of: leaf.der), .publicKey(spkiDER: TestKey().subjectPublicKeyInfoDER)]
+        let file = """
+            {"schema": 1, "hosts": [{"host": "localhost", "pins": [
+              {"pin": "\(pins[0])"}, {"pin": "\(pins[1])", "state": "backup"}
+            ]}]}
+            """
+        try await withTemporaryFolder { folder in
+            let pinFile = folder.appending(path: "app.pins.json")
+            try Data(file.utf8).write(to: pinFile)
+            let options = LoopbackTLSServer.Options(behavior: .http(body: "pinned"))
+            for (certificate, isTrusted) in [(leaf, true), (try root.impersonate(leaf), false)] {
+                try await withLoopbackTLSServer(serving: certificate, options: options) { server in
+                    let client = try makeClient(pinFile: pinFile, anchors: TrustAnchors(der: [root.root]))
+                    let request = HTTPClientRequest(url: "https://localhost:\(server.port)/")
+                    if isTrusted {
+                        let response = try await client.execute(request, timeout: .seconds(60))
+                        #expect(String(buffer: try await response.body.collect(upTo: 64)) == "pinned")
+                    } else {
+                        let failure = await #expect(throws: TrustFailure.self) {
+                            try await client.execute(request, timeout: .seconds(60))
+                        }
+                        #expect(failure?.code == .pinMismatch)
+                        #expect(server.statistics.plaintextBytesReceived == 0)
+                    }
+                    try await client.shutdown()
+                }
+            }
+        }
+    }
+
+    @Test("The example of pins in code trusts the pinned server and explains a refusal")
     func appExample() throws {
         let root = try TestAuthority.root()
         let leaf = try root.leaf(names: ["api.example.com"])
