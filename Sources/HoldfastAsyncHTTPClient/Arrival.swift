@@ -1,8 +1,8 @@
 import Holdfast
 import NIOCore
 
-/// Looks at the address that a connection of a download leads to, before a request goes out on it: a name says nothing of
-/// the machine that it resolves to.
+/// Checks the address of a download's connection before a request is sent on it, because a name may resolve to any
+/// machine.
 final class Arrival: Sendable {
     private let place: DownloadRules.Place
     private let isHere = Lock<Bool?>(nil)
@@ -11,10 +11,10 @@ final class Arrival: Sendable {
         self.place = place
     }
 
-    /// Whether the last connection led to this machine; nil where that is not known, as behind a proxy.
+    /// Whether the last connection led to this machine; nil if that is unknown, as behind a proxy.
     var isThisMachine: Bool? { isHere.withLock { $0 } }
 
-    /// Fails for a connection to where the download must not lead. On the connection's event loop.
+    /// Fails for a forbidden address. On the connection's event loop.
     func check(_ channel: any Channel) -> EventLoopFuture<Void> {
         let isHere = Self.isHere(channel)
         self.isHere.withLock { $0 = isHere }
@@ -35,7 +35,7 @@ final class Arrival: Sendable {
         return channel.eventLoop.makeFailedFuture(error)
     }
 
-    /// The system connects a machine with itself from the address that was dialled, whichever of its own that is.
+    /// A connection to one of this machine's own addresses has the same address at both ends.
     private static func isHere(_ channel: any Channel) -> Bool {
         guard let remote = channel.remoteAddress.flatMap(octets) else { return true }
         return LocalHost.isAddress(remote) || channel.localAddress.flatMap(octets) == remote

@@ -5,16 +5,16 @@ public import NIOCore
 import NIOHTTP1
 public import NIOPosix
 
-/// Downloads documents for a `CertStore` with AsyncHTTPClient: a client of its own a request, whose servers Holdfast
-/// validates, and no trust manager of the application's.
+/// Downloads documents for a `CertStore` with AsyncHTTPClient. Each request has its own client, whose servers Holdfast
+/// validates, without the application's trust manager.
 ///
 /// ```swift
 /// let anchors = try await TrustAnchors.system()
 /// let provider = AsyncHTTPClientDataProvider(validator: PathValidator(anchors: anchors))
 /// let store = try await CertStore.load(configuration: configuration, remoteDataProvider: provider)
 /// ```
-/// It behaves as `URLSessionDataProvider` does, and its anchors can be chosen. It decodes nothing: an answer with a
-/// `Content-Encoding` other than `identity` is an error, so an answer never takes more memory than
+/// It behaves like `URLSessionDataProvider`, but you can choose its anchors. It decodes nothing: a response with a
+/// `Content-Encoding` other than `identity` is an error, so no response takes more memory than
 /// `RemoteDataRequest.maximumBytes` allows.
 public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource {
     /// The longest time until the answer begins, connecting included.
@@ -24,7 +24,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
     public let allowsPlainHTTPToLoopback: Bool
 
-    /// The copies of one provider are one source.
+    /// Copies of a provider count as the same source.
     private final class Identity: Sendable {}
 
     private let identity = Identity()
@@ -34,7 +34,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     let eventLoopGroup: any EventLoopGroup
     let clock: any WallClock
     let proxy: @Sendable (URL) -> HTTPClient.Configuration.Proxy?
-    /// Chosen where the provider is made: downloads run in tasks of their own.
+    /// Captured when the provider is made, because downloads run in their own tasks.
     let log = PolicyLog.shared
 
     /// Makes a provider.
@@ -47,8 +47,8 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     ///   - eventLoopGroup: where timers run; event loops of Network.framework are refused. Connections have threads of
     ///     their own.
     ///   - clock: tells the time for which servers are validated.
-    ///   - proxy: the HTTP proxy through which a URL is asked for, each redirect's anew; nil for none. The server is
-    ///     validated all the same.
+    ///   - proxy: returns the HTTP proxy for a URL, also for each redirect; nil for none. The server is validated in
+    ///     any case.
     public init(
         validator: PathValidator, answerLimit: Duration = .seconds(15), wholeLimit: Duration = .seconds(60),
         allowsPlainHTTPToLoopback: Bool = false,
@@ -71,7 +71,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
         let download = DocumentDownload(request, provider: self)
         try download.rules.check(request.url)
         let (answerLimit, wholeLimit) = (answerLimit, wholeLimit)
-        // A server nearby could answer before a timer of no time at all.
+        // A nearby server could respond before a timer of zero length fires.
         guard answerLimit > .zero, wholeLimit > .zero else {
             throw RemoteDataError(.noAnswerInTime, expected: "limits above 0 s", found: "no time for an answer")
         }
@@ -117,13 +117,13 @@ private final class DocumentDownload: Sendable {
             allowsPlainHTTPToLoopback: provider.allowsPlainHTTPToLoopback, allowsPlainHTTP: request.allowsPlainHTTP)
     }
 
-    /// Whether an answer has begun that is no redirect.
+    /// Whether a response other than a redirect has begun.
     var hasAnswer: Bool { answered.withLock { $0 } }
 
     func run() async throws -> RemoteDataResponse {
         var url = request.url
         var redirects = 0
-        // Nothing is known of it before the first answer.
+        // It is unknown before the first response.
         var isAnsweredHere: Bool?
         while true {
             let arrival = Arrival(place: rules.place(of: url, redirectedFromThisMachine: isAnsweredHere))
@@ -142,7 +142,7 @@ private final class DocumentDownload: Sendable {
         case redirect(URL?, status: Int)
     }
 
-    /// A client for one URL: where redirects lead nothing is known of where they came from.
+    /// A client for one URL, because the target of a redirect does not know its origin.
     private func ask(_ url: URL, _ arrival: Arrival) async throws -> Answer {
         let client: PinnedHTTPClient
         do {
@@ -163,12 +163,12 @@ private final class DocumentDownload: Sendable {
     private func client(for url: URL, _ arrival: Arrival) throws -> PinnedHTTPClient {
         let manager = TrustManager(unknownHosts: .standard)
         if url.scheme?.lowercased() == "http" || !request.validatesServer {
-            // Plain HTTP came past the rules, and then there is nothing to validate.
+            // The rules allowed plain HTTP, and then there is nothing to validate.
             let host = HostPattern(try DialledHost(url: url))
             manager.add(policy: DisabledPolicy(host: host, log: provider.log))
         }
         var configuration = HTTPClient.Configuration()
-        // The limits come first: they say which of them was reached.
+        // The limits come first, because they say which one was reached.
         configuration.timeout.connect = TimeAmount(provider.answerLimit + .seconds(10))
         configuration.proxy = provider.proxy(url)
         configuration.decompression = .disabled
@@ -205,7 +205,7 @@ private final class DocumentDownload: Sendable {
         }
     }
 
-    /// Reads no more than is allowed, whatever is announced.
+    /// Reads at most the limit, whatever length is announced.
     private func body(of response: HTTPClientResponse) async throws -> Data {
         let encodings = response.headers[canonicalForm: "Content-Encoding"]
         guard encodings.allSatisfy({ $0.utf8.count == 8 && $0.lowercased().hasSameOctets(as: "identity") }) else {

@@ -4,12 +4,12 @@ import HoldfastNIO
 import NIOCore
 import NIOHTTP2
 
-// What happens to connections that the pool has: requests begin on them, what they rest on ends or changes.
+// What happens to pooled connections: requests begin on them, and their evidence expires or changes.
 extension ConnectionGate {
     // MARK: Requests
 
     /// Why a request must not go out on a connection; nil when it may. On the connection's event loop, when the pool
-    /// has handed it a request, which may have waited for long.
+    /// has given it a request that may have waited for long.
     func refusal(on id: ObjectIdentifier) -> (any Error)? {
         let look = judge.look(at: origin.host)
         if standing(of: id, look.version) == .expired { renewEvidence(only: id, under: look) }
@@ -22,7 +22,7 @@ extension ConnectionGate {
 
     private enum Standing {
         case good
-        /// It was judged under other policies or anchors.
+        /// It was evaluated under other policies or anchors.
         case outdated
         case expired
         case gone
@@ -41,7 +41,7 @@ extension ConnectionGate {
 
     /// Lets a request have a stream or turns it away. Called by AsyncHTTPClient on the connection's event loop, before
     /// it hands the request to the stream.
-    /// - Parameter next: the application's own initialiser.
+    /// - Parameter next: the application's own initializer.
     func admit(
         stream: any Channel, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
     ) -> EventLoopFuture<Void> {
@@ -50,7 +50,8 @@ extension ConnectionGate {
         let guarding = state.withLock { state in id.flatMap { state.connections[$0]?.guarding } }
         let error = id.map { refusal(on: $0) } ?? ConnectionRetired()
         do {
-            // Turned away by a handler: AsyncHTTPClient stops the process when a stream's initialiser fails.
+            // A handler turns the request away, because AsyncHTTPClient stops the process when a stream's initializer
+            // fails.
             let pipeline = stream.pipeline.syncOperations
             let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
             let frames = guarding?.value as? FrameGuard
@@ -77,15 +78,15 @@ extension ConnectionGate {
         }
     }
 
-    /// Whether evidence about some connection is no longer to be used, although it was judged anew.
+    /// Whether evidence about some connection is unusable even though it was evaluated again.
     func hasExpired() -> Bool {
         renewEvidence(under: judge.look(at: origin.host))
         let now = judge.clock.now
         return state.withLock { $0.connections.values.contains { $0.verdict.expiry?.isPast(at: now) ?? false } }
     }
 
-    /// Judges connections anew whose evidence has come to its end. No handshake could add to it: the connection's own has
-    /// proved the key, and the chain is as good as it was, if it is still trusted at this time.
+    /// Evaluates connections again whose evidence has expired. Another handshake would add nothing: the connection's
+    /// own has proved the key, and the chain is still good if it is trusted at this time.
     /// - Parameter id: one connection; nil for all.
     private func renewEvidence(only id: ObjectIdentifier? = nil, under look: TrustJudge.Look) {
         let now = judge.clock.now
@@ -95,7 +96,7 @@ extension ConnectionGate {
             }
         }
         for (id, connection) in over {
-            // Outside the lock: this asks the policy, which may be the application's code.
+            // Outside the lock, because the policy may be the application's code.
             guard let chain = connection.verdict.chain, let judgment = judge.trust(in: chain, under: look) else {
                 continue
             }
@@ -120,14 +121,14 @@ extension ConnectionGate {
     /// What judging connections again came to.
     struct Rejudgment {
         var refused: [(channel: any Channel, failure: TrustFailure)] = []
-        /// Connections that were trusted by their leaf alone, about which the policy of now wants to know more.
+        /// Connections that were trusted by their leaf alone, but for which the current policy needs the chain.
         var undecided: [(id: ObjectIdentifier, channel: any Channel, leaf: [UInt8])] = []
 
         var isNothing: Bool { refused.isEmpty && undecided.isEmpty }
     }
 
-    /// Judges connections again that were let in under other policies or anchors, and closes those that are refused. When
-    /// more has to be known of one, no further request begins on any; its own go on while evidence is collected.
+    /// Evaluates connections again that were admitted under other policies or anchors, and closes those that are
+    /// refused. If one needs more evidence, no further request begins on any; requests under way continue meanwhile.
     /// - Parameter id: one connection; nil for all.
     @discardableResult
     func endWhatNoLongerHolds(only id: ObjectIdentifier? = nil, under look: TrustJudge.Look) -> Rejudgment {
@@ -147,7 +148,7 @@ extension ConnectionGate {
         }
         var again = Rejudgment()
         for (key, connection) in stale {
-            // Outside the lock: this asks the policy, which may be the application's code.
+            // Outside the lock, because the policy may be the application's code.
             guard connection.verdict.isWholeChain else {
                 guard let leaf = connection.verdict.chain?.leaf else { continue }
                 if var verdict = knownTrust(in: leaf, under: look) {
@@ -175,7 +176,7 @@ extension ConnectionGate {
         return again
     }
 
-    /// Gets what the server presents beside the leaf, and closes the connection unless that is trusted.
+    /// Gets the rest of the server's chain, and closes the connection unless it is trusted.
     private func collectEvidence(about leaf: [UInt8], of id: ObjectIdentifier, _ channel: any Channel) {
         guard let collector else { return channel.closeBelowTLS() }
         collector.chain(with: leaf, on: channel.eventLoop).whenComplete { result in
@@ -190,13 +191,13 @@ extension ConnectionGate {
 
     // MARK: The end
 
-    /// Gives up waiting for a connection, unless there is one or another was let in meanwhile: then no request starts
-    /// any more, and the rest of ``retire()`` is due.
-    /// - Parameter admissions: how many connections had been let in when the wait began.
+    /// Gives up waiting for a connection, unless there is one or another was admitted meanwhile. Then no request starts
+    /// any more, and ``retire()`` has to do the rest.
+    /// - Parameter admissions: how many connections had been admitted when the wait began.
     func giveUp(since admissions: Int, at time: NIODeadline) -> Wait {
         state.withLock { state in
             guard state.admissions == admissions, !state.isConnected else { return .connected }
-            // At once: a request that started after this would be sent again.
+            // At once, because a request that starts later would have to be sent again.
             state.isRetired = true
             guard state.connections.isEmpty else { return .draining }
             state.silentAt = time
@@ -204,7 +205,7 @@ extension ConnectionGate {
         }
     }
 
-    /// Lets no request start on any connection, and no connection in, from now on; requests that are under way go on.
+    /// From now on, no request starts on any connection and no connection is admitted; requests under way continue.
     func retire() {
         let (connections, judged) = state.withLock { state in
             state.isRetired = true
@@ -216,8 +217,8 @@ extension ConnectionGate {
         }
     }
 
-    /// Ends every connection, with a goodbye, and what is being collected for others. AsyncHTTPClient does so as well,
-    /// but waits for ever for one that it holds for closing already.
+    /// Ends every connection gracefully, and the collection of evidence for others. AsyncHTTPClient does so too, but
+    /// waits forever for a connection that it believes to be closing.
     func endAll() {
         collector?.stop()
         retire()

@@ -4,11 +4,11 @@ import HoldfastNIO
 import NIOCore
 import NIOSSL
 
-/// Judges every connection of one pool, before the pool has it, and ends those whose decision no longer holds.
+/// Evaluates every connection of one pool before the pool gets it, and ends those whose decision no longer holds.
 ///
-/// AsyncHTTPClient hands a connection to its pool, and with it the first request, once the initialiser's future has
-/// succeeded. The initialiser is told neither the host nor the chain: so a gate is for one origin, and the chain comes
-/// from evidence about the leaf, the only certificate that is known of the connection.
+/// AsyncHTTPClient hands a connection to its pool, and with it the first request, once the initializer's future has
+/// succeeded. The initializer is told neither the host nor the chain: so a gate is for one origin, and the chain comes
+/// from evidence about the leaf, the connection's only known certificate.
 final class ConnectionGate: Sendable {
     enum Version {
         case http1
@@ -22,11 +22,11 @@ final class ConnectionGate: Sendable {
         var timer: Scheduled<Void>?
         /// Whether it ends with the requests that are on it.
         var isDraining = false
-        /// Whether evidence is collected that its policy asks for since it was replaced.
+        /// Whether evidence is being collected that the new policy needs.
         var awaitsEvidence = false
     }
 
-    /// What waiting for a first connection came to.
+    /// The result of waiting for a first connection.
     enum Wait {
         case connected
         /// There are only connections that end with the requests on them.
@@ -35,10 +35,10 @@ final class ConnectionGate: Sendable {
         case silent
     }
 
-    /// What was decided about a connection, by what, under what, and until when it holds.
+    /// The decision about a connection: by which evidence, under which policies, and until when it holds.
     struct Verdict: Sendable {
         var decision: TrustDecision
-        /// What the server is judged by; nil without TLS.
+        /// The evidence about the server; nil without TLS.
         let chain: PresentedChain?
         /// Whether the chain is all that the server presents, and not the connection's own leaf alone.
         let isWholeChain: Bool
@@ -48,7 +48,7 @@ final class ConnectionGate: Sendable {
 
     struct State {
         var connections: [ObjectIdentifier: Connection] = [:]
-        /// Connections that are being judged; a failure refuses one.
+        /// Connections that are being evaluated; a failure refuses one.
         var judged: [ObjectIdentifier: EventLoopPromise<Void>] = [:]
         var admissions = 0
         var isRetired = false
@@ -71,7 +71,7 @@ final class ConnectionGate: Sendable {
 
     /// - Parameters:
     ///   - collector: nil for an origin without TLS.
-    ///   - patience: how long judging a connection may take, what the application does with it included.
+    ///   - patience: how long evaluating a connection may take, including the application's initializer.
     init(
         origin: HTTPOrigin, judge: TrustJudge, evidence: EvidenceStore, collector: EvidenceCollector?,
         patience: TimeAmount, answered: @escaping @Sendable () -> Void,
@@ -92,7 +92,7 @@ final class ConnectionGate: Sendable {
     /// How many connections the pool has been given.
     var admissions: Int { state.withLock { $0.admissions } }
 
-    /// When it was given up to wait for a first connection; nil where one came.
+    /// When waiting for a first connection was given up; nil if one came.
     var silentAt: NIODeadline? { state.withLock { $0.silentAt } }
 
     /// Whether some connection takes further requests.
@@ -105,8 +105,8 @@ final class ConnectionGate: Sendable {
 
     // MARK: New connections
 
-    /// Begins to collect evidence for a connection that is about to be made, as far as is known now. So it takes no longer
-    /// than the connection itself, and the request does not wait for it.
+    /// Begins to collect evidence for a connection that is about to be made, so that it takes no longer than the
+    /// connection itself and the request does not wait for it.
     func expectConnection(under look: TrustJudge.Look) {
         guard let collector, !isConnected, look.policy?.evidence != .nothing,
             evidence.isMissing(for: origin, anchors: look.anchors, at: judge.clock.now)
@@ -114,11 +114,11 @@ final class ConnectionGate: Sendable {
         collector.readEarly()
     }
 
-    /// Lets a connection into the pool or fails. Called by AsyncHTTPClient on the connection's event loop.
+    /// Admits a connection to the pool or fails. Called by AsyncHTTPClient on the connection's event loop.
     ///
     /// Nothing of what the server sends reaches the pool before it has the connection, and nothing ever does after a
     /// refusal, whatever the reason.
-    /// - Parameter next: the application's own initialiser.
+    /// - Parameter next: the application's own initializer.
     func admit(
         _ channel: any Channel, _ version: Version, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
     ) -> EventLoopFuture<Void> {
@@ -144,7 +144,7 @@ final class ConnectionGate: Sendable {
             return next(channel).hop(to: channel.eventLoop)
         }.flatMapThrowing {
             // The pool learns of a close only while it has the connection: one that ended meanwhile would stay in it
-            // for ever.
+            // forever.
             guard channel.isActive, !guarding.value.hasEnded else { throw guarding.value.ending }
         }.cascade(to: promise)
         return promise.futureResult.map {
@@ -153,7 +153,7 @@ final class ConnectionGate: Sendable {
                 $0.admissions += 1
             }
             self.answered()
-            // After whoever waits for this future has taken the connection over.
+            // After the code that waits for this future has taken over the connection.
             channel.eventLoop.execute { guarding.value.open(channel) }
         }.flatMapError { error in
             self.state.withLock { _ = $0.judged.removeValue(forKey: id) }
@@ -167,7 +167,7 @@ final class ConnectionGate: Sendable {
             let leaf = try leaf(of: channel)
             let look = judge.look(at: origin.host)
             guard let known = knownVerdict(on: leaf, under: look) else { return freshVerdict(on: leaf, channel) }
-            // Later, so that what the server sent in one go with the end of its handshake counts.
+            // Later, so that data sent together with the end of the handshake is seen.
             return channel.eventLoop.submit { (known, look) }
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
@@ -192,8 +192,8 @@ final class ConnectionGate: Sendable {
             decision: judgment.decision, chain: nil, isWholeChain: true, expiry: nil, version: judgment.version)
     }
 
-    /// The decision to trust that the leaf alone bears, or an older chain of it. What they do not bear, the chain of this
-    /// moment may: it is collected before anybody is refused.
+    /// The decision to trust by the leaf alone or by an older chain. If they are not enough, the current chain may be,
+    /// so it is collected before a refusal.
     func knownTrust(in leaf: [UInt8], under look: TrustJudge.Look) -> Verdict? {
         let chain = PresentedChain([leaf])
         if let evidence = look.policy?.evidence, evidence <= .leaf, let judgment = judge.trust(in: chain, under: look) {
@@ -224,7 +224,7 @@ final class ConnectionGate: Sendable {
     func verdict(on chain: PresentedChain, under look: TrustJudge.Look) -> Verdict {
         let judgment = judge.judgment(about: chain, under: look)
         let decision = judgment.decision
-        // A server gets another chance to present a better one.
+        // The server gets another chance to present a better chain.
         if !decision.isTrusted { collector?.forgetEarly() }
         let expiry =
             decision.isTrusted
@@ -242,7 +242,7 @@ final class ConnectionGate: Sendable {
         guard channel.isActive, !guarding.value.hasEnded else { throw guarding.value.ending }
         try register(verdict, channel, guarding)
         if let chain = verdict.chain { evidence.noteLastChain(chain, of: origin) }
-        // From here on whoever tells of changes finds the connection. What changed before counts as well.
+        // From here on, reports of changes reach the connection. Earlier changes are checked now.
         guard !judge.isCurrent(look) else { return }
         let again = judgeAgain(only: ObjectIdentifier(channel), under: judge.look(at: origin.host))
         if let refused = again.refused.first { throw refused.failure }
@@ -265,11 +265,11 @@ final class ConnectionGate: Sendable {
         if isRetired { throw ConnectionRetired() }
     }
 
-    /// The one form of refusal that neither leaks the socket nor stops the process: the pool takes a failed initialiser
+    /// The one form of refusal that neither leaks the socket nor stops the process: the pool takes a failed initializer
     /// for a connection that never was and does not close it; and it does not survive one that reports its own end
     /// after the failure. So the channel is closed first, and the failure comes when it is.
     private func refuse(_ channel: any Channel, _ error: any Error) -> EventLoopFuture<Void> {
-        // Later, since BoringSSL may be at work further down in this stack and must not be entered again.
+        // Later, because BoringSSL may be on this call stack and is not reentrant.
         channel.eventLoop.execute { channel.closeBelowTLS() }
         return channel.closeFuture.flatMapThrowing { throw error }
     }
@@ -277,7 +277,7 @@ final class ConnectionGate: Sendable {
     // MARK: Explanations
 
     /// Finds out why BoringSSL refused the server on a connection of the pool, which it does not say.
-    /// - Returns: the policy's own reason; nil when there is none, or the server does not answer again.
+    /// - Returns: the policy's own reason; nil if there is none, or the server does not respond again.
     func explanation(on loop: any EventLoop) -> EventLoopFuture<TrustFailure?> {
         guard let collector else { return loop.makeSucceededFuture(nil) }
         let chain = collector.chain(on: loop)

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 
-/// Stands in the pipeline between a server and AsyncHTTPClient's own handlers, from the end of the handshake on.
+/// Placed in the pipeline between a server and AsyncHTTPClient's own handlers, from the end of the handshake on.
 ///
 /// What AsyncHTTPClient reads has the grammar of responses (``ResponseGrammar``): it stops the process for much of what
 /// else a server can send.
@@ -12,22 +12,22 @@ import NIOHTTP2
 /// reports something. So nothing of what the server sends gets past a guard before the pool has the connection, and
 /// nothing ever does once the connection is refused. Belongs to its channel's event loop.
 protocol ConnectionGuard: AnyObject {
-    /// Whether the server has ended the connection, or broken its protocol, while it was judged. The pool does not get
-    /// such a connection.
+    /// Whether the server has ended the connection, or broken its protocol, during the evaluation. The pool does not
+    /// get such a connection.
     var hasEnded: Bool { get }
-    /// What the server sent that is no response to anything, by which the connection ended; nil otherwise.
+    /// The unsolicited data of the server that ended the connection; nil otherwise.
     var malformation: PinnedHTTPClientError? { get }
 
-    /// Lets through what was held, and everything after it. The pool has the connection.
+    /// Delivers the buffered data and everything after it: the pool has the connection.
     func open(_ channel: any Channel)
-    /// Takes away what was held, and everything after it. The connection is refused.
+    /// Drops the buffered data and everything after it: the connection is refused.
     func discard()
-    /// Closes the connection as soon as no request is on it. Whoever calls this lets no further request start.
+    /// Closes the connection as soon as no request is on it. The caller must let no further request start.
     func drain(_ channel: any Channel)
 }
 
 extension ConnectionGuard {
-    /// What a request is told that was to be the first on a connection that has ended.
+    /// The error for the first request on a connection that has already ended.
     var ending: any Error { malformation ?? HTTPClientError.remoteConnectionClosed }
 }
 

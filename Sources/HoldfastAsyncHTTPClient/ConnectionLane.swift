@@ -5,19 +5,20 @@ import NIOPosix
 
 /// A thread that connections run on, and the only handle on some of them: AsyncHTTPClient 1.37 shows an HTTP/2
 /// connection to nobody before the server's first SETTINGS, and does not close it until then, not even when it is shut
-/// down. Whoever ends the thread closes every connection on it.
+/// down. Ending the thread closes every connection on it.
 final class ConnectionLane: Sendable {
-    /// Held while one is made: many who need one at a time would take each other's descriptors, and one serves them all.
+    /// Held while one is made, because concurrent makers would take each other's descriptors, and one thread serves
+    /// them all.
     static let making = Lock(())
 
     let group: any EventLoopGroup
     private let isEnding = Lock(false)
 
-    /// What NIO opens for a thread, three on Linux, and as many more as others may take meanwhile: it stops the process
-    /// when it gets none.
+    /// The descriptors that NIO opens for a thread, three on Linux, with a reserve for other threads: NIO stops the
+    /// process when it gets none.
     private static let descriptors = 16
 
-    /// AsyncHTTPClient may go on with the body of a request that is answered already, and tell the thread so.
+    /// AsyncHTTPClient may continue with the body of an answered request, and schedule work on the thread.
     private static let rest = TimeAmount.milliseconds(500)
 
     /// - Throws: `IOError` when the process has no descriptors left, and could not connect either.
@@ -30,7 +31,7 @@ final class ConnectionLane: Sendable {
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     }
 
-    /// Closes what is left on the thread, and ends it. Does not block, and may be called from anywhere.
+    /// Closes everything on the thread and ends it. It does not block, and may be called from anywhere.
     func end(_ ended: @escaping @Sendable () -> Void) {
         let isFirst = isEnding.withLock { isEnding in
             defer { isEnding = true }
@@ -38,8 +39,8 @@ final class ConnectionLane: Sendable {
         }
         guard isFirst else { return }
         let group = group
-        // The system's resolver works through the names of one thread in turn, and reports to that thread, however late:
-        // once it has come to this name, an address that nothing listens at, it owes the thread nothing.
+        // The system's resolver handles the names of one thread in order and reports to it however late. Once it has
+        // resolved this name, an address where nothing listens, it has nothing left to report.
         group.any().scheduleTask(in: Self.rest) {
             ClientBootstrap(group: group).connectTimeout(.hours(1)).connect(host: "127.0.0.1", port: 0)
                 .whenComplete { _ in group.shutdownGracefully(queue: .global()) { _ in ended() } }

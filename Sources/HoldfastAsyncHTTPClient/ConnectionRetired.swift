@@ -1,3 +1,3 @@
-/// A request was turned away from a connection before anything of it was sent, because the connection is to carry no
+/// A request was turned away from a connection before anything of it was sent, because the connection accepts no
 /// further request. ``PinnedHTTPClient`` sends it again, on another connection.
 struct ConnectionRetired: Error {}

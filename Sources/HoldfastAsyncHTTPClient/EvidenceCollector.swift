@@ -6,23 +6,23 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Gets the chain that a server presents, which AsyncHTTPClient does not tell, by a handshake of Holdfast's own that
-/// ends as soon as it is there: to the same host and port, by the same route, with the same settings as the pool's, but
-/// without the client's certificate.
+/// Gets a server's chain, which AsyncHTTPClient does not expose, by a separate handshake that ends as soon as the chain
+/// arrives: to the same host and port, by the same route, with the same settings as the pool's, but without the
+/// client's certificate.
 ///
-/// The chain is public: whoever presents it proves nothing here. It serves for a connection whose own handshake has proved
-/// the key of the same leaf. Any number of connections that need it at one time share one handshake, and it may begin
-/// before the first of them needs it.
+/// The chain is public and proves nothing here. It is used for a connection whose own handshake has proved the key of
+/// the same leaf. Any number of connections that need it at one time share one handshake, and it may begin before the
+/// first of them needs it.
 final class EvidenceCollector: Sendable {
     /// How the server is reached.
     struct Route: Sendable {
-        /// The name or address that is connected to, or that a proxy is asked for.
+        /// The name or address to connect to, directly or through a proxy.
         let target: String
         let port: Int
         let proxy: HTTPClient.Configuration.Proxy?
         let localAddress: String?
 
-        /// An address in brackets where it needs them.
+        /// An address, in brackets if necessary.
         var authority: String { target.contains(":") ? "[\(target)]:\(port)" : "\(target):\(port)" }
     }
 
@@ -43,7 +43,7 @@ final class EvidenceCollector: Sendable {
     }
     private let state = Lock(State())
 
-    /// How long a chain that was read early is taken for what the server presents.
+    /// How long a chain that was read early counts as current.
     private static let earlyLifetime = TimeAmount.seconds(10)
 
     /// - Throws: `TLSAdapterConfigurationError` for a configuration that would weaken a decision.
@@ -63,7 +63,7 @@ final class EvidenceCollector: Sendable {
     /// How many connections were begun for them.
     var connections: Int { state.withLock { $0.connections } }
 
-    /// Begins to read the chain, for a connection that will need it and is being made at this moment.
+    /// Begins to read the chain for a connection that is being made and will need it.
     func readEarly() {
         let loop = loops.any()
         let promise = loop.makePromise(of: PresentedChain.self)
@@ -77,10 +77,10 @@ final class EvidenceCollector: Sendable {
         newChain(on: loop).cascade(to: promise)
     }
 
-    /// Forgets what was read early: the next one to ask gets what the server presents then.
+    /// Forgets the chain that was read early, so that the next caller gets a new one.
     func forgetEarly() { state.withLock { $0.early = nil } }
 
-    /// Ends the handshake that is under way, and begins no other.
+    /// Ends the current handshake, and begins no other.
     func stop() {
         let stop = state.withLock { state in
             state.isStopped = true
@@ -92,8 +92,7 @@ final class EvidenceCollector: Sendable {
 
     /// The chain that comes with a leaf.
     ///
-    /// Fails with `certificatesDiffer` when the server presents another leaf each time: several certificates behind one
-    /// name, of which the one in question does not come up.
+    /// Fails with `certificatesDiffer` if the server has several certificates and never presents the one in question.
     func chain(with leaf: [UInt8], on loop: any EventLoop) -> EventLoopFuture<PresentedChain> {
         guard let early = earlyChain(on: loop) else { return chain(with: leaf, on: loop, triesLeft: tries) }
         return early.flatMap { chain in
@@ -127,7 +126,7 @@ final class EvidenceCollector: Sendable {
         }
     }
 
-    /// What was read early, nil if that failed.
+    /// The chain that was read early; nil if that failed.
     private func earlyChain(on loop: any EventLoop) -> EventLoopFuture<PresentedChain?>? {
         let early = state.withLock { state in
             state.early.flatMap { $0.begun + Self.earlyLifetime > .now() ? $0.chain : nil }
@@ -159,10 +158,10 @@ final class EvidenceCollector: Sendable {
         return promise.futureResult.hop(to: loop)
     }
 
-    /// Connections for one handshake's worth of evidence. A path that loses one of them, or a server that lets one starve,
-    /// does not keep the others from their answer.
+    /// Several connections for one chain, so that a lossy path or a server that neglects one of them does not prevent a
+    /// result.
     private static let maximumConnections = 3
-    /// When another connection is tried while the ones before say nothing, at the latest.
+    /// The longest wait before another connection is tried while the earlier ones are silent.
     private static let longestPause = TimeAmount.seconds(5)
 
     private func handshake(on loop: any EventLoop, _ result: EventLoopPromise<PresentedChain>) {
@@ -204,7 +203,7 @@ final class EvidenceCollector: Sendable {
                 .map { $0.cascade(to: one) }
         }
         connected.whenFailure { one.fail($0) }
-        // A connection that is never made fails with the wait.
+        // A connection that is never established fails with the wait.
         result.futureResult.whenComplete { _ in one.fail(ChannelError.ioOnClosedChannel) }
     }
 
@@ -245,7 +244,8 @@ private final class EvidenceAttempts {
         return result.futureResult.eventLoop.makePromise()
     }
 
-    /// The first chain is the answer. A failure is, once no connection is left: then the server says no, and is not silent.
+    /// The first chain is the result. A failure is the result only when no connection is left: then the server refused
+    /// and was not silent.
     func end(_ outcome: Result<PresentedChain, any Error>) {
         running -= 1
         switch outcome {

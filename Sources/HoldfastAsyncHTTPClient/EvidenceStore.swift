@@ -9,11 +9,11 @@ struct EvidenceExpiry: Sendable {
     let holdsUntil: Date
 
     func isPast(at time: Date) -> Bool {
-        // Written so that a time that is no number counts as past.
+        // Written so that NaN counts as past.
         !(time < holdsUntil) || deadline <= .now()
     }
 
-    /// The same, and no longer than a further decision on the evidence holds.
+    /// The same, limited to the end of another decision on the evidence.
     func atMost(_ end: Date) -> EvidenceExpiry {
         EvidenceExpiry(deadline: deadline, holdsUntil: min(holdsUntil, end))
     }
@@ -31,8 +31,8 @@ struct EvidenceExpiry: Sendable {
 
 /// Chains by their leaf: what a server presented beside it when it proved the leaf's key to Holdfast.
 ///
-/// A validated path is evidence about a leaf and not about a connection, so a chain serves for every connection whose
-/// handshake proved the same leaf's key. It is judged anew each time; only chains that were trusted are kept.
+/// A validated path is evidence about a leaf, not about a connection, so a chain can be used for every connection whose
+/// handshake proved the same leaf's key. It is evaluated each time; only trusted chains are kept.
 final class EvidenceStore: Sendable {
     private struct Key: Hashable {
         let leaf: [UInt8]
@@ -79,7 +79,7 @@ final class EvidenceStore: Sendable {
             let key = Key(leaf: leaf, anchors: anchors)
             if entries[key] == nil, entries.count >= capacity {
                 entries = entries.filter { !$0.value.expiry.isPast(at: decision.time) }
-                // All lifetimes are one, so the first to end is the oldest.
+                // All lifetimes are equal, so the oldest ends first.
                 if entries.count >= capacity,
                     let oldest = entries.min(by: { $0.value.expiry.deadline < $1.value.expiry.deadline })
                 {
@@ -91,7 +91,7 @@ final class EvidenceStore: Sendable {
         return expiry
     }
 
-    /// Takes note of what a connection to an origin was judged by.
+    /// Records the evidence for a connection to an origin.
     func noteLastChain(_ chain: PresentedChain, of origin: HTTPOrigin) {
         lastChains.withLock { chains in
             if chains[origin] == nil, chains.count >= capacity { _ = chains.popFirst() }

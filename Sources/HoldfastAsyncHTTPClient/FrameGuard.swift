@@ -6,21 +6,20 @@ import NIOHTTP2
 /// Guards an HTTP/2 connection: what passes is the grammar of a response on each stream (``ResponseGrammar``), and
 /// streams end only if a request began them.
 ///
-/// It stands between NIOHTTP2's handler and everything else. It cannot stand later: the codec of each stream stops the
-/// process for an empty `:status` or a negative one, and AsyncHTTPClient counts streams that end before any handler of
-/// ours sees them. A stream whose response is none is reset; where a stream is in use that no request opened, such as a
-/// pushed one, the connection is closed.
+/// It is placed directly behind NIOHTTP2's handler. It cannot be placed later: the codec of each stream stops the
+/// process for an empty or negative `:status`, and AsyncHTTPClient counts streams that end before any handler of ours
+/// sees them. A stream with an invalid response is reset; if a stream appears that no request opened, such as a pushed
+/// one, the connection is closed.
 ///
-/// Beyond what every ``ConnectionGuard`` does, it makes up for what AsyncHTTPClient 1.37 does not do: close a connection
-/// whose server said goodbye while no stream was open, bear a new limit on streams while none is open, and close a
-/// connection on which NIOHTTP2 has found an error.
+/// Beyond what every ``ConnectionGuard`` does, it makes up for what AsyncHTTPClient 1.37 does not do: close a
+/// connection whose server sent GOAWAY while no stream was open, tolerate a new limit on streams while none is open,
+/// and close a connection on which NIOHTTP2 has found an error.
 final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
 
-    /// Nothing but SETTINGS, PING and GOAWAY can come on a connection without streams; no honest server sends this
-    /// many.
+    /// Only SETTINGS, PING and GOAWAY can arrive on a connection without streams; no legitimate server sends this many.
     static let maximumFrames = 64
 
     private enum State {
@@ -32,7 +31,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     private var state = State.holding([])
     private(set) var hasEnded = false
     private(set) var malformation: PinnedHTTPClientError?
-    /// Streams that the peer knows of, all of them this client's, with their responses.
+    /// Streams that the peer knows, all opened by this client, with their responses.
     private var streams: [HTTP2StreamID: ResponseGrammar] = [:]
     /// Why streams are being reset.
     private var refused: [HTTP2StreamID: PinnedHTTPClientError] = [:]
@@ -40,11 +39,11 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     private var resetByServer: HTTP2StreamID?
     /// The end of a stream that NIOHTTP2 has reset. It says why in an error that follows at once.
     private var heldClosure: StreamClosedEvent?
-    /// Streams that requests were given, known to the peer or not yet.
+    /// Streams that were assigned to requests, whether or not the peer knows them yet.
     private var givenStreams = 0
     private var isDraining = false
     private let draining: @Sendable () -> Void
-    /// A limit on streams that came while none was open. AsyncHTTPClient's pool then sets a second idle timer, which
+    /// A limit on streams that arrived while none was open. AsyncHTTPClient's pool then sets a second idle timer, which
     /// stops the process in debug builds.
     private var withheldLimit: HTTP2Setting?
 
@@ -53,7 +52,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         self.draining = draining
     }
 
-    /// Why a stream came to its end, or the whole connection; nil where the server had no part in it.
+    /// Why a stream, or the whole connection, ended; nil if the server did not cause it.
     func malformation(of stream: HTTP2StreamID?) -> PinnedHTTPClientError? {
         stream.flatMap { refused[$0] } ?? malformation
     }
@@ -147,7 +146,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
             let rest = HTTP2Frame(streamID: frame.streamID, payload: .settings(.settings(settings)))
             context.fireChannelRead(wrapInboundOut(rest))
         case .goAway:
-            // First, since AsyncHTTPClient opens another connection on hearing of it when requests wait.
+            // First, because this makes AsyncHTTPClient open another connection if requests wait.
             drain(context.channel)
             context.fireChannelRead(data)
         default:
@@ -157,7 +156,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
 
     private func passStream(_ frame: HTTP2Frame, _ data: NIOAny, _ context: ChannelHandlerContext) {
         let id = frame.streamID
-        // May name a stream that was never opened, and changes none (RFC 9113 6.3).
+        // It may name a stream that was never opened, and has no effect (RFC 9113 6.3).
         if case .priority = frame.payload { return context.fireChannelRead(data) }
         guard var response = streams[id] else { return refuseUnopened(id, context) }
         // Its reset waits until the connection can be written to.
@@ -210,7 +209,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         if !isDraining { draining() }
         isDraining = true
         let channel = context.channel
-        // Later, since BoringSSL may be at work further down in this stack and must not be entered again.
+        // Later, because BoringSSL may be on this call stack and is not reentrant.
         channel.eventLoop.execute { channel.closeBelowTLS() }
     }
 
@@ -222,7 +221,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         streams[event.streamID] = ResponseGrammar()
         context.fireUserInboundEventTriggered(event)
         guard withheldLimit != nil else { return }
-        // Later, since AsyncHTTPClient may start further streams on hearing of it.
+        // Later, because this may make AsyncHTTPClient start further streams.
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.execute {
             let (guarding, context) = bound.value
@@ -231,7 +230,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     }
 
     private func passClosure(_ event: StreamClosedEvent, _ context: ChannelHandlerContext) {
-        // AsyncHTTPClient would count it, and give a request a stream too many.
+        // AsyncHTTPClient would count it and start one stream too many.
         guard streams[event.streamID] != nil else { return refuseUnopened(event.streamID, context) }
         switch event.reason {
         case .protocolError, .streamClosed, .flowControlError:
@@ -254,7 +253,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     private func close(_ event: StreamClosedEvent, _ context: ChannelHandlerContext) {
         streams[event.streamID] = nil
         resetByServer = nil
-        // A head that is none may have been the stream's last frame: then nobody has reset it.
+        // An invalid head may have been the stream's last frame, and then the stream has not been reset.
         let reason = refused[event.streamID] == nil ? event.reason : .protocolError
         context.fireUserInboundEventTriggered(StreamClosedEvent(streamID: event.streamID, reason: reason))
         refused[event.streamID] = nil
@@ -268,7 +267,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         context.fireChannelRead(wrapInboundOut(frame))
     }
 
-    /// Counts a stream that a request was given until it ends.
+    /// Counts a stream that was assigned to a request, until it ends.
     func give(_ stream: any Channel, on channel: any Channel) {
         givenStreams += 1
         let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
@@ -302,7 +301,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     private func closeIfUnused(_ channel: any Channel) {
         guard isDraining, streams.isEmpty, givenStreams == 0 else { return }
         let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-        // Later, since AsyncHTTPClient may be about to close it itself, or to start a stream.
+        // Later, because AsyncHTTPClient may be about to close it itself, or to start a stream.
         channel.eventLoop.execute {
             guard bound.value.streams.isEmpty, bound.value.givenStreams == 0 else { return }
             channel.close(promise: nil)

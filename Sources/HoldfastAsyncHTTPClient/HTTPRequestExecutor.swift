@@ -4,9 +4,9 @@ public import NIOCore
 
 /// Something that sends a request and gets the response.
 ///
-/// A library, or code of one's own, that takes `any HTTPRequestExecutor` in the place of an `HTTPClient` works with
-/// pinned connections and without them. What a library asks for instead, such as swift-openapi-runtime's
-/// `ClientTransport` or a closure, is a few lines around it:
+/// A library, or your own code, that takes `any HTTPRequestExecutor` instead of an `HTTPClient` works with and without
+/// pinning. If a library needs something else, such as swift-openapi-runtime's `ClientTransport` or a closure, wrap an
+/// executor in a few lines:
 /// ```swift
 /// let fetch: @Sendable (HTTPClientRequest) async throws -> HTTPClientResponse = { request in
 ///     try await executor.execute(request, deadline: .now() + .seconds(30), logger: nil)
@@ -17,10 +17,10 @@ public protocol HTTPRequestExecutor: Sendable {
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - deadline: when the response must have come.
+    ///   - deadline: when the response must have arrived.
     ///   - logger: where the client logs.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
-    /// - Throws: what the client throws; a ``PinnedHTTPClient`` the `TrustFailure` of a server that is refused.
+    /// - Throws: the client's errors; a ``PinnedHTTPClient`` throws the `TrustFailure` of a refused server.
     func execute(
         _ request: HTTPClientRequest, deadline: NIODeadline, logger: Logger?
     ) async throws -> HTTPClientResponse

@@ -1,9 +1,9 @@
 import Holdfast
 
-/// Origins by the text of the URLs that lead to them, so that a URL's scheme, host and port are worked out once.
+/// Origins by the text of their URLs, so that each scheme, host and port is parsed only once.
 ///
-/// Only texts that every reader of URLs takes apart alike are looked up: a scheme and a host in lower-case ASCII, nothing
-/// that is quoted or needs to be, no user and no fragment.
+/// Only texts that every URL parser reads alike are looked up: scheme and host in lower-case ASCII, no
+/// percent-encoding, no user and no fragment.
 final class KnownOrigins: Sendable {
     private let origins = Lock<[String: HTTPOrigin]>([:])
     private let capacity: Int
@@ -24,7 +24,7 @@ final class KnownOrigins: Sendable {
         }
     }
 
-    /// Everything before the path of a URL; nil for one that is written in any but the plainest way.
+    /// Everything before the path of a URL; nil unless it is written in the simplest way.
     static func authority(of url: String) -> String? {
         let octets = url.utf8
         guard let separator = ["https://", "http://"].first(where: { url.utf8.starts(with: $0.utf8) }) else {
@@ -55,7 +55,7 @@ final class KnownOrigins: Sendable {
         isLetter(octet) || isDigit(octet) || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "-")
     }
 
-    /// What RFC 3986 3.3 and 3.4 let stand in a path and a query as it is, without colon and at sign.
+    /// The characters that RFC 3986 3.3 and 3.4 allow unescaped in paths and queries, except colon and at sign.
     private static func isPlain(_ octet: UInt8) -> Bool {
         switch octet {
         case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "="), UInt8(ascii: "&"), UInt8(ascii: "_"),

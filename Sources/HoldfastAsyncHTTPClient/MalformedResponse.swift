@@ -3,8 +3,8 @@ import NIOHPACK
 import NIOHTTP1
 import NIOHTTP2
 
-// What a server sent that is no response, in words of Holdfast's own. The texts of other libraries' errors hold what the
-// server chose, unescaped.
+// An invalid response, described in Holdfast's words, because the texts of other libraries' errors contain unescaped
+// data of the server.
 extension PinnedHTTPClientError {
     static func malformedResponse(found: String) -> PinnedHTTPClientError {
         PinnedHTTPClientError(
@@ -17,8 +17,8 @@ extension PinnedHTTPClientError {
             remedy: "Report it to whoever runs the server, and check what stands between it and this client.")
     }
 
-    /// An error of NIOHTTP1's decoder; nil where the connection just ended early.
-    /// - Parameter line: the beginning of what was sent, as long as it was no response; nil after that.
+    /// An error of NIOHTTP1's decoder; nil if the connection only ended early.
+    /// - Parameter line: the beginning of the invalid response; nil after a valid head.
     static func malformedResponse(_ error: any Error, line: [UInt8]?) -> PinnedHTTPClientError? {
         switch error {
         case HTTPParserError.invalidEOFState: return nil
@@ -29,7 +29,7 @@ extension PinnedHTTPClientError {
         return .malformedResponse(found: "\(String(decoding: line, as: UTF8.self).quoted) where a status line begins")
     }
 
-    /// An error of NIOHTTP2's handler; nil for what says nothing about the server.
+    /// An error of NIOHTTP2's handler; nil if it says nothing about the server.
     static func malformedResponse(http2 error: any Error) -> PinnedHTTPClientError? {
         switch error {
         // Of streams that this client is late to open.
@@ -75,7 +75,7 @@ extension PinnedHTTPClientError {
 extension HPACKHeaders {
     /// The value of `:status`.
     var status: String? {
-        // Names in octets: a server's may normalize for long as `String`.
+        // Names are octets, because normalizing a server's name as `String` may take long.
         first { name, _, _ in name.utf8.elementsEqual(":status".utf8) }?.value
     }
 }

@@ -4,7 +4,7 @@ import HoldfastNIO
 import NIOCore
 import NIOSSL
 
-/// What connections of a pool have in common: where they go, and what a request may ask of them by itself.
+/// What the connections of a pool have in common: their origin, and the settings that a request may have of its own.
 struct OriginKey: Hashable, Sendable {
     /// TLS settings of a request, compared as AsyncHTTPClient compares them.
     struct Settings: Hashable, Sendable {
@@ -33,7 +33,7 @@ final class OriginClient: Sendable {
     /// How long it may take until there is a connection.
     let connectTimeout: TimeAmount
 
-    /// How long a connection is waited for when nobody wants it any more. One that is still there then is silent.
+    /// How long an unwanted connection may take to end; one that is still open then is silent.
     var endTimeout: TimeAmount { min(connectTimeout, Self.longestEnd) }
 
     static let longestEnd = TimeAmount.seconds(10)
@@ -105,7 +105,7 @@ final class OriginClientMaker: Sendable {
             case .chainAndHost: derived.certificateVerification = .fullVerification
             }
             derived.trustRoots = .certificates(verification == .none ? [] : certificates(of: anchors))
-            // A silent server does not answer the goodbye of TLS either.
+            // A silent server does not answer a TLS close_notify either.
             derived.shutdownTimeout = min(derived.shutdownTimeout, connectTimeout)
             inner.tlsConfiguration = derived
             if key.origin.scheme == .https {
@@ -153,7 +153,8 @@ final class OriginClientMaker: Sendable {
         }?.value
     }
 
-    /// The anchors as BoringSSL has them. One that it cannot read is left out, which makes it refuse more, never less.
+    /// The anchors for BoringSSL. It then refuses chains to an anchor that it cannot read, which is left out, and never
+    /// accepts more.
     private func certificates(of anchors: TrustAnchors) -> [NIOSSLCertificate] {
         if let known = roots.withLock({ $0 }), known.anchors == anchors { return known.certificates }
         let made = anchors.certificates.compactMap { try? NIOSSLCertificate(bytes: $0.der, format: .der) }

@@ -16,14 +16,14 @@ extension OriginClients {
             if wait != .connected {
                 state.current[client.key] = nil
             } else if state.requests(of: client) > 0, !client.gate.isConnected {
-                // A connection came and is about to go: the next one may be silent.
+                // A connection was made and is about to end; the next one may be silent.
                 state.entries[id]?.startTimer = startTimer(for: client)
             }
             return wait
         }
         switch wait {
         case .connected: break
-        // What waits is given up by AsyncHTTPClient, after the connect timeout of each.
+        // AsyncHTTPClient fails waiting requests itself, after the connect timeout of each.
         case .draining: finish(client)
         case .silent:
             client.gate.retire()

@@ -3,11 +3,10 @@ import Holdfast
 import HoldfastNIO
 import NIOCore
 
-/// The clients of all origins: at most so many, those that are not used shut down. A client that is to be no longer
-/// used is retired: it gets no further requests and is shut down, with its pooled connections, after its last
-/// response.
+/// The clients of all origins. Their number is limited, and unused ones are shut down. A retired client gets no further
+/// requests, and is shut down with its pooled connections after its last response.
 final class OriginClients: Sendable {
-    /// What a request gets that asks for a client.
+    /// The result for a request that needs a client.
     enum Admission {
         case lease(OriginLease)
         /// It has to ask again after this.
@@ -16,14 +15,14 @@ final class OriginClients: Sendable {
 
     let state: Lock<OriginClientsState>
     let maker: OriginClientMaker
-    /// Timers run here: the loops of lanes end.
+    /// Timers run here, because the event loops of lanes end.
     let loops: any EventLoopGroup
     private let idleTimeout: TimeAmount
     private let closingTimeout: TimeAmount
 
     /// - Parameters:
     ///   - unansweredCapacity: how many clients may wait for their server's first word, over all origins.
-    ///   - closingTimeout: how long a client that is shut down is waited for.
+    ///   - closingTimeout: how long to wait for a client that is shut down.
     init(
         maker: OriginClientMaker, loops: any EventLoopGroup, capacity: Int, unansweredCapacity: Int,
         idleTimeout: TimeAmount, closingTimeout: TimeAmount
@@ -35,7 +34,7 @@ final class OriginClients: Sendable {
         state = Lock(OriginClientsState(capacity: capacity, unansweredCapacity: unansweredCapacity))
     }
 
-    /// The clients there are, retired ones that are not gone yet included.
+    /// The existing clients, including retired ones that have not ended.
     var all: [OriginClient] {
         state.withLock { $0.entries.values.filter { !$0.hasEnded && !$0.isStuck }.map(\.client) }
     }
@@ -47,7 +46,7 @@ final class OriginClients: Sendable {
 
     // MARK: Requests
 
-    /// The client for a request; the one there is, if it still does, or a new one.
+    /// The client for a request: the existing one if it is still usable, or a new one.
     ///
     /// - Throws: ``PinnedHTTPClientError``, AsyncHTTPClient's `alreadyShutdown`.
     func lease(
@@ -89,10 +88,10 @@ final class OriginClients: Sendable {
         return lease
     }
 
-    /// What a request does that found no client.
+    /// The next step of a request that found no client.
     private enum Turn {
         case make
-        /// Until somebody else has made the client.
+        /// Wait until another request has made the client.
         case waitForOther(Int)
         case waitForRoom(Int)
     }
@@ -125,7 +124,7 @@ final class OriginClients: Sendable {
         var lane: ConnectionLane?
         var made: OriginClient?
         do {
-            // Outside the lock: it starts a thread, reads certificates and makes contexts.
+            // Outside the lock, because it starts a thread, reads certificates and makes contexts.
             let held = try holdLane(for: key.origin)
             lane = held
             let client = try maker.make(key, verification: verification, anchors: anchors, on: held) { [weak self] in
@@ -233,7 +232,7 @@ final class OriginClients: Sendable {
             guard var entry = state.entries[id], !entry.isShuttingDown else { return false }
             let due = entry.idleSince + idleTimeout
             let isDue = entry.requests == 0 && due <= .now()
-            // With a request in flight, its end sets the next timer.
+            // While a request is in flight, its end will set the next timer.
             entry.idleTimer = entry.requests > 0 || isDue ? nil : idleTimer(for: client, due: due)
             state.entries[id] = entry
             if isDue { state.remove(client) }
@@ -253,7 +252,7 @@ final class OriginClients: Sendable {
 
     // MARK: The end
 
-    /// Takes no further requests and waits, as long as is allowed, for those in flight; then ends what is left.
+    /// Accepts no further requests and waits for those in flight, up to the limit; then ends the rest.
     ///
     /// - Throws: AsyncHTTPClient's `alreadyShutdown` the second time.
     func shutdown(waitingAtMost patience: TimeAmount, on loop: any EventLoop) async throws {
@@ -275,7 +274,7 @@ final class OriginClients: Sendable {
             idle.succeed()
         }
         let gone = loop.makePromise(of: Void.self)
-        // AsyncHTTPClient waits for ever for a connection whose server sends nothing after the handshake.
+        // AsyncHTTPClient waits forever for a connection whose server sends nothing after the handshake.
         gone.complete(with: .success(()), at: .now() + closingTimeout)
         endAll(gone)
         try await gone.futureResult.get()
@@ -283,12 +282,12 @@ final class OriginClients: Sendable {
             for (id, entry) in state.entries where !entry.hasEnded { state.markStuck(id) }
         }
         endUnusedLanes()
-        // Responses that nobody reads are held on them.
+        // Unread responses keep them open.
         guard state.withLock({ $0.hasCondemnedLanes }) else { return }
         loops.any().scheduleTask(in: closingTimeout) { self.endUnusedLanes(isForced: true) }
     }
 
-    /// Ends everything without waiting, for a client that is let go of.
+    /// Ends everything without waiting, for a client that is released.
     func abandon() { endAll(nil) }
 
     private func endAll(_ gone: EventLoopPromise<Void>?) {

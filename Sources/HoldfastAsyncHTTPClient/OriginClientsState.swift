@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import Holdfast
 import NIOCore
 
-/// What ``OriginClients`` keep of each client, and which further ones there is room for.
+/// The state of ``OriginClients``: each client, and the room for more.
 struct OriginClientsState {
     struct Entry {
         let client: OriginClient
@@ -11,17 +11,17 @@ struct OriginClientsState {
         var isShuttingDown = false
         /// Whether AsyncHTTPClient has let go of all its connections.
         var hasEnded = false
-        /// Whether that takes so long that one of them must be silent. It ends with its lane.
+        /// Whether that takes so long that one of them must be silent; it ends with its lane.
         var isStuck = false
         /// When the last request came to its end, as long as there is no other.
         var idleSince = NIODeadline.distantPast
-        /// One for many requests: to set or to cancel it wakes an event loop, which takes longer than all of Holdfast's
-        /// part of a request.
+        /// One timer for many requests, because setting or canceling one wakes an event loop, which takes longer than
+        /// the rest of Holdfast's work for a request.
         var idleTimer: Scheduled<Void>?
         /// Runs as long as requests wait for a first connection.
         var startTimer: Scheduled<Void>?
 
-        /// Whether it may have a connection on which the server has said nothing yet, for all that is known.
+        /// Whether it may have a connection on which the server has sent nothing yet.
         var isUnanswered: Bool { !hasEnded && (isStuck || client.gate.admissions == 0) }
 
         var isIdle: Bool { requests == 0 && !isShuttingDown }
@@ -46,19 +46,18 @@ struct OriginClientsState {
 
     var isWaiting: Bool { !waitingKeys.isEmpty }
 
-    /// Requests that wait until a client of theirs may be made, or is made; their keys in the order in which they came.
+    /// Requests that wait for a client, or for permission to make one, with their keys in order of arrival.
     private var waiting: [OriginKey: [Int: EventLoopPromise<Void>]] = [:]
     private var waitingKeys: [OriginKey] = []
     private var lastWaiter = 0
 
     /// Origins that have answered before, and were not silent since.
     private var answered: Set<HTTPOrigin> = []
-    /// Where the next clients go. Origins that have answered have a lane of their own, so that those which nothing is
-    /// known of do not end it.
+    /// The lanes for new clients. Origins that have answered have a separate lane, so that unknown ones cannot end it.
     private var lanes: [Bool: ConnectionLane] = [:]
     /// Lanes that get no further clients, and end with the last request on them.
     private var condemned: [ObjectIdentifier: ConnectionLane] = [:]
-    /// What keeps lanes from being ended although it is not among the entries.
+    /// Uses of lanes that are not among the entries.
     private var holds: [ObjectIdentifier: Int] = [:]
 
     init(capacity: Int, unansweredCapacity: Int) {
@@ -99,7 +98,7 @@ struct OriginClientsState {
 
     // MARK: Room
 
-    /// Makes room for one origin more, at the expense of one that has no requests.
+    /// Makes room for another origin by removing one without requests.
     /// - Returns: the client that was taken out of use.
     /// - Throws: ``PinnedHTTPClientError``.
     mutating func makeRoom(for key: OriginKey) throws(PinnedHTTPClientError) -> OriginClient? {
@@ -130,8 +129,7 @@ struct OriginClientsState {
                 : "Read responses to their end, or raise limits.origins.")
     }
 
-    /// Whether one unanswered client more may be made. Origins that have answered before do not wait for those that
-    /// nothing is known of.
+    /// Whether another unanswered client may be made. Origins that have answered before do not wait for unknown ones.
     func hasRoomForUnanswered(_ origin: HTTPOrigin) -> Bool { Unanswered(self).hasRoom(for: origin, self) }
 
     /// How many clients are unanswered, or about to be.
@@ -155,8 +153,8 @@ struct OriginClientsState {
         }
     }
 
-    /// Takes an unanswered client without requests out of use, if that may make room for an origin: its server may have
-    /// refused, or been refused, long ago.
+    /// Retires an unanswered client without requests if that may make room for an origin; its server may have refused,
+    /// or been refused, long ago.
     mutating func retireUnanswered(for origin: HTTPOrigin) -> OriginClient? {
         let isHostFull =
             entries.values.count { $0.isUnanswered && $0.client.key.origin.host.hasSameName(as: origin.host) }
@@ -182,14 +180,14 @@ struct OriginClientsState {
         if waiting[key]?.isEmpty == true { _ = wake(key) }
     }
 
-    /// Those who wait for a client of one kind: there is one, or there cannot be any.
+    /// The requests that wait for one kind of client, when there is one or can be none.
     mutating func wake(_ key: OriginKey) -> [EventLoopPromise<Void>] {
         guard let waiters = waiting.removeValue(forKey: key) else { return [] }
         waitingKeys.removeAll { $0 == key }
         return Array(waiters.values)
     }
 
-    /// Those for whose clients there is room now.
+    /// The requests whose clients have room now.
     mutating func wakeWhereThereIsRoom() -> [EventLoopPromise<Void>] {
         guard !waitingKeys.isEmpty else { return [] }
         var unanswered = Unanswered(self)
@@ -253,14 +251,14 @@ struct OriginClientsState {
         lanes = [:]
     }
 
-    /// Takes note that a client has a silent connection.
+    /// Records that a client has a silent connection.
     mutating func markStuck(_ id: ObjectIdentifier) {
         guard let entry = entries[id] else { return }
         entries[id]?.isStuck = true
         answered.remove(entry.client.key.origin)
     }
 
-    /// The condemned lanes that nobody needs any more, or all; each once.
+    /// The condemned lanes that are no longer needed, or all of them; each once.
     mutating func takeUnusedLanes(isForced: Bool = false) -> [ConnectionLane] {
         guard !condemned.isEmpty else { return [] }
         var used = isForced ? [] : Set(holds.keys)
@@ -274,7 +272,7 @@ struct OriginClientsState {
         return Array(unused.values)
     }
 
-    /// Forgets a client that AsyncHTTPClient has let go of, once its requests are at their end.
+    /// Forgets a client that AsyncHTTPClient has released, once its requests have ended.
     mutating func forgetIfGone(_ id: ObjectIdentifier) {
         guard let entry = entries[id], entry.hasEnded, entry.requests == 0 else { return }
         entries[id] = nil
@@ -284,7 +282,7 @@ struct OriginClientsState {
         entries = entries.filter { $0.value.client.lane !== lane }
     }
 
-    /// Those who wait for the end of all clients, if it has come. Silent connections end with their lanes.
+    /// The callers that wait for the end of all clients, if it has come. Silent connections end with their lanes.
     mutating func takeGoneWaiters() -> [EventLoopPromise<Void>] {
         guard !goneWaiters.isEmpty, entries.values.allSatisfy({ $0.hasEnded || $0.isStuck }) else { return [] }
         defer { goneWaiters = [] }

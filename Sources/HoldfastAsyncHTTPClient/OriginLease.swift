@@ -1,6 +1,6 @@
 import Holdfast
 
-/// A request's hold on the client of its origin, until its response is read. May be ended more than once.
+/// Keeps the client of an origin in use until a response is read. It may be ended more than once.
 final class OriginLease: Sendable {
     let client: OriginClient
     private let clients: OriginClients

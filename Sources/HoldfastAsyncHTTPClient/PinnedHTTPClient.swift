@@ -22,7 +22,7 @@ public import NIOSSL
 /// request was sent; over HTTP/2 only the connection's preface and settings were.
 ///
 /// ## How it decides
-/// AsyncHTTPClient has no hook during a handshake. Afterwards it lets an initializer look at the connection, but that
+/// AsyncHTTPClient has no hook during a handshake. Afterward it lets an initializer look at the connection, but that
 /// sees only the server's own certificate and is not told the host. So there is one inner client for each scheme, host
 /// and port, and a policy that needs the whole chain gets it from a handshake of Holdfast's own with the same server.
 /// This handshake begins together with the first connection, shows no client certificate, and ends when the server's
@@ -33,7 +33,7 @@ public import NIOSSL
 /// trusted get no further requests.
 ///
 /// A client certificate in the configuration is shown by AsyncHTTPClient's handshake, to a server that TLS has accepted
-/// and whose pins are looked at afterwards; see docs/threat-model.md.
+/// and whose pins are checked afterward; see docs/threat-model.md.
 ///
 /// ## What differs from HTTPClient
 /// - A host without a policy is refused unless the manager's `unknownHosts` says otherwise, and so is `http` for every
@@ -64,11 +64,11 @@ public final class PinnedHTTPClient: Sendable {
         /// this client before; 1 or more. A request for one more waits until its deadline and then fails with
         /// `silentPeer`. The ports of one host have at most four, whatever the limit.
         public var unansweredConnections = 12
-        /// Certificates that chains are remembered for; 1 or more; the oldest is dropped first.
+        /// Certificates whose chains are remembered; 1 or more; the oldest is dropped first.
         public var evidence = 1_024
         /// How long a chain is remembered, and how long a decision is used before it is made again; more than zero.
         public var evidenceLifetime = Duration.seconds(600)
-        /// Handshakes that are tried until the server shows the certificate of the connection; 1 or more. Servers with
+        /// The most handshakes to try until the server shows the certificate of the connection; 1 or more. Servers with
         /// several certificates for one name need several.
         public var evidenceTries = 4
         /// How long connections may take to close when the client is shut down; more than zero. Then the
@@ -96,8 +96,8 @@ public final class PinnedHTTPClient: Sendable {
     ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS. If they are
     ///     those of a `TrustAnchorStore`, connections are evaluated by its new ones with the next request. New lists of
     ///     a `RevocationStore` end connections to servers that they revoke.
-    ///   - eventLoopGroup: where timers run and requests wait; event loops of Network.framework are refused. It has to
-    ///     outlast the client.
+    ///   - eventLoopGroup: where timers run and requests wait; event loops of Network.framework are refused. It must
+    ///     outlive the client.
     ///   - configuration: AsyncHTTPClient's. Settings of trust roots and verification are refused, its
     ///     `redirectConfiguration` is ignored, and the rest applies.
     ///   - redirects: which redirects are followed; with nil none, and the redirect itself is the response.
@@ -140,9 +140,9 @@ public final class PinnedHTTPClient: Sendable {
             closingTimeout: TimeAmount(limits.closing))
         self.clients = clients
         let (policies, lists) = (judge.manager.changes(), judge.validator.revocationSource.changes())
-        // A request judges its connections itself before it uses one; this ends those that nobody uses meanwhile.
+        // A request evaluates its connections before it uses one; this ends unused ones.
         let end = { @Sendable in
-            // All of them: of many changes at one time some may not be told.
+            // All of them, because some of many simultaneous changes may not be reported.
             for client in clients.all {
                 client.gate.endWhatNoLongerHolds(under: judge.look(at: client.key.origin.host))
             }
@@ -191,7 +191,7 @@ public final class PinnedHTTPClient: Sendable {
     ///
     /// - Parameters:
     ///   - request: AsyncHTTPClient's request. The rules for the client's TLS configuration apply to its own.
-    ///   - deadline: when the response must have come.
+    ///   - deadline: when the response must have arrived.
     ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
@@ -223,7 +223,7 @@ public final class PinnedHTTPClient: Sendable {
     ///
     /// - Parameters:
     ///   - request: AsyncHTTPClient's request. The rules for the client's TLS configuration apply to its own.
-    ///   - timeout: how long the response may take to come.
+    ///   - timeout: how long the response may take to arrive.
     ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
@@ -255,7 +255,7 @@ public final class PinnedHTTPClient: Sendable {
             do {
                 return try await sendOnce(request, to: target, begun: start, deadline: deadline, logger: logger)
             } catch is ConnectionRetired {
-                // Nothing of it was sent, and nothing of its body was asked for.
+                // Nothing of it was sent, and nothing of its body was requested.
                 try Task.checkCancellation()
             }
         }
@@ -295,7 +295,7 @@ public final class PinnedHTTPClient: Sendable {
             admission = try clients.lease(key, verification: verification, anchors: look.anchors, until: deadline)
         }
         guard case .lease(let lease) = admission else { throw ConnectionRetired() }
-        // The pool may pick any of its connections: those that are refused by now have to be gone.
+        // The pool may pick any of its connections, so those that are refused by now must be closed.
         let again = lease.client.gate.endWhatNoLongerHolds(under: look)
         guard again.undecided.isEmpty else {
             lease.end()
@@ -313,11 +313,11 @@ public final class PinnedHTTPClient: Sendable {
             return response
         } catch let error as ConnectionRetired {
             lease.end()
-            // The next turn gets a client whose evidence is new.
+            // The next attempt gets a client with new evidence.
             if lease.client.gate.hasExpired() { clients.retire { $0 === lease.client } }
             throw error
         } catch {
-            // Not before the explanation, which needs the thread of the connection.
+            // After the explanation, which needs the thread of the connection.
             defer { lease.end() }
             if let silentAt = lease.client.gate.silentAt, Self.isOfEndedClient(error) {
                 guard silentAt - begun < lease.client.connectTimeout else { throw HTTPClientError.connectTimeout }
@@ -336,7 +336,7 @@ public final class PinnedHTTPClient: Sendable {
         }
     }
 
-    /// Waits until the policy has what it needs to decide, or has given up: then it rejects the server and says why.
+    /// Waits until the policy is prepared or has given up; then it rejects the server and says why.
     private func prepare(_ policy: any TrustPolicy, deadline: NIODeadline) async throws {
         let limit = min(deadline - .now(), .hours(1))
         await withTaskGroup(of: Void.self) { group in
@@ -348,14 +348,14 @@ public final class PinnedHTTPClient: Sendable {
         try Task.checkCancellation()
     }
 
-    /// What AsyncHTTPClient tells the requests of a client that is shut down.
+    /// AsyncHTTPClient's errors for requests of a client that is shut down.
     private static func isOfEndedClient(_ error: any Error) -> Bool {
         guard let error = error as? HTTPClientError else { return false }
         return error == .cancelled || error == .alreadyShutdown
     }
 
-    /// What NIO tells a request whose connection ended after the pool had chosen it, and before it learned of the end:
-    /// where requests begin on connections that end, which error comes first depends on how busy the machine is.
+    /// NIO's errors for a request whose connection ended after the pool had chosen it but before it learned of the end.
+    /// Which one comes first depends on how busy the machine is.
     private static func isOfEndedConnection(_ error: any Error) -> Bool {
         error as? ChannelError == .ioOnClosedChannel
     }
@@ -366,7 +366,7 @@ public final class PinnedHTTPClient: Sendable {
         return true
     }
 
-    /// Nil when the time is up or the request is cancelled before the reason is known.
+    /// Nil when the time is up or the request is canceled before the reason is known.
     private func explanation(by client: OriginClient, deadline: NIODeadline) async -> TrustFailure? {
         let promise = eventLoopGroup.any().makePromise(of: TrustFailure?.self)
         client.gate.explanation(on: client.http.eventLoopGroup.any()).cascade(to: promise)
@@ -389,7 +389,7 @@ public final class PinnedHTTPClient: Sendable {
 
     /// Accepts no further requests, lets those in flight finish, and ends the client.
     ///
-    /// - Parameter patience: how long to wait until responses are read to their end; then what is left fails.
+    /// - Parameter patience: how long to wait until responses are read to their end; then the rest fails.
     /// - Throws: AsyncHTTPClient's `alreadyShutdown` the second time.
     public func shutdown(waitingAtMost patience: Duration) async throws {
         watcher.cancel()

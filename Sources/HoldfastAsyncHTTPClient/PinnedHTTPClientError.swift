@@ -19,7 +19,7 @@ public struct PinnedHTTPClientError: HoldfastError {
 
 extension PinnedHTTPClientError.Code {
     // When the client is made
-    /// Event loops that do not ask about a connection, such as those of Network.framework.
+    /// Event loops that do not call back about a connection, such as those of Network.framework.
     public static var eventLoopsRefused: Self { Self() }
     /// A proxy of a kind that evidence cannot be collected through.
     public static var proxyRefused: Self { Self() }
@@ -37,9 +37,9 @@ extension PinnedHTTPClientError.Code {
     public static var redirectToPlaintext: Self { Self() }
     /// As many origins are in use at once as the client allows.
     public static var tooManyOrigins: Self { Self() }
-    /// Until the request's deadline, as many connections as are allowed had servers that said nothing.
+    /// Until the request's deadline, all allowed connections had silent servers.
     public static var silentPeer: Self { Self() }
-    /// The server sent what is no response: a status outside 100 to 599 or 101, a second one, data before it.
+    /// The server sent an invalid response: a status outside 100 to 599 or 101, a second one, or data before it.
     public static var malformedResponse: Self { Self() }
     /// Every connection for the request had just ended.
     public static var connectionsRetired: Self { Self() }

@@ -15,13 +15,13 @@ struct RedirectEngine {
         visited = [url]
     }
 
-    /// The request to send next; nil when the response is the answer.
+    /// The request to send next; nil if the response is final.
     ///
     /// - Parameters:
     ///   - request: what was sent.
     ///   - current: its URL, read where it is needed.
-    /// - Throws: AsyncHTTPClient's errors past the limit and for a circle, ``PinnedHTTPClientError`` for a target
-    ///   without TLS.
+    /// - Throws: AsyncHTTPClient's errors for too many redirects and for a cycle, ``PinnedHTTPClientError`` for a
+    ///   target without TLS.
     mutating func next(
         after request: HTTPClientRequest, at current: @autoclosure () throws -> URL, status: HTTPResponseStatus,
         headers: HTTPHeaders
@@ -55,7 +55,7 @@ struct RedirectEngine {
                 next.headers.remove(name: name)
             }
         }
-        // The body is on its way already: where it may not be sent again, the redirect is the answer.
+        // The body is already being sent; if it may not be sent again, the redirect is the response.
         guard next.body == nil || rules.resendsBodies else { return nil }
         return next
     }
@@ -77,7 +77,7 @@ struct RedirectEngine {
         }
     }
 
-    /// As written, so that a port that is spelled out differs from one that is not: then credentials are dropped.
+    /// As written, so an explicit port differs from an implicit one, and then credentials are dropped.
     private static func isSameOrigin(_ one: URL, _ other: URL) -> Bool {
         one.scheme == other.scheme && one.host == other.host && one.port == other.port
     }

@@ -6,11 +6,11 @@ import NIOHTTP2
 
 /// Guards an HTTP/1.1 connection, and each stream of an HTTP/2 connection.
 ///
-/// It stands between the codec and AsyncHTTPClient's handler, which starts a request by writing its head. A head that
-/// must not go out fails the request here, with an error of Holdfast's own, before anything of its body is asked for.
+/// It is placed between the codec and AsyncHTTPClient's handler, which starts a request by writing its head. If the
+/// head must not be sent, the request fails here with Holdfast's error, before anything of its body is requested.
 ///
 /// On an HTTP/1.1 connection what passes is the grammar of a response (``ResponseGrammar``); anything else fails the
-/// request and closes the connection. On a stream ``FrameGuard`` has seen to that, and the request is told why.
+/// request and closes the connection. On a stream ``FrameGuard`` does that, and the request gets the reason.
 ///
 /// On a stream it also holds the end of a response back until the request's body is sent: AsyncHTTPClient 1.37 forgets
 /// the request with the response, and stops the process when the stream is reset or the client shut down before the
@@ -49,9 +49,9 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
     let statusLine = StatusLineReader()
 
     /// - Parameters:
-    ///   - refusal: why a request must not go out; nil when it may.
-    ///   - malformationOfStream: why a stream, or without one its connection, came to its end; nil where the server had
-    ///     no part in it.
+    ///   - refusal: why a request must not be sent; nil if it may.
+    ///   - malformationOfStream: why a stream, or without one its connection, ended; nil if the server did not cause
+    ///     it.
     init(
         _ place: Place, refusal: @escaping @Sendable () -> (any Error)?,
         malformationOfStream: @escaping (HTTP2StreamID?) -> PinnedHTTPClientError? = { _ in nil }
@@ -68,7 +68,7 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch state {
         case .open: pass(data, context)
-        // A server that answers before it was asked is not answered.
+        // A server that responds before the request gets no request.
         case .holding: endEarly(.malformedResponse(found: "a response before any request"))
         case .discarding: break
         }
@@ -99,7 +99,7 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
     }
 
     private func check(_ part: InboundIn) throws(PinnedHTTPClientError) {
-        // Not a copy, which would be one of every part.
+        // Not a copy, which would copy every part.
         guard response != nil else { throw .malformedResponse(found: "a response before any request") }
         switch part {
         // The decoder takes three digits and nothing else, and gives their number.
@@ -116,12 +116,13 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
         state = .discarding
         context.fireErrorCaught(error)
         let channel = context.channel
-        // Later, since BoringSSL may be at work further down in this stack and must not be entered again.
+        // Later, because BoringSSL may be on this call stack and is not reentrant.
         channel.eventLoop.execute { channel.closeBelowTLS() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // AsyncHTTPClient says so of a request that was given to a connection after its end; this one has begun.
+        // AsyncHTTPClient uses this error for a request that was given to a connection after its end, but this one has
+        // begun.
         let isLate = hasSentHead && error as? ChannelError == .ioOnClosedChannel
         let error: any Error = isLate ? HTTPClientError.remoteConnectionClosed : error
         switch (state, place) {
@@ -144,8 +145,8 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
             if let error = malformationOfStream(nil) { context.fireErrorCaught(error) }
             return context.fireChannelInactive()
         }
-        // The stream ends with the request's last octet. The response's end is due before AsyncHTTPClient hears of that:
-        // it would take the response for a broken one.
+        // The stream ends with the request's last octet. AsyncHTTPClient must get the response's end before that;
+        // otherwise it treats the response as truncated.
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.eventLoop.execute { bound.value.fireChannelInactive() }
     }

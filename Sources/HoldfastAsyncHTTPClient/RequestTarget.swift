@@ -27,12 +27,12 @@ struct HTTPOrigin: Hashable, Sendable {
     }
 }
 
-/// Where a request goes, read once: the host that the policy is asked about is the one that is connected to.
+/// The target of a request, parsed once: the policy evaluates the host that is connected to.
 struct RequestTarget: Sendable {
     let origin: HTTPOrigin
-    /// As the caller wrote it; nil for a text that was not taken apart.
+    /// As the caller wrote it; nil for a text that was not parsed.
     private let given: URL?
-    /// The URL with the host in canonical form, for AsyncHTTPClient, which reads it on its own.
+    /// The URL with the host in canonical form, for AsyncHTTPClient, which parses it again.
     let text: String
 
     /// The URL as the caller wrote it.
@@ -43,8 +43,8 @@ struct RequestTarget: Sendable {
         }
     }
 
-    /// - Parameter origins: where texts are looked up that were taken apart before.
-    /// - Throws: ``PinnedHTTPClientError``, or `HostError` for a host that cannot be dialled.
+    /// - Parameter origins: a cache of texts that were parsed before.
+    /// - Throws: ``PinnedHTTPClientError``, or `HostError` for a host that cannot be dialed.
     init(_ text: String, origins: KnownOrigins) throws {
         let authority = KnownOrigins.authority(of: text)
         if let authority, let origin = origins[authority] {
@@ -69,7 +69,7 @@ struct RequestTarget: Sendable {
             throw Self.refused(text, expected: "a URL of parts")
         }
         parts.encodedHost = origin.hostInURL
-        // Readers of URLs differ; what AsyncHTTPClient will read out of this one has to be the host that was judged.
+        // URL parsers differ; AsyncHTTPClient must find the same host in this one that was evaluated.
         guard let canonical = parts.string, URL(string: canonical).flatMap(Self.host) == host.name else {
             throw Self.refused(text, expected: "a URL whose host reads \(host.name)")
         }

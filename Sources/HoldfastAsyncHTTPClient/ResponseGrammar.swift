@@ -1,10 +1,10 @@
 import Holdfast
 
-/// How far the response to one request has come, and what may follow (RFC 9110 15, RFC 9112 2.1, RFC 9113 8.1):
+/// The state of the response to one request, and what may follow (RFC 9110 15, RFC 9112 2.1, RFC 9113 8.1):
 /// informational heads, one final head, its body, trailers, the end.
 ///
-/// AsyncHTTPClient 1.37 and the codecs of NIOHTTP1 and NIOHTTP2 stop the process when a server keeps to no such order, or
-/// sends a status that is none. So they get nothing that a guard has not checked against this.
+/// AsyncHTTPClient 1.37 and the codecs of NIOHTTP1 and NIOHTTP2 stop the process if a server violates this order or
+/// sends an invalid status. So they get only what a guard has checked against this.
 struct ResponseGrammar {
     /// RFC 9110 15.2 has no limit; servers send one or two.
     static let maximumInformationalHeads = 16
@@ -18,13 +18,13 @@ struct ResponseGrammar {
     private var place = Place.beforeHead
     private var informationalHeads = 0
 
-    /// Whether nothing of the response has come.
+    /// Whether nothing of the response has arrived.
     var isUntouched: Bool { place == .beforeHead && informationalHeads == 0 }
 
     /// Takes a head.
     /// - Parameters:
     ///   - status: its status as it was sent.
-    ///   - ends: whether it is the last of the response; of HTTP/1.1 a part of its own says so.
+    ///   - ends: whether it ends the response; in HTTP/1.1 a separate part does.
     mutating func head(_ status: String, ends: Bool = false) throws(PinnedHTTPClientError) {
         guard let code = Self.code(status) else { throw .malformedResponse(found: "the status \(status.quoted)") }
         try head(code, ends: ends)
@@ -40,7 +40,7 @@ struct ResponseGrammar {
         }
         switch code {
         case 101:
-            // This client never asks for another protocol (RFC 9110 7.8), and HTTP/2 has none (RFC 9113 8.6).
+            // This client never requests an upgrade (RFC 9110 7.8), and HTTP/2 has none (RFC 9113 8.6).
             throw .malformedResponse(found: "the status \(status.quoted), a switch of protocols that nobody asked for")
         case 100..<200:
             guard !ends else {
@@ -68,7 +68,7 @@ struct ResponseGrammar {
     }
 
     /// Takes a block of fields that ends the response.
-    /// - Parameter ends: whether it says so, as it has to (RFC 9113 8.1).
+    /// - Parameter ends: whether it has the end flag, as it must (RFC 9113 8.1).
     mutating func trailers(ends: Bool) throws(PinnedHTTPClientError) {
         try expectBody("a head without a status")
         guard ends else { throw .malformedResponse(found: "trailers that are not the end") }

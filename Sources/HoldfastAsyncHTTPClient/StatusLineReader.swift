@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Keeps the first octets of what a server sends for a request, so that an error of the decoder can name them: it says
-/// what was wrong and not what came.
+/// Keeps the first octets of a response, so that a decoder's error can quote them: the error itself says only what was
+/// wrong.
 final class StatusLineReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -1,8 +1,8 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// The body of a response, which keeps its origin's connections from being ended as idle until it is read to its end,
-/// fails, or is let go of.
+/// The body of a response. It keeps its origin's connections from being ended as idle until it is read to its end,
+/// fails, or is released.
 struct TrackedBody: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
@@ -13,7 +13,7 @@ struct TrackedBody: AsyncSequence, Sendable {
         var base: HTTPClientResponse.Body.AsyncIterator
         let lease: OriginLease
 
-        // AsyncHTTPClient's iterator runs off the caller's isolation and cannot be taken along from it.
+        // AsyncHTTPClient's iterator runs outside the caller's isolation and cannot be sent out of it.
         @concurrent
         mutating func next() async throws -> ByteBuffer? {
             do {

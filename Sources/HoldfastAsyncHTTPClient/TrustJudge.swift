@@ -1,11 +1,11 @@
 import Holdfast
 
-/// Asks the trust manager, with the anchors and at the time of the moment.
+/// Asks the trust manager, with the current anchors and time.
 ///
-/// A host's policy is looked up once before a decision and once after it; what is there at the first look also says what
-/// the policy is to be shown.
+/// A host's policy is looked up once before a decision and once after it; the first lookup also determines which
+/// evidence the policy needs.
 struct TrustJudge: Sendable {
-    /// What a decision was made under: the policy, the documents that it goes by, the anchors and the revocation lists.
+    /// The conditions of a decision: the policy, its documents, the anchors and the revocation lists.
     struct Version: Hashable, Sendable {
         let policy: HostLookup.Version
         let anchors: TrustAnchors
@@ -44,10 +44,10 @@ struct TrustJudge: Sendable {
         manager.generation == look.lookup.generation && validator.revocation.digest == look.revocation
     }
 
-    /// Looks at a host that is to be connected to.
+    /// Looks up a host before connecting to it.
     ///
-    /// - Throws: the `TrustFailure` of a host without a policy, and of one that is to be talked to without TLS although
-    ///   its policy asks for a certificate. Nothing is connected for these.
+    /// - Throws: the `TrustFailure` of a host without a policy, and of a plain HTTP host whose policy requires a
+    ///   certificate. No connection is made for these.
     func look(at origin: HTTPOrigin) throws(TrustFailure) -> Look {
         let look = look(at: origin.host)
         if origin.scheme == .http || look.lookup.isRefused {
@@ -56,8 +56,8 @@ struct TrustJudge: Sendable {
         return look
     }
 
-    /// Judges what a server presented whose handshake proved the key of the leaf; nil for a connection without TLS, which
-    /// presents nothing. A manager's observers learn of it.
+    /// Evaluates what a server presented, after the handshake has proved the leaf's key; nil for a connection without
+    /// TLS, which presents nothing. The manager's observers are told.
     func judgment(about chain: PresentedChain?, under look: Look) -> Judgment {
         if chain == nil, let policy = look.policy {
             return Judgment(decision: policy.decisionWithoutTrust(at: clock.now), version: look.version)
@@ -68,8 +68,8 @@ struct TrustJudge: Sendable {
         return Judgment(decision: decision, version: judgment.version)
     }
 
-    /// The judgment about what is known of a server whose handshake proved the key of the leaf, if it is to trust. A
-    /// rejection is told nobody: more evidence may change it.
+    /// The decision by the current evidence, after the handshake has proved the leaf's key, if it is to trust. A
+    /// rejection is not reported, because more evidence may change it.
     func trust(in chain: PresentedChain, under look: Look) -> Judgment? {
         let judgment = unprovedJudgment(about: chain, under: look)
         guard judgment.decision.isTrusted else { return nil }
@@ -78,7 +78,7 @@ struct TrustJudge: Sendable {
         return Judgment(decision: decision, version: judgment.version)
     }
 
-    /// Why a server is refused whose handshake proved nothing; nil when it is not.
+    /// Why a server is refused whose handshake has proved nothing; nil if it is not.
     func refusal(of chain: PresentedChain, from host: DialledHost) -> TrustFailure? {
         let decision = unprovedJudgment(about: chain, under: look(at: host)).decision
         if !decision.isTrusted { manager.tell(decision) }

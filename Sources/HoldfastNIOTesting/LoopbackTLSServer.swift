@@ -85,7 +85,7 @@ public final class LoopbackTLSServer: Sendable {
     }
 
     /// Waits, without polling, until the counters satisfy a condition. Throws `timedOut` after `limit`, or if the task
-    /// is cancelled.
+    /// is canceled.
     public func wait(
         limit: Duration = .seconds(120), until condition: @escaping @Sendable (Statistics) -> Bool
     ) async throws(TestKitError) {

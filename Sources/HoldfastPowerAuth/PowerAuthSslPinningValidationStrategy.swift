@@ -13,7 +13,7 @@ public import FoundationNetworking
 /// ```swift
 /// client.sslValidationStrategy = certStore.powerAuthSslValidationStrategy()
 /// ```
-/// If the store trusts a server, the system's default handling goes on; otherwise the challenge is cancelled.
+/// If the store trusts a server, the system's default handling goes on; otherwise the challenge is canceled.
 public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthClientSslValidationStrategy {
     /// The store that evaluates servers.
     public let certStore: CertStore

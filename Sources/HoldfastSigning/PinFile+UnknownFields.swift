@@ -11,8 +11,7 @@ extension PinFile {
         package let value: [UInt8]
     }
 
-    /// The fields of a pin file that this version ignores, which somebody who signs, or who writes the file anew, has to
-    /// know of.
+    /// The fields of a pin file that this version ignores. Someone who signs or rewrites the file needs to know them.
     /// - Parameter json: a file that can be read.
     /// - Throws: ``DocumentError`` if it is not JSON.
     package static func unknownFields(in json: Data) throws(DocumentError) -> [UnknownField] {
@@ -23,7 +22,7 @@ extension PinFile {
     }
 }
 
-/// Looks for fields that stand where the reader has none of that name.
+/// Finds fields that the reader does not know at their place.
 private struct PinFileFieldSearch {
     var json: StrictJSONReader
     private(set) var found: [PinFile.UnknownField] = []
@@ -35,7 +34,7 @@ private struct PinFileFieldSearch {
         try json.beginObject()
         while let name = try json.nextKey() {
             guard let field = fields[name] else {
-                // The reader keeps no name that is not ASCII.
+                // The reader drops names that are not ASCII.
                 let path = name.isEmpty ? json.path + ".(a name that is not ASCII)" : json.path
                 found.append(PinFile.UnknownField(path: path, value: Array(try json.valueOctets())))
                 continue

@@ -50,7 +50,7 @@ public enum TrustPolicyConformance {
     /// Checks a policy that decides by itself.
     /// - Parameters:
     ///   - policy: the policy.
-    ///   - trust: what a handshake presented that the policy accepts, with the host that was dialled.
+    ///   - trust: what a handshake presented that the policy accepts, with the host that was dialed.
     ///   - time: a time at which it accepts that.
     /// - Throws: ``Violations`` with every promise that is not kept, `TestKitError` when a certificate cannot be made.
     public static func check(

@@ -141,7 +141,7 @@ struct DemoRepository {
         tell(.connection(try await DemoConnection(stage: stage, step: step, repository: repository).run()))
     }
 
-    /// Serves a bundle and updates. Afterwards the server's next key must be accepted, and neither the old one nor the
+    /// Serves a bundle and updates. Afterward the server's next key must be accepted, and neither the old one nor the
     /// thief's.
     private func update(
         _ what: String, _ bundle: Data, _ expected: TUFError.Code? = nil, leaving state: StoreState = .fresh

@@ -84,7 +84,7 @@ struct DemoStory {
     }
 
     /// Publishes a list, if there is one, and updates the store.
-    /// - Parameter certificate: the only certificate that must be accepted afterwards.
+    /// - Parameter certificate: the only certificate that must be accepted afterward.
     private func update(
         _ what: String, _ store: CertStore, _ list: String?, counting certificate: TestCertificate,
         _ expected: DocumentError.Code? = nil

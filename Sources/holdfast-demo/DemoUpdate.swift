@@ -9,7 +9,7 @@ struct DemoUpdate {
         case document
         /// An answer to a challenge.
         case answer
-        /// A repository's files. The state says how current the pins are afterwards.
+        /// A repository's files. The state says how current the pins are afterward.
         case repository(StoreState)
 
         /// What decides about it, for people.
@@ -37,7 +37,7 @@ struct DemoUpdate {
     /// Why it must be refused; nil if it must be accepted.
     let expected: Refusal?
     let error: StoreError?
-    /// Whether the right pins are in use afterwards.
+    /// Whether the right pins are in use afterward.
     let hasRightPins: Bool
 
     private var refusal: Refusal? {

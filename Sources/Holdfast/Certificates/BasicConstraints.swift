@@ -14,7 +14,7 @@ package struct BasicConstraints: Sendable, Equatable {
         var pathLength: Int?
         if let limit = try fields.nextIfPresent(DERTag.integer) {
             let octets = bytes[limit.content]
-            // Beyond 32 bits no chain is that long; a negative limit is none that RFC 5280 knows.
+            // No chain is longer than 32 bits can count; RFC 5280 knows no negative limit.
             guard let first = octets.first, first < 0x80, octets.count <= 4 else {
                 throw DERError(.invalidValue("a pathLenConstraint out of range"), at: limit.encoded.lowerBound)
             }

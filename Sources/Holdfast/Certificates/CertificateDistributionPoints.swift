@@ -1,4 +1,4 @@
-/// The names under which a certificate says that lists speak of it (cRLDistributionPoints, RFC 5280 4.2.1.13).
+/// The names of the revocation lists that cover a certificate (cRLDistributionPoints, RFC 5280 4.2.1.13).
 struct CertificateDistributionPoints {
     /// Of points for every reason, whose lists the certificate's issuer signs.
     private(set) var names: Set<DistributionPointName> = []
@@ -8,7 +8,7 @@ struct CertificateDistributionPoints {
     /// What cannot be read names nothing.
     /// - Parameter work: grows by what reading costs.
     init(of certificate: X509Certificate, work: inout Int) {
-        // RFC 5280 6.3.3, last paragraph: a list of the issuer's is looked at as one whose point has the issuer's name.
+        // RFC 5280 6.3.3, last paragraph: a list of the issuer is treated as if its point had the issuer's name.
         names.insert(DistributionPointName(certificate.issuer, work: &work))
         let bytes = certificate.layout.der
         do throws(DERError) {
@@ -22,7 +22,7 @@ struct CertificateDistributionPoints {
         }
     }
 
-    /// The URLs (uniformResourceIdentifier) of points for every reason, as octets that nobody has looked at yet.
+    /// The URLs (uniformResourceIdentifier) of points for every reason, as octets that are not parsed yet.
     static func addresses(of certificate: X509Certificate) -> [ArraySlice<UInt8>] {
         let bytes = certificate.layout.der
         var addresses: [ArraySlice<UInt8>] = []

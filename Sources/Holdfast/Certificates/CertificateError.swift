@@ -7,7 +7,7 @@ public struct CertificateError: HoldfastError {
 
     /// What went wrong.
     public let code: Code
-    /// The field of RFC 5280, for example `subjectPublicKeyInfo`; `certificate` when it is the whole.
+    /// The field of RFC 5280, for example `subjectPublicKeyInfo`; `certificate` for the certificate as a whole.
     public let field: String
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts

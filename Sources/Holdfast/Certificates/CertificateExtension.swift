@@ -51,8 +51,8 @@ struct CertificateExtension: Sendable {
         return found
     }
 
-    /// Longer ones than any identifier that was ever registered are hashed: sixty-four compared with each other would cost
-    /// many times what reading them does.
+    /// Identifiers longer than any registered one are hashed: comparing sixty-four with each other would cost many
+    /// times as much as reading them.
     private static let maximumComparedOctets = 32
 
     private static func firstDuplicate(in found: [CertificateExtension], of bytes: [UInt8]) -> CertificateExtension? {
@@ -73,7 +73,7 @@ struct CertificateExtension: Sendable {
         let bytes = fields.bytes
         var isCritical = false
         if let flag = try fields.nextIfPresent(DERTag.boolean) {
-            // FALSE is the default, which DER leaves out; certificates in use write it, and it changes nothing.
+            // DER leaves out the default, FALSE, but some certificates in use encode it.
             isCritical = try boolean(flag, of: bytes)
         }
         let value = try fields.next(DERTag.octetString).content

@@ -3,7 +3,7 @@ package import Foundation
 /// Reads certificates from files: DER, or PEM (RFC 7468) with any number of certificates and other blocks and text
 /// between them.
 package enum CertificateFile {
-    /// The largest file that is read: the system stores of today hold 200 to 700 kB.
+    /// The largest file that is read. Today's system stores have 200 to 700 kB.
     package static let maximumBytes = 8 << 20
 
     /// Reads every certificate of a file.
@@ -18,7 +18,7 @@ package enum CertificateFile {
     static func content(of url: URL) throws(CertificateFileError) -> Data {
         let data: Data
         do {
-            // Read no further than is allowed: sizes of devices and pipes say nothing.
+            // The limit is enforced while reading, because devices and pipes report no size.
             let handle = try FileHandle(forReadingFrom: url)
             defer { try? handle.close() }
             data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
@@ -78,13 +78,13 @@ package enum CertificateFile {
         }
     }
 
-    /// DER of each certificate, not read any further; the problem of a PEM block that cannot be decoded.
+    /// The DER of each certificate, not parsed, or the problem of a PEM block that cannot be decoded.
     static func blocks(of data: Data) -> [Result<[UInt8], PEMBlocks.Problem>] {
         guard data.range(of: Data("-----BEGIN ".utf8)) != nil, !isDER(data) else { return [.success(Array(data))] }
         return PEMBlocks.read(data).filter { $0.kind == .certificate }.map(\.content)
     }
 
-    /// Whether it is one element of DER and nothing else. Its first octet is `0`, with which text can begin as well.
+    /// Whether it is exactly one element of DER. The first octet alone decides nothing: text can begin with `0` too.
     private static func isDER(_ data: Data) -> Bool {
         var reader = DERReader(Array(data))
         return (try? reader.next(DERTag.sequence)) != nil && reader.isAtEnd

@@ -1,4 +1,4 @@
-/// How much of one certificate is read at all.
+/// Limits for reading one certificate.
 enum CertificateLimits {
     /// Octets of one certificate. OpenSSL and BoringSSL refuse a peer's Certificate message, the whole chain, above
     /// 100 KiB by default (`SSL_MAX_CERT_LIST_DEFAULT`), so no larger certificate works on the public internet; what

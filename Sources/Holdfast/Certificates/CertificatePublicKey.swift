@@ -15,10 +15,10 @@ package final class CertificatePublicKey: Sendable {
     /// The key's octets: an X9.63 point, Ed25519's 32 octets; for RSA the modulus.
     private let octets: ArraySlice<UInt8>
     private let exponent: ArraySlice<UInt8>
-    /// Made by the first verification; an anchor's serves all validations.
+    /// Made by the first verification, so that an anchor's key is made only once.
     private let libraryKey = Lock<LibraryKey?>(nil)
 
-    /// RSA keys above it cost a verifier more than any use they have; BoringSSL stops at the same size.
+    /// Larger RSA keys only cost the verifier time; BoringSSL has the same limit.
     static let maximumRSABits = 8_192
     static let minimumRSABits = 2_048
 
@@ -88,8 +88,8 @@ package final class CertificatePublicKey: Sendable {
 
     private var exponentBits: Int { exponent.count * 8 - (exponent.first?.leadingZeroBitCount ?? 8) }
 
-    /// A multiplication costs the square of the modulus, and each bit of the exponent one or two. 2048 bits with the usual
-    /// exponent of 17 bits cost half of P-256. Longer exponents than 33 bits the library refuses unseen.
+    /// A multiplication costs the square of the modulus, and each bit of the exponent one or two. 2048 bits with the
+    /// usual exponent of 17 bits cost half of P-256. The library refuses exponents above 33 bits at once.
     static func workOfRSA(bits: Int, exponentBits: Int) -> Int {
         let unit = 2_048 * 2_048 * 2 * 17
         return max(1, (bits * bits * min(max(exponentBits, 17), 33) + unit - 1) / unit)
@@ -97,13 +97,13 @@ package final class CertificatePublicKey: Sendable {
 
     private var library: LibraryKey {
         if let known = libraryKey.withLock({ $0 }) { return known }
-        // Outside the lock: two that make it at once make the same.
+        // Outside the lock: two threads that make it at once get the same result.
         let made = LibraryKey(kind, octets: octets, exponent: exponent)
         libraryKey.withLock { $0 = made }
         return made
     }
 
-    /// Whether `signature` over `message` verifies under this key; nil where key and algorithm do not go together.
+    /// Whether `signature` over `message` verifies under this key; nil if the key is not for the algorithm.
     func verifies(
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: CertificateSignatureAlgorithm
     ) -> Bool? {
@@ -128,8 +128,8 @@ package final class CertificatePublicKey: Sendable {
         }
     }
 
-    /// RSA PKCS#1 v1.5 with SHA-1: for documents whose caller allows legacy digests, never for certificates. nil for
-    /// another kind of key.
+    /// RSA PKCS#1 v1.5 with SHA-1: only for documents whose caller allows legacy digests, never for certificates. nil
+    /// for another kind of key.
     func verifiesLegacyRSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
         guard case .rsa = kind else { return nil }
         return verifiesRSA(signature, over: message, by: .pkcs1SHA1)
@@ -142,7 +142,7 @@ package final class CertificatePublicKey: Sendable {
     ) -> Bool? {
         switch kind {
         case .rsa, .rsaPSS(_, nil):
-            // The library's own rules about keys hold here as well.
+            // The library's own rules for keys apply here too.
             guard case .rsa = library else { return false }
             return pss.verifies(signature, over: message, modulus: octets, exponent: exponent)
         default:

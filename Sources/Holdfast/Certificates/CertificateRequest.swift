@@ -31,7 +31,7 @@ package struct CertificateRequest: Sendable {
             let keyInfo = try fields.next(DERTag.sequence).encoded
             let key = try CertificatePublicKey(keyInfo, of: der)
             field = "attributes"
-            // RFC 2986 has them always there, some tools leave them out.
+            // RFC 2986 requires them, but some tools leave them out.
             _ = try fields.nextIfPresent(DERTag.contextConstructed(0))
             try fields.finish()
             field = "signatureAlgorithm"

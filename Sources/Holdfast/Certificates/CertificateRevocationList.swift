@@ -7,7 +7,7 @@ public import struct Foundation.Date
 /// list is ``unsupported``. The certificates that it revokes are still revoked, and a delta list may take an entry of its
 /// base back.
 public struct CertificateRevocationList: Sendable {
-    /// The largest list that is read; those of large authorities have some ten megabytes.
+    /// The largest list that is read; large authorities have lists of about ten megabytes.
     package static let maximumBytes = 64 << 20
 
     typealias Scope = RevocationListHeader.Scope
@@ -40,7 +40,7 @@ public struct CertificateRevocationList: Sendable {
         self.header = header
     }
 
-    /// Whether it is a delta list of which all else is understood, so that it counts with its base.
+    /// Whether it is a delta list that is otherwise understood, so that it can be combined with its base.
     let isDeltaAlone: Bool
 
     /// The DER as given.

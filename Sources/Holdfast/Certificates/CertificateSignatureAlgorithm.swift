@@ -10,7 +10,7 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
     case rsaPSS(Digest)
     case ecdsa(Digest)
     case ed25519
-    /// Made with SHA-1 or MD5: recognised, never accepted.
+    /// Made with SHA-1 or MD5: recognized, never accepted.
     case weak(String)
     case unsupported(String)
 

@@ -55,8 +55,8 @@ public struct DistinguishedName: Sendable, Hashable {
         }
     }
 
-    /// Shows each attribute with the number of its relative name, and nil for a relative name that has none, until the
-    /// closure returns false.
+    /// Calls the closure for each attribute with the number of its relative name, and with nil for an empty relative
+    /// name, until it returns false.
     /// - Returns: whether the DER is a Name as far as it was read.
     @discardableResult
     func forEachAttribute(_ body: (Attribute?, _ relativeName: Int) -> Bool) -> Bool {
@@ -145,11 +145,11 @@ extension DistinguishedName: CustomStringConvertible {
     /// 2.5.4.3
     private static let commonNameType: [UInt8] = [0x55, 0x04, 0x03]
 
-    /// A report of a hostile chain holds many names; authorities' names have at most 300 characters.
+    /// A report about a hostile chain may contain many names; those of authorities have at most 300 characters.
     private static let maximumPrintedScalars = 1_024
     private static let maximumPrintedNames = 32
 
-    /// Names come from whoever made the certificate: control characters must not reach a terminal or a log line.
+    /// Anyone can put control characters into a name; they must not reach a terminal or a log line.
     private static func escaped(_ text: String) -> String {
         var result = ""
         let scalars = text.unicodeScalars

@@ -52,7 +52,7 @@ struct DistributionPointName: Sendable, Hashable {
         }
     }
 
-    /// A distribution point has one name or two.
+    /// Real distribution points have one or two names.
     static let maximumCount = 64
 
     private static let directoryName = DERTag.contextConstructed(4)

@@ -1,6 +1,6 @@
 /// `ECDSA-Sig-Value` (RFC 3279 2.2.3): the two numbers of an ECDSA signature, in DER.
 ///
-/// The library reads it as well, with a reader for any ASN.1 that takes several times as long.
+/// The library could read it too, but its general ASN.1 reader takes several times as long.
 enum ECDSASignatureValue {
     /// r and s, each as wide as a coordinate of the curve; nil for what is not DER of two numbers that fit, neither of
     /// them negative.

@@ -3,26 +3,26 @@ import Foundation
 /// A name in the form in which names compare by RFC 5280 section 7.1: octets that are equal for equal names, and that
 /// begin with those of every name in whose subtree it lies.
 ///
-/// Folding costs more than all else that is done to a name. Whoever compares names folds each once, and charges what
-/// folding reports.
+/// Folding is the most expensive operation on a name. Fold each name only once, and charge the budget with the reported
+/// work.
 struct FoldedName: Sendable, Hashable {
     let octets: [UInt8]
 
     /// Consistent with equality.
     func hash(into hasher: inout Hasher) { hasher.combine(octets: octets[...]) }
 
-    /// Whether the first relative names are all of those of `base`. Each relative name stands behind its own length, so
-    /// that a prefix of octets is one of names.
+    /// Whether the first relative names are all of those of `base`. Each relative name is preceded by its length, so a
+    /// prefix of octets is a prefix of names.
     func isWithin(_ base: FoldedName) -> Bool {
         octets.count >= base.octets.count && octets[..<base.octets.count] == base.octets[...]
     }
 }
 
 extension DistinguishedName {
-    /// Longer names than any authority's are compared octet by octet only.
+    /// Names longer than those of any authority are compared only octet by octet.
     static let maximumFoldedBytes = 1_024
 
-    /// nil for a name that cannot be read, is longer than any authority's, or has text that cannot be folded.
+    /// nil for a name that cannot be read, is too long, or has text that cannot be folded.
     var folded: FoldedName? {
         var work = 0
         return folded(work: &work)
@@ -50,7 +50,7 @@ extension DistinguishedName {
         private(set) var octets: [UInt8] = []
         private(set) var work = 0
         private var relativeName = -1
-        /// Where the count of the relative name's attributes stands, and where each of them does.
+        /// The positions of the relative name's attribute count and of each attribute.
         private var start = 0
         private var attributes: [Range<Int>] = []
 
@@ -81,7 +81,7 @@ extension DistinguishedName {
             octets.replace(length: attributes.count, at: start)
         }
 
-        /// A set holds no element twice, whatever the DER says, and has no order.
+        /// A set has no order and no duplicates, even if the DER has.
         private mutating func sortAttributes() {
             work += 16 * attributes.count
             var sorted = attributes.map { Array(octets[$0]) }
@@ -101,7 +101,7 @@ extension DistinguishedName {
 extension DistinguishedName.Attribute {
     /// Text beyond ASCII that is longer than this is not folded: names have at most 64 characters (RFC 5280, upper bounds).
     private static let maximumInternationalBytes = 512
-    /// How much longer than it was a text may come out of Unicode's normalization.
+    /// The largest factor by which normalization may lengthen a text.
     private static let maximumGrowth = 3
 
     /// Appends type, kind and value, each behind its length; text without regard to case, runs of spaces and the string
@@ -147,7 +147,7 @@ extension DistinguishedName.Attribute {
         }
     }
 
-    /// Nearly every name: what ``foldedText(_:work:)`` makes of it, without Unicode's tables.
+    /// The fast path for nearly every name: the result of ``foldedText(_:work:)``, without Unicode's tables.
     private static func appendFoldedASCII(_ value: ArraySlice<UInt8>, to octets: inout [UInt8]) {
         let start = octets.count
         var isSpaced = false
@@ -180,8 +180,8 @@ extension DistinguishedName.Attribute {
         return folded.utf8.count <= maximumGrowth * stripped.utf8.count ? octets : nil
     }
 
-    /// What stringprep leaves out of a comparison (RFC 4518 2.2): soft hyphens, what has no width, controls that are
-    /// no spaces, variation selectors.
+    /// Characters that stringprep ignores (RFC 4518 2.2): soft hyphens, zero-width characters, controls other than
+    /// spaces, variation selectors.
     private static func isMappedToNothing(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F, 0x09...0x0D, 0x85: return false
@@ -194,7 +194,7 @@ extension DistinguishedName.Attribute {
 }
 
 extension [UInt8] {
-    /// Two octets do: longer names are not folded, and what is folded does not grow sixtyfold.
+    /// Two octets are enough: longer names are not folded, and no folded text grows sixtyfold.
     fileprivate mutating func append(length: Int) {
         append(UInt8(truncatingIfNeeded: length >> 8))
         append(UInt8(truncatingIfNeeded: length))

@@ -6,7 +6,7 @@
 /// guard client.leaf.subjectAlternativeNames.contains(name) else { return refuse() }
 /// ```
 /// Names compare character by character, as they stand in the certificate. In a DNS name the case of letters does not
-/// matter, and a wildcard matches only itself: to find out whether a server is the host that was dialled, leave the
+/// matter, and a wildcard matches only itself: to find out whether a server is the host that was dialed, leave the
 /// comparison to a policy. ``description`` is for people; two different names can print alike.
 public enum GeneralName: Sendable, Hashable {
     /// A mailbox, for example `ops@example.com`. It is ASCII.
@@ -68,7 +68,7 @@ public enum GeneralName: Sendable, Hashable {
 }
 
 extension GeneralName: CustomStringConvertible {
-    /// The name for people, for example `DNS:www.example.com`: shortened, and with nothing in it that could forge a line.
+    /// The name for people, for example `DNS:www.example.com`: shortened and escaped, so it cannot forge a line.
     public var description: String {
         switch self {
         case .rfc822Name(let text): "email:" + Self.printable(text)
@@ -82,7 +82,7 @@ extension GeneralName: CustomStringConvertible {
         }
     }
 
-    /// No DNS name is longer (RFC 1035 2.3.4); what is, is not worth more of a line.
+    /// No valid DNS name is longer (RFC 1035 2.3.4).
     private static let maximumPrintedOctets = 253
 
     private static func printable(_ text: String) -> String {
@@ -90,7 +90,7 @@ extension GeneralName: CustomStringConvertible {
         let isPlain = octets.count <= maximumPrintedOctets && octets.allSatisfy(isPrintable)
         if isPlain { return text }
         let shown = octets.prefix(maximumPrintedOctets)
-        // What is no octet of UTF-8 is decoded as the replacement character.
+        // Invalid UTF-8 is decoded as the replacement character.
         let printed = String(decoding: shown.map { isPrintable($0) ? $0 : 0xFF }, as: UTF8.self)
         return shown.count < octets.count ? printed + "…" : printed
     }

@@ -1,14 +1,14 @@
 import Crypto
 
-/// A public key in the form of the library that verifies with it. To make one takes a part of a verification: a point
-/// has to be checked to lie on its curve, a modulus to be prepared.
+/// A public key in the form of the library that verifies with it. Making one is a part of the verification's cost: a
+/// point is checked to be on its curve, a modulus is prepared.
 enum LibraryKey: Sendable {
     case p256(P256.Signing.PublicKey)
     case p384(P384.Signing.PublicKey)
     case p521(P521.Signing.PublicKey)
     case ed25519(Curve25519.Signing.PublicKey)
     case rsa(RSAVerificationKey)
-    /// A key that verifies nothing: a point beside its curve, RSA under 2048 bits or with an exponent that only costs time.
+    /// An unusable key: a point that is not on its curve, or RSA under 2048 bits or with an excessive exponent.
     case refused
 
     /// - Parameters:

@@ -1,9 +1,9 @@
-/// nameConstraints, RFC 5280 4.2.1.10: what the certificates below a CA may be named.
+/// nameConstraints, RFC 5280 4.2.1.10: which names the certificates below a CA may have.
 struct NameConstraints: Sendable {
     let permitted: [GeneralNameSlice]
     let excluded: [GeneralNameSlice]
 
-    /// The most subtrees that one extension may hold; generously above what large CAs have for their customers.
+    /// The most subtrees that one extension may hold; well above the number that large CAs use for their customers.
     static let maximumCount = 4_096
 
     init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {

@@ -1,6 +1,6 @@
 /// Object identifiers, compared as their DER content octets; the dotted text is for people.
 enum ObjectIdentifier {
-    /// Longer ones than any that was ever registered print in part.
+    /// Identifiers longer than any registered one are shortened.
     private static let maximumPrintedOctets = 48
 
     /// The dotted form, for example `1.3.6.1.5.5.7.3.1`; arcs above 56 bits and broken encodings print as hexadecimal.
@@ -28,13 +28,13 @@ enum ObjectIdentifier {
         return arcs.isEmpty ? hexadecimal(content) : arcs.map { String($0) }.joined(separator: ".")
     }
 
-    /// The dotted form, where it says exactly these octets; nil for a broken encoding and for what ``content(of:)`` refuses.
+    /// The dotted form of exactly these octets; nil for a broken encoding, and if ``content(of:)`` refuses it.
     static func dotted(_ content: ArraySlice<UInt8>) -> String? {
         let text = text(content)
         return Self.content(of: text)?.elementsEqual(content) == true ? text : nil
     }
 
-    /// The content octets of a dotted form (X.690 8.19); nil for a text that is none, or has arcs above 56 bits.
+    /// The content octets of a dotted form (X.690 8.19); nil for any other text, and for arcs above 56 bits.
     static func content(of text: String) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         var arcs: [UInt64] = []

@@ -1,7 +1,7 @@
 /// RSASSA-PSS (RFC 8017 8.1.2, 9.1.2) with a salt of any length.
 ///
-/// The cryptographic library verifies salts of the digest's length and none, which is what certificates have; openssl
-/// signs messages with the longest that the key has room for unless it is told otherwise.
+/// The cryptographic library verifies only empty salts and salts of the digest's length, as certificates have them; by
+/// default, openssl signs messages with the longest salt that fits the key.
 struct PSSVerification: Sendable, Equatable {
     let digest: CertificateSignatureAlgorithm.Digest
     let saltLength: Int
@@ -19,7 +19,7 @@ struct PSSVerification: Sendable, Equatable {
             var encoded = operation.message(of: signature)
         else { return false }
         let bits = operation.bitCount - 1
-        // One octet shorter than the modulus where the first would have no bit.
+        // One octet shorter than the modulus if the first octet would have no bits.
         if bits % 8 == 0 {
             guard encoded.removeFirst() == 0 else { return false }
         }

@@ -1,5 +1,5 @@
-/// The extensions by which authorities say what policies certificates are issued under and what they ask of those below
-/// (RFC 5280 4.2.1.4, 4.2.1.5, 4.2.1.11, 4.2.1.14). Policies are the content octets of their identifiers.
+/// The extensions by which authorities state the policies of certificates and constrain those below (RFC 5280 4.2.1.4,
+/// 4.2.1.5, 4.2.1.11, 4.2.1.14). Policies are the content octets of their identifiers.
 struct PolicyExtensions: Sendable {
     typealias Policy = OctetString
 
@@ -51,13 +51,13 @@ struct PolicyExtensions: Sendable {
         return (counts[0], counts[1])
     }
 
-    /// A SkipCerts: more than any path has is as good as the largest.
+    /// A SkipCerts; values beyond the length of any path are clamped.
     private static func count(_ element: DERReader.Element, of der: [UInt8]) throws(DERError) -> Int {
         let octets = der[element.content]
         guard let first = octets.first, first < 0x80 else {
             throw DERError(.invalidValue("a number of certificates that is negative"), at: element.encoded.lowerBound)
         }
-        // X.690 8.3.2; padded, zero would pass for a large number.
+        // X.690 8.3.2; otherwise a padded zero would pass for a large number.
         if first == 0, let second = octets.dropFirst().first, second < 0x80 {
             throw DERError(.invalidValue("a number of certificates that is padded"), at: element.encoded.lowerBound)
         }

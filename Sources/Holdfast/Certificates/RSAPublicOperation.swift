@@ -1,6 +1,6 @@
 /// The public operation of RSA (RFC 8017 5.2.2): a signature to the power of the public exponent, modulo the modulus.
 ///
-/// It handles public values only, so that its time may depend on them. Numbers are limbs of 32 bits, the lowest first,
+/// It handles only public values, so its timing may depend on them. Numbers are limbs of 32 bits, the lowest first,
 /// multiplied after Montgomery.
 struct RSAPublicOperation {
     private let modulus: [UInt32]
@@ -11,7 +11,7 @@ struct RSAPublicOperation {
     let byteCount: Int
     let bitCount: Int
 
-    /// nil for an even modulus, or an exponent that only costs time: above 33 bits, as BoringSSL has it.
+    /// nil for an even modulus, or an exponent above 33 bits, BoringSSL's limit, which would only cost time.
     init?(modulus: ArraySlice<UInt8>, exponent: ArraySlice<UInt8>) {
         let significant = modulus.drop { $0 == 0 }
         let power = exponent.drop { $0 == 0 }

@@ -8,8 +8,8 @@ import CryptoExtras
 
 /// A public key of RSA, and verification with it (RFC 8017 8.1.2, 8.2.2).
 ///
-/// On Apple's platforms SecKey verifies: swift-crypto has RSA in a product of its own that would link BoringSSL into every
-/// application. Elsewhere BoringSSL is there already. Which keys and signatures are looked at at all is said here, for
+/// On Apple's platforms SecKey verifies: swift-crypto has RSA in a product of its own that would link BoringSSL into
+/// every application. Elsewhere BoringSSL is linked already. The rules for acceptable keys and signatures are here, for
 /// both.
 struct RSAVerificationKey: Sendable {
     enum Scheme: Sendable {
@@ -54,8 +54,8 @@ struct RSAVerificationKey: Sendable {
     }
 
     func verifies(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by scheme: Scheme) -> Bool {
-        // A library that shortens or fills up what is not of the modulus' length, or reduces what is above it, would take
-        // several signatures for one.
+        // A library that pads or truncates a signature to the length of the modulus, or reduces it, would accept
+        // several encodings of one signature.
         guard signature.count == modulus.count, signature.lexicographicallyPrecedes(modulus) else { return false }
         #if canImport(Security)
         let algorithm: SecKeyAlgorithm =

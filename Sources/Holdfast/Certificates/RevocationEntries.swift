@@ -1,7 +1,6 @@
 /// The entries of a revocation list (RFC 5280 5.3) as an index into its DER: eight octets an entry, whatever its length.
 ///
-/// Two hash tables of places. Swift's hash is seeded anew in each process, so serial numbers cannot be chosen to
-/// collide.
+/// Two hash tables of places. Swift seeds its hash per process, so nobody can choose serial numbers that collide.
 struct RevocationEntries: Sendable {
     /// What a list says of a certificate.
     enum Listing: Sendable {
@@ -17,7 +16,7 @@ struct RevocationEntries: Sendable {
 
     /// - Parameters:
     ///   - reader: the content of revokedCertificates; nil where the list has none.
-    ///   - issuer: the list's. Entries of other issuers, which indirect lists have, are not kept.
+    ///   - issuer: the issuer of the list. Entries of other issuers, as in indirect lists, are skipped.
     ///   - isDelta: whether removeFromCRL counts, as it does in delta lists alone (RFC 5280 5.3.1).
     init(_ reader: DERReader?, issuer: DistinguishedName, isDelta: Bool) throws(DERError) {
         guard var reader else {
@@ -51,7 +50,7 @@ struct RevocationEntries: Sendable {
 
     /// An open hash table of places.
     private struct Index: Sendable {
-        /// Where the INTEGER of a serial number begins, which is never at 0: a list begins with its SEQUENCE.
+        /// Where the INTEGER of a serial number begins. 0 means none, because a list begins with its SEQUENCE.
         private let slots: [UInt32]
         /// Different serial numbers.
         let count: Int
@@ -98,7 +97,7 @@ struct RevocationEntries: Sendable {
             return shortest(bytes[element.content])
         }
 
-        /// The number in its shortest form (X.690 8.3.2), which not every authority writes.
+        /// The number in its shortest form (X.690 8.3.2); not every authority writes that.
         private static func shortest(_ serialNumber: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
             var octets = serialNumber
             while octets.count > 1, let first = octets.first,
@@ -112,7 +111,7 @@ struct RevocationEntries: Sendable {
 }
 
 extension RevocationEntries {
-    /// The entry at hand, and what the ones before it said of those behind them.
+    /// The current entry, and the state that earlier entries set for later ones.
     private struct Entry {
         private let issuer: DistinguishedName
         private var foldedIssuer: FoldedName??
@@ -150,7 +149,7 @@ extension RevocationEntries {
                 isRemoval = bytes[try value.next(Self.enumerated).content].elementsEqual([Self.removeFromCRL])
             } else if identifier.elementsEqual(Self.certificateIssuer) {
                 isOfIssuer = try names(one.value, of: bytes)
-                // What a list says that is not indirect, and has this, nobody can tell.
+                // In a list that is not indirect, this extension has no meaning.
                 hasCriticalExtension = true
             } else if one.isCritical {
                 hasCriticalExtension = true

@@ -1,4 +1,4 @@
-/// The extensions of a revocation list (RFC 5280 5.2), as far as they say what the list is good for.
+/// The extensions of a revocation list (RFC 5280 5.2) that determine what it can be used for.
 struct RevocationListExtensions {
     private(set) var scope = CertificateRevocationList.Scope()
     private(set) var hasNumber = false
@@ -6,12 +6,12 @@ struct RevocationListExtensions {
     private(set) var isDelta = false
     private(set) var baseNumber: RevocationListNumber?
     private(set) var keyIdentifier: Range<Int>?
-    /// The first reason, beside being a delta list, why the list cannot vouch for a certificate.
+    /// The first reason, apart from being a delta list, why the list cannot vouch for a certificate.
     private(set) var flaw: String?
 
     mutating func note(_ reason: String) { flaw = flaw ?? reason }
 
-    /// - Parameter issuer: the list's, to which a relative name of its distribution point belongs.
+    /// - Parameter issuer: the issuer of the list, to which a relative name of its distribution point belongs.
     mutating func read(_ explicit: consuming DERReader, issuer: DistinguishedName) throws(DERError) {
         let bytes = explicit.bytes
         var list = explicit.inside(try explicit.next(DERTag.sequence))

@@ -1,8 +1,8 @@
-/// What a revocation list says apart from its entries: enough to find out who signed it. Whoever is on the way of a
-/// list decides how many entries it has, so they are read once it is known whose it is.
+/// A revocation list without its entries: enough to find its signer. Lists travel unprotected, so entries that anyone
+/// may have added are read only once the signer is known.
 struct RevocationListHeader: Sendable {
-    /// Which certificates a list speaks of (issuingDistributionPoint, RFC 5280 5.2.5). Lists of one issuer and of equal
-    /// scopes take the place of each other.
+    /// Which certificates a list covers (issuingDistributionPoint, RFC 5280 5.2.5). Lists with the same issuer and
+    /// scope replace each other.
     struct Scope: Sendable, Equatable {
         var onlyEndEntities = false
         var onlyAuthorities = false
@@ -14,11 +14,11 @@ struct RevocationListHeader: Sendable {
         var distributionPoint: Set<DistributionPointName> = []
     }
 
-    /// How a list came here that was fetched and verified.
+    /// The origin of a list that was fetched and verified.
     struct Provenance: Sendable, Equatable {
         /// SHA-256 of the list.
         let digest: [UInt8]
-        /// The ``X509Certificate/keyIdentity`` of whoever signed it.
+        /// The ``X509Certificate/keyIdentity`` of its signer.
         let signer: OctetString
         /// That of the authority for which it was fetched and verified.
         let authority: OctetString
@@ -44,9 +44,9 @@ struct RevocationListHeader: Sendable {
     let isDelta: Bool
     /// The BaseCRLNumber of a delta list.
     let baseNumber: RevocationListNumber?
-    /// The keyIdentifier of its authorityKeyIdentifier (RFC 5280 5.2.1): a hint who signed it.
+    /// The keyIdentifier of its authorityKeyIdentifier (RFC 5280 5.2.1): a hint at its signer.
     private let keyIdentifierRange: Range<Int>?
-    /// The first reason, as far as the entries do not matter, why the list tells nobody's status, delta lists aside.
+    /// The first reason, apart from entries and being a delta list, why the list gives no certificate's status.
     let flaw: String?
     /// nil for a list that the application gave.
     var provenance: Provenance?
@@ -108,13 +108,13 @@ struct RevocationListHeader: Sendable {
 }
 
 extension RevocationListHeader {
-    /// What a list is beside another of the same key and scope.
+    /// How a list relates to another with the same key and scope.
     enum Age: Sendable {
         case newer
         case older
-        /// Of one number, or of one time where there are no two numbers.
+        /// Both have the same number, or the same time if one has no number.
         case same
-        /// The numbers say one thing, the times the other.
+        /// The numbers and the times contradict each other.
         case contradictory
     }
 
@@ -137,7 +137,7 @@ struct RevocationListNumber: Sendable, Equatable, Comparable {
 
     private static let longest = 20
 
-    /// - Parameter value: of the extension, an INTEGER; nil for what is none, or no such number.
+    /// - Parameter value: the value of the extension. The result is nil if it is not such an INTEGER.
     init?(_ value: Range<Int>, of bytes: [UInt8]) {
         var reader = DERReader(bytes, in: value)
         guard let content = try? reader.next(DERTag.integer).content, (try? reader.finish()) != nil,

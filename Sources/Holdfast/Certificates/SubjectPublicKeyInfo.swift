@@ -10,7 +10,7 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
 
     /// Finds the key in a certificate.
     ///
-    /// Only the way to the key is read, not the key, nor what follows it.
+    /// Neither the key nor anything after it is decoded.
     ///
     /// - Parameter certificateDER: the DER of one certificate, at most 256 KiB.
     /// - Throws: ``CertificateError`` naming the field in which the walk ended.
@@ -21,7 +21,7 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
     /// Takes a key that stands alone, for example the one of a backup key pair.
     ///
     /// - Parameter der: the DER of a SubjectPublicKeyInfo, at most 256 KiB, with nothing after it.
-    /// - Throws: ``CertificateError`` when it is anything else than an algorithm and a bit string in a sequence.
+    /// - Throws: ``CertificateError`` unless it is a sequence of an algorithm and a bit string.
     public init(der: [UInt8]) throws(CertificateError) {
         try Self.requireReadableSize(of: der, field: Self.field)
         do throws(DERError) {

@@ -1,5 +1,5 @@
-/// A public key that verifies messages which are no certificates: the same reader, the same library and the same rules
-/// about weak keys as for chains.
+/// A public key that verifies messages other than certificates, with the same reader, library and rules about weak keys
+/// as for chains.
 package struct VerificationKey: Sendable {
     /// What a signature is, its digest included.
     package enum Scheme: Sendable {
@@ -10,10 +10,10 @@ package struct VerificationKey: Sendable {
     }
 
     private let key: CertificatePublicKey
-    /// The key without its algorithm: two spellings of one key are one.
+    /// The key without its algorithm, so that two encodings of one key are equal.
     package let identity: [UInt8]
 
-    /// Reads a SubjectPublicKeyInfo; nil where it is none.
+    /// Reads a SubjectPublicKeyInfo; nil for anything else.
     package init?(der: [UInt8]) {
         do throws(DERError) {
             var fields = try DERReader(sequence: der)
@@ -25,13 +25,13 @@ package struct VerificationKey: Sendable {
         }
     }
 
-    /// Reads the 32 octets of a key of Ed25519 (RFC 8032); nil where they are none.
+    /// Reads the 32 octets of an Ed25519 key (RFC 8032); nil for anything else.
     package init?(ed25519 octets: [UInt8]) {
         guard octets.count == 32 else { return nil }
         self.init(der: [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00] + octets)
     }
 
-    /// Reads an uncompressed point of P-256 or P-384 (ANSI X9.63); nil where it is none.
+    /// Reads an uncompressed point of P-256 or P-384 (ANSI X9.63); nil for anything else.
     package init?(x963 octets: [UInt8]) {
         switch octets.count {
         case 65: self.init(der: Self.p256Prefix + octets)
@@ -56,7 +56,7 @@ package struct VerificationKey: Sendable {
         case (.rsaPKCS1, .rsa): return verifies(.rsaPKCS1(.sha256))
         case (.rsaPSS, .rsa(let bits)), (.rsaPSS, .rsaPSS(let bits, _)):
             if verifies(.rsaPSS(.sha256)) { return true }
-            // RFC 8017 9.1.1: what remains of the encoded message beside the digest and two octets.
+            // RFC 8017 9.1.1: the length of the encoded message minus the digest and two octets.
             let longest = (bits + 6) / 8 - 32 - 2
             let pss = PSSVerification(digest: .sha256, saltLength: longest)
             return key.verifies(signature, over: message, with: pss) ?? false
@@ -77,7 +77,7 @@ package struct VerificationKey: Sendable {
 }
 
 extension X509Certificate {
-    /// The octets of the key without its algorithm: two spellings of one key are one.
+    /// The octets of the key without its algorithm, so that two encodings of one key are equal.
     var keyIdentity: OctetString {
         do throws(DERError) {
             var outer = DERReader(layout.der, in: layout.subjectPublicKeyInfo)

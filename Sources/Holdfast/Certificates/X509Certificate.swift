@@ -1,9 +1,9 @@
 public import struct Foundation.Date
 
-/// A certificate (RFC 5280 4.1), read as far as its outer fields: what no rule asks for is not decoded.
+/// A certificate (RFC 5280 4.1), read only as far as its outer fields; rules decode the rest.
 ///
-/// Reading checks the structure of the DER, that both signature algorithms agree and that no extension stands twice.
-/// It verifies nothing: for that there is ``PathValidator``.
+/// Reading checks the structure of the DER, that both signature algorithms agree and that no extension stands twice. It
+/// verifies nothing: use ``PathValidator`` for that.
 public struct X509Certificate: Sendable {
     /// Where everything stands in the DER; ranges, so that a certificate costs a handful of allocations.
     final class Layout: Sendable {
@@ -14,7 +14,7 @@ public struct X509Certificate: Sendable {
         let signatureAlgorithm: CertificateSignatureAlgorithm
         let issuer: Range<Int>
         let notBefore: Int64
-        /// The first second after its validity: notAfter is the last one of it (RFC 5280 4.1.2.5).
+        /// The first second after its validity, which includes notAfter (RFC 5280 4.1.2.5).
         let end: Int64
         /// Whether both are UTCTime through 2049 and GeneralizedTime from 2050 on (RFC 5280 4.1.2.5).
         let hasProfiledTimes: Bool
@@ -22,8 +22,8 @@ public struct X509Certificate: Sendable {
         let subjectPublicKeyInfo: Range<Int>
         let signature: Range<Int>
         let extensions: [CertificateExtension]
-        /// Read once, since every path asks for it several times. A key that cannot be read spoils no certificate but for
-        /// paths.
+        /// Read once, because every path uses it several times. A certificate with an unreadable key is unusable only
+        /// in paths.
         let publicKey: Result<CertificatePublicKey, DERError>
 
         init(_ der: [UInt8]) throws(CertificateError) {
@@ -161,7 +161,7 @@ extension X509Certificate: Hashable {
         left.layout === right.layout || left.layout.der == right.layout.der
     }
 
-    /// All octets count: whoever makes certificates can give many of them one signature.
+    /// Hashes all octets: an attacker can make many certificates with one signature.
     public func hash(into hasher: inout Hasher) { hasher.combine(octets: layout.der[...]) }
 }
 

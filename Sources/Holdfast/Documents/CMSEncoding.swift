@@ -1,13 +1,13 @@
-/// Brings a CMS message into DER, in which the rest of the reader reads it.
+/// Converts a CMS message to DER, which the rest of the reader expects.
 ///
 /// CMS allows BER (RFC 5652 1), and a signer that streams writes it: indefinite lengths, and octet strings in pieces.
-/// Here lengths become definite and shortest, octet strings whole; values stay the octets that they were. What is DER
-/// comes out as it went in. A definite length may take an octet or two more than an indefinite one, so the result is hardly
-/// longer than its input; depth and number of elements are bounded.
+/// Here lengths become definite and shortest, octet strings whole; values stay the octets that they were. DER is not
+/// changed. A definite length may take an octet or two more than an indefinite one, so the result is hardly longer than
+/// its input; depth and number of elements are bounded.
 struct CMSEncoding {
-    /// Elements in each other. An S/MIME capability with parameters is the deepest that openssl writes, at eleven.
+    /// The deepest nesting. openssl writes at most eleven levels, for an S/MIME capability with parameters.
     static let depth = 16
-    /// Elements altogether. A streaming openssl writes pieces of 4 KiB and more, so that 8 MiB have some 2,000.
+    /// The most elements. A streaming openssl writes pieces of at least 4 KiB, so 8 MiB have about 2,000.
     static let elements = 1 << 16
 
     /// OCTET STRING in pieces (X.690 8.7.3).

@@ -1,5 +1,5 @@
-/// How a CMS message is signed (RFC 5652 5.3, RFC 3370 3, RFC 4056, RFC 5753 2): the algorithm and the digest that is
-/// named apart must agree, since whoever may choose between two digests chooses the weaker.
+/// How a CMS message is signed (RFC 5652 5.3, RFC 3370 3, RFC 4056, RFC 5753 2): the algorithm and the separate digest
+/// must agree, because an attacker with a choice of two digests takes the weaker.
 enum CMSSignature: Sendable, Equatable {
     case sha2(CertificateSignatureAlgorithm)
     /// With a salt of another length than the digest's.
@@ -51,7 +51,7 @@ enum CMSSignature: Sendable, Equatable {
         }
     }
 
-    /// nil where key and algorithm do not go together.
+    /// nil if the key is not for the algorithm.
     func verifies(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: CertificatePublicKey)
         -> Bool?
     {

@@ -1,5 +1,5 @@
-/// The signed attributes of a signer (RFC 5652 5.3, 11): where they are there, they and not the content are signed, and
-/// say what the content is and what its digest is.
+/// The signed attributes of a signer (RFC 5652 5.3, 11): if present, they are signed instead of the content, whose type
+/// and digest they contain.
 struct CMSSignedAttributes {
     /// Attributes of one signer. openssl writes four or five.
     static let maximum = 32
@@ -40,7 +40,7 @@ struct CMSSignedAttributes {
     /// What the signature covers: the DER of the attributes as a SET OF (RFC 5652 5.4).
     var signedBytes: [UInt8] { [DERTag.set] + bytes[element.encoded].dropFirst() }
 
-    /// Compares what the attributes say with what is there.
+    /// Compares the attributes with the message.
     func check(
         contentType: ArraySlice<UInt8>, contentDigest: [UInt8], digestAlgorithm: Range<Int>,
         signatureAlgorithm: Range<Int>
@@ -66,7 +66,7 @@ struct CMSSignedAttributes {
         try checkAlgorithmProtection(digestAlgorithm: digestAlgorithm, signatureAlgorithm: signatureAlgorithm)
     }
 
-    /// RFC 6211: where the signer wrote which algorithms he used, others were put there by somebody else.
+    /// RFC 6211: if the signer stated the algorithms, different ones were put there by somebody else.
     private func checkAlgorithmProtection(
         digestAlgorithm: Range<Int>, signatureAlgorithm: Range<Int>
     ) throws {

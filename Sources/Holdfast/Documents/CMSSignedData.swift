@@ -1,9 +1,9 @@
-/// A CMS SignedData (RFC 5652 5) with its content attached and one signer: taken apart and checked against itself, not
-/// yet against anybody's key.
+/// A CMS SignedData (RFC 5652 5) with its content attached and one signer: parsed and checked for consistency, but not
+/// yet verified with a key.
 ///
-/// It is read narrowly: what a trust server does not write is refused, since each freedom of the format is one for an
-/// attacker. Refused are a content of another type than data, detached content, no or several signers, signers named
-/// by a key identifier (which, unlike issuer and serial number, nobody keeps unique), revocation lists, unsigned
+/// It is read narrowly: everything that a trust server does not write is refused, because the format's freedoms help
+/// attackers. Refused are a content of another type than data, detached content, no or several signers, signers named
+/// by a key identifier (which, unlike issuer and serial number, is not kept unique), revocation lists, unsigned
 /// attributes, and certificates of other formats.
 struct CMSSignedData {
     /// Certificates in one message; a path has fewer.
@@ -11,7 +11,7 @@ struct CMSSignedData {
 
     let bytes: [UInt8]
     let content: Range<Int>
-    /// Embedded certificates. Nobody signed the list: they are candidates, never evidence.
+    /// Embedded certificates. They are not signed, so they are candidates, never evidence.
     let certificates: [X509Certificate]
     /// The Name of the signer's issuer, DER.
     let signerIssuer: ArraySlice<UInt8>
@@ -107,7 +107,7 @@ struct CMSSignedData {
     /// What the signature covers (RFC 5652 5.4).
     var signedBytes: ArraySlice<UInt8> { attributes.map { $0.signedBytes[...] } ?? bytes[content] }
 
-    /// Throws unless the key signed the content, with the attributes where there are some.
+    /// Throws unless the key signed the content, or the attributes if there are any.
     func verify(with key: CertificatePublicKey) throws(DocumentError) {
         switch signatureAlgorithm.verifies(bytes[signature], over: signedBytes, by: key) {
         case true?: return
@@ -122,7 +122,7 @@ struct CMSSignedData {
         }
     }
 
-    /// Whether the signer says that he is the one of this certificate; his word alone.
+    /// Whether the message names this certificate as its signer's; that alone proves nothing.
     func namesSigner(_ certificate: X509Certificate) -> Bool {
         certificate.issuer.der == signerIssuer && certificate.serialNumber == signerSerialNumber
     }

@@ -1,7 +1,7 @@
 package import struct Foundation.Data
 package import struct Foundation.Date
 
-/// The answer of a pin server to a challenge: signed as a whole, and made for this challenge alone.
+/// A pin server's response to a challenge: signed as a whole, for this challenge only.
 package struct ChallengeResponse: Sendable, Hashable {
     /// When the server made the answer, by its own clock.
     package let issuedAt: Date
@@ -12,7 +12,7 @@ package struct ChallengeResponse: Sendable, Hashable {
     /// What the server thinks of the application's version; nil when it was not asked.
     package let versionCheck: VersionCheck?
 
-    /// Verifies an answer and reads it; nothing of it is read before its signature is good.
+    /// Verifies a response and reads it; nothing is read before the signature is verified.
     /// - Parameters:
     ///   - body: of the answer, exactly as received.
     ///   - signature: the header `X-Cert-Pinning-Signature`, Base64 of a DER-encoded signature.

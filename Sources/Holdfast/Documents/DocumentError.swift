@@ -5,9 +5,9 @@ public struct DocumentError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// The position of the entry at fault in its list, counted from 0; nil where no entry is.
+    /// The position of the invalid entry in its list, counted from 0; nil if no entry is invalid.
     public let entry: Int?
-    /// The field at fault; nil where no field is.
+    /// The invalid field; nil if there is none.
     public let field: String?
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
@@ -40,7 +40,7 @@ extension DocumentError.Code {
     public static var notUTF8: Self { Self("Write the document in UTF-8 without a byte-order mark.") }
     /// Not JSON (RFC 8259).
     public static var notJSON: Self { Self(makeAnew) }
-    /// Objects and arrays deeper in each other than the limit.
+    /// Objects and arrays nested more deeply than the limit.
     public static var tooDeep: Self { Self(makeAnew) }
     /// More members in one object than the limit.
     public static var tooManyMembers: Self { Self(makeAnew) }
@@ -52,7 +52,7 @@ extension DocumentError.Code {
     public static var duplicateKey: Self { Self(makeAnew) }
     /// A field that must be there is not.
     public static var missingField: Self { Self(makeAnew) }
-    /// A value of another type than the field has.
+    /// A value whose type is not the field's.
     public static var wrongType: Self { Self(makeAnew) }
     /// A number with a fraction, an exponent, or too many digits where an integer is due.
     public static var notAnInteger: Self { Self(makeAnew) }
@@ -82,7 +82,7 @@ extension DocumentError.Code {
     public static var legacyDigest: Self {
         Self("Have the document signed with SHA-256, or allow legacy digests while old documents are in use.")
     }
-    /// Signed by somebody else than the configured signer.
+    /// Signed by somebody other than the configured signer.
     public static var untrustedSigner: Self {
         Self("Do not use the document; if the signer's key was replaced, configure its new certificate.")
     }
@@ -106,7 +106,7 @@ extension DocumentError.Code {
     public static var emptyList: Self { Self(publishEntries) }
     /// A name that has unexpired entries would be left without any.
     public static var losesPins: Self { Self(publishEntries) }
-    /// The task that reads the document was cancelled.
+    /// The task that reads the document was canceled.
     public static var cancelled: Self { Self("Read it again when it is needed.") }
 }
 

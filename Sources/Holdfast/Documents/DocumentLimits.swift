@@ -1,5 +1,4 @@
-/// How much a signed document may ask of its reader. Past a limit reading ends with an error, in time and memory that
-/// the limit bounds.
+/// How much work and memory a signed document may cost its reader. Past a limit, reading ends with an error.
 public struct DocumentLimits: Sendable, Hashable {
     /// Bytes of a document; 8 MiB holds some 40,000 entries with their signatures.
     public var bytes: Int
@@ -15,7 +14,7 @@ public struct DocumentLimits: Sendable, Hashable {
         self.entries = max(0, entries)
     }
 
-    /// Objects and arrays in each other. The published formats need five; a reader needs a frame for each.
+    /// The nesting of objects and arrays. The published formats need five levels; each costs a stack frame.
     static let depth = 16
     /// Members of one object. The published formats have at most five; each is compared with those before it.
     static let members = 64

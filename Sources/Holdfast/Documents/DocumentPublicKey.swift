@@ -1,6 +1,6 @@
 import Crypto
 
-/// Says whether a signature is good for a message; called from several threads at once.
+/// Verifies a signature over a message; called from several threads at once.
 package protocol SignatureVerifying: Sendable {
     /// Whether a DER signature is good for a message.
     func isValid(signature: [UInt8], for message: [UInt8]) -> Bool
@@ -15,7 +15,7 @@ public struct DocumentPublicKey: Sendable {
     /// - Throws: ``DocumentError`` `notCanonicalBase64` or `invalidPublicKey`.
     public init(base64: String) throws(DocumentError) {
         guard let octets = CanonicalBase64.decode(base64.utf8) else {
-            // Not the text: what is given by mistake may be a private key.
+            // The text is not quoted: somebody may have passed a private key by mistake.
             throw DocumentError(
                 .notCanonicalBase64, field: "publicKey", expected: "the Base64 of a public key",
                 found: "a text of \(base64.utf8.count) octets that is none",

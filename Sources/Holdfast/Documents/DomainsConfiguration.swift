@@ -1,13 +1,13 @@
 /// What a document says about hosts that need no pins (`domainsConfig`).
 ///
 /// It is signed only in a ``ChallengeResponse``, and there it counts only if the store's configuration allows documents
-/// to switch pinning off; in a ``FingerprintList`` anybody could have added it.
+/// to switch pinning off; in a ``FingerprintList``, an attacker could have added it.
 package struct DomainsConfiguration: Sendable, Hashable {
     /// Whether hosts that ``pinningRequired`` does not list need pins (`sslPinningRequiredForUnlisted`).
     package let pinningRequiredForUnlisted: Bool
     /// By the octets of the name: in a static list nobody signed it.
     private let required: [[UInt8]: Bool]
-    /// The same by small letters, as hosts are dialled. Of two spellings the one that needs pins counts.
+    /// The same in lower case, like dialed hosts. Of two spellings, the one that needs pins counts.
     private let requiredInSmallLetters: [[UInt8]: Bool]
 
     init(pinningRequiredForUnlisted: Bool, required: [[UInt8]: Bool]) {

@@ -36,8 +36,8 @@ public struct FingerprintEntry: Sendable, Hashable {
         self.depth = depth
     }
 
-    /// The texts that an entry for a host may bear: its name, then the wildcard above its first label. The first of them
-    /// that has usable entries decides.
+    /// The names under which a host may have entries: its own, then the wildcard above its first label. The first with
+    /// usable entries decides.
     package static func names(for host: DialledHost) -> [String] {
         guard case .name(let name) = host.kind, let dot = name.firstIndex(of: "."),
             name[dot...].dropFirst().contains(".")
@@ -66,7 +66,7 @@ public struct FingerprintEntry: Sendable, Hashable {
             && !text.unicodeScalars.contains { isControl($0) }
     }
 
-    /// The general category Cc, which never changes; asking Unicode's tables for it takes longer than all other reading.
+    /// The general category Cc, which never changes; Unicode's tables would take longer than all other reading.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     }
@@ -76,7 +76,7 @@ public struct FingerprintEntry: Sendable, Hashable {
     }
 }
 
-/// An entry as it was read, with the signature that is yet to be verified.
+/// An entry as it was read, with its unverified signature.
 struct UnverifiedEntry: Sendable {
     let entry: FingerprintEntry
     let signature: [UInt8]?
@@ -146,7 +146,7 @@ extension StrictJSONReader {
             let entry = try FingerprintEntry(name: name, pin: pin, expires: expires, depth: Int(clamping: depth))
             return UnverifiedEntry(entry: entry, signature: signature)
         } catch {
-            // Every value was checked above, where the field is known.
+            // Every value was checked above, where errors can name the field.
             throw self.error(.invalidValue, "an entry", ForeignErrorText.found(error))
         }
     }

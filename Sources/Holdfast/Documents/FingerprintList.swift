@@ -62,7 +62,7 @@ public struct FingerprintList: Sendable, Hashable {
 /// Verifies entries in batches, so that a long list is held once and a bad one ends early.
 private struct EntryVerifier {
     private static let batch = 1_024
-    /// Below this many signatures another thread costs more than it brings.
+    /// Below this many signatures, another thread costs more than it saves.
     private static let share = 64
 
     private let key: any SignatureVerifying
@@ -92,7 +92,7 @@ private struct EntryVerifier {
         let progress = Lock<(firstBad: Int?, isCancelled: Bool)>((nil, false))
         DispatchQueue.concurrentPerform(iterations: shares) { share in
             for index in (share * Self.share)..<min(waiting.count, (share + 1) * Self.share) {
-                // Only the thread that asked for the verification knows of its task.
+                // Only the calling thread can check its task for cancellation.
                 let isCancelled = Task.isCancelled
                 let isOver = progress.withLock { progress in
                     if isCancelled { progress.isCancelled = true }

@@ -36,7 +36,7 @@ struct SignerAuthority: Sendable {
         anchors.digest + intermediates.flatMap { SHA256Digest.of($0) } + purpose
     }
 
-    /// anyExtendedKeyUsage, serverAuth, clientAuth: what an authority gives to everybody.
+    /// anyExtendedKeyUsage, serverAuth, clientAuth: authorities issue these to everybody.
     private static let tooCommon: Set<String> = ["2.5.29.37.0", "1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2"]
 
     /// Throws unless the certificate leads to an anchor, is valid at the time, and may sign for the customer.

@@ -1,20 +1,20 @@
-/// Reads JSON (RFC 8259) of which there is one reading only: UTF-8 without byte-order mark, no key twice in an object
+/// Reads JSON (RFC 8259) that can be read in only one way: UTF-8 without byte-order mark, no key twice in an object
 /// however it is escaped, integers without fraction and exponent, bounded in size, depth and width.
 ///
-/// It builds no tree: the caller asks for what is due next, and what he skips is checked just as strictly. It is used
-/// before any signature is checked, so keys and texts are octets to it: equality of `String` normalises, and its work on
-/// one run of combining marks grows with the square of the run.
+/// It builds no tree: the caller asks for the next value, and skipped values are checked just as strictly. It is used
+/// before any signature is checked, so keys and texts are octets to it: equality of `String` normalizes, and its work
+/// on one run of combining marks grows with the square of the run.
 package struct StrictJSONReader {
-    /// What kind of value is due, told by its first character.
+    /// The kind of the next value, by its first character.
     package enum Kind: Sendable {
         case object, array, text, number
-        /// `true`, `false`, `null`, or nothing of JSON.
+        /// `true`, `false`, `null`, or invalid.
         case word
     }
 
     private struct Frame {
         let isObject: Bool
-        /// Where the keys of this object begin among those of all that are open.
+        /// Where this object's keys begin among those of all open objects.
         let firstKey: Int
         var count = 0
         /// The key whose value is due.
@@ -23,7 +23,7 @@ package struct StrictJSONReader {
 
     private struct Key {
         let octets: ArraySlice<UInt8>
-        /// Seeded anew in each process, so that nobody writes keys that share one.
+        /// Seeded per process, so that an attacker cannot write colliding keys.
         let hash: Int
     }
 
@@ -61,7 +61,7 @@ package struct StrictJSONReader {
 
     /// The key of the next member; nil after the last, which ends the object. Its value must be read or skipped.
     ///
-    /// A key that is not ASCII comes out empty: no field is called that, and the caller compares it with names of fields.
+    /// A key that is not ASCII is returned as empty, because the caller compares it only with names of fields.
     package mutating func nextKey() throws(DocumentError) -> String? {
         guard try next(closing: "}") else { return nil }
         guard peek == UInt8(ascii: "\"") else { throw error(.notJSON, "a key", here) }
@@ -75,8 +75,8 @@ package struct StrictJSONReader {
         return key
     }
 
-    /// As ``nextKey()``, for objects of any width: the octets of the key, of which nothing is remembered. The caller
-    /// refuses keys that come twice.
+    /// Like ``nextKey()``, for objects of any width: returns the octets of the key and remembers none. The caller
+    /// refuses duplicates.
     package mutating func nextKeyOctets(atMost limit: Int) throws(DocumentError) -> ArraySlice<UInt8>? {
         guard try next(closing: "}") else { return nil }
         guard peek == UInt8(ascii: "\"") else { throw error(.notJSON, "a key", here) }
@@ -139,7 +139,7 @@ package struct StrictJSONReader {
         let start = position
         guard let first = peek, first == UInt8(ascii: "-") || Self.isDigit(first) else { throw wrongType("an integer") }
         try skipNumber()
-        // As long as the longest of them, so that nothing is made of a number of a million digits.
+        // Limited to the longest integer, so that a number of a million digits costs nothing.
         let text = String(decoding: bytes[start..<min(position, start + 20)], as: UTF8.self)
         // The magnitude: the least Int64 has no absolute value.
         guard position - start < 20, text != "-0", let value = Int64(text),
@@ -150,8 +150,8 @@ package struct StrictJSONReader {
         return value
     }
 
-    /// An integer as a type of Swift's, whose own conversion ends the process where the number does not fit: `Int` has 32
-    /// bits on some systems. Every number of a peer that becomes another type than `Int64` comes through here.
+    /// An integer as another type. Swift's own conversion traps if the number does not fit, and `Int` has 32 bits on
+    /// some systems, so every number of a peer that becomes another type than `Int64` is converted here.
     package mutating func integer<Number: FixedWidthInteger>(
         as type: Number.Type = Number.self
     ) throws(DocumentError) -> Number {
@@ -162,8 +162,8 @@ package struct StrictJSONReader {
         return number
     }
 
-    /// A decimal number from 0 to 1 with at most six digits after its point, in millionths. It has no other spelling:
-    /// no sign, no exponent, nothing but one digit before the point.
+    /// A decimal number from 0 to 1 with at most six digits after its point, in millionths. No other spelling is
+    /// accepted: no sign, no exponent, exactly one digit before the point.
     mutating func millionths() throws(DocumentError) -> Int {
         skipWhitespace()
         let start = position
@@ -205,7 +205,7 @@ package struct StrictJSONReader {
         return takeWord("null")
     }
 
-    /// Whether a text is next, for fields that may be one or something else.
+    /// Whether a text is next, for fields that may have another type.
     var nextIsText: Bool {
         mutating get {
             skipWhitespace()
@@ -227,7 +227,7 @@ package struct StrictJSONReader {
         }
     }
 
-    /// Text, with its escapes resolved. It may be printed; what is compared, or looked up, is read as octets.
+    /// Text, with its escapes resolved. Use it only for printing; compare and look up octets.
     mutating func string() throws(DocumentError) -> String { String(decoding: try octets(), as: UTF8.self) }
 
     /// The octets of a text, in UTF-8, with its escapes resolved.
@@ -306,7 +306,7 @@ package struct StrictJSONReader {
         DocumentError(code, entry: error(code, "", "").entry, field: field, expected: expected, found: found)
     }
 
-    /// Where reading stands, from the outermost object inwards, such as `hosts[3].pins[1].pin`; empty outside of all.
+    /// The current position, from the outermost object inward, such as `hosts[3].pins[1].pin`; empty outside of all.
     package var path: String {
         var path = ""
         for frame in frames {

@@ -1,6 +1,6 @@
-/// The JSON inside a trust-server document, read and checked; who signed it is checked elsewhere.
+/// The JSON inside a trust-server document, read and checked; its signer is checked elsewhere.
 struct TrustServerContent {
-    /// What has to be known before a signer is judged: nothing behind it is read, and what stands in front is skipped.
+    /// Needed before the signer is checked. Nothing after it is read, and everything before it is skipped.
     struct Head {
         /// As it stands there; at most ``DocumentLimits/nameBytes`` octets.
         let customer: String
@@ -35,7 +35,7 @@ struct TrustServerContent {
         try reader.beginObject()
         while let field = try reader.nextKey() {
             guard field == "hashes" else {
-                // Customer and timestamp too: no key stands there twice, so they are what they were.
+                // Customer and timestamp again: keys are unique, so they are the same.
                 try reader.skipValue()
                 continue
             }

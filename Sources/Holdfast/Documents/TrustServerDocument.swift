@@ -21,8 +21,8 @@ package struct TrustServerDocument: Sendable {
     /// replace it.
     package let signerExpired: Date?
 
-    /// Verifies a document and reads it. Nothing of its content is read before its signature is good, and nothing but
-    /// its customer and timestamp before its signer is known to be the one that counts.
+    /// Verifies a document and reads it. Nothing of its content is read before its signature is verified, and only
+    /// customer and timestamp before its signer is known to be the configured one.
     ///
     /// With a configured certificate it costs one signature. It blocks, and does no I/O.
     /// - Parameters:

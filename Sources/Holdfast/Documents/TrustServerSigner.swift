@@ -6,7 +6,7 @@ public struct TrustServerSigner: Sendable {
     private enum Kind: Sendable {
         /// This one, trusted by its octets.
         case certificate(X509Certificate)
-        /// Whoever has a certificate of an authority for a purpose.
+        /// Anyone with an authority's certificate for a purpose.
         case authority(SignerAuthority)
     }
 
@@ -58,7 +58,7 @@ public struct TrustServerSigner: Sendable {
                 anchors: anchors, extendedKeyUsage: extendedKeyUsage, intermediates: intermediates.map { [UInt8]($0) }))
     }
 
-    /// Equal octets for equal signers: what their documents are kept under, and stores are shared by.
+    /// Equal octets for equal signers; part of the key for stored documents and shared stores.
     var identity: [UInt8] {
         switch kind {
         case .certificate(let certificate): Array(certificate.der)
@@ -120,7 +120,7 @@ public struct TrustServerSigner: Sendable {
         }
     }
 
-    /// Two certificates of one issuer and serial number: one of them is not what it seems.
+    /// Two certificates with the same issuer and serial number: one of them is forged.
     private static var lookAlike: DocumentError {
         DocumentError(
             .untrustedSigner, field: "certificates", expected: "no certificate that looks like the signer's",

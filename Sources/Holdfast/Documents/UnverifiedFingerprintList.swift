@@ -1,7 +1,7 @@
 package import struct Foundation.Data
 
-/// What a list says, read as strictly as a ``FingerprintList`` is, with no signature looked at: to be shown, or shipped
-/// with an application, never to be believed because it was downloaded.
+/// A list that is read as strictly as a ``FingerprintList``, but without verifying signatures: for display, or for
+/// lists that an application ships. Never trust a downloaded one.
 package struct UnverifiedFingerprintList {
     /// The entries in the order of the document; nil where it has no `fingerprints`.
     package let entries: [FingerprintEntry]?
@@ -30,8 +30,7 @@ package struct UnverifiedFingerprintList {
     }
 }
 
-/// Entries that an application ships with: one, or a list. What is in the application needs no signature; where one is
-/// written it is not checked.
+/// Entries that an application ships: one, or a list. They need no signature, and an existing one is not checked.
 enum FallbackDocument {
     static func entries(in data: Data, limits: DocumentLimits) throws(DocumentError) -> [FingerprintEntry] {
         if let entries = try UnverifiedFingerprintList(data, limits: limits).entries { return entries }

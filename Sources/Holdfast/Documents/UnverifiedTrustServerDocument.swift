@@ -1,8 +1,8 @@
 package import struct Foundation.Data
 package import struct Foundation.Date
 
-/// What a trust-server document says, read as strictly as a ``TrustServerDocument`` is, with nobody's signature relied
-/// on: to be shown, never to be believed. Whoever wrote the document chose the certificate inside it as well.
+/// A trust-server document that is read as strictly as a ``TrustServerDocument``, but whose signer is not checked: for
+/// display only. The author of a document also chooses the certificate inside it.
 package struct UnverifiedTrustServerDocument {
     /// Whose hosts they are.
     package let customer: String
@@ -14,10 +14,10 @@ package struct UnverifiedTrustServerDocument {
     package let signer: X509Certificate?
     /// Whether the signature verifies under the key of ``signer``; nil where there is none.
     package let isSignedByItsSigner: Bool?
-    /// Whether the digest is one of before 2018, which clients refuse unless they are told otherwise.
+    /// Whether the digest is from before 2018, which clients refuse by default.
     package let hasLegacyDigest: Bool
 
-    /// - Throws: ``DocumentError`` for what is no such document.
+    /// - Throws: ``DocumentError`` if it is not such a document.
     package init(_ data: Data, limits: DocumentLimits = DocumentLimits()) throws(DocumentError) {
         guard data.count <= limits.bytes else {
             throw DocumentError(.tooLarge, expected: "at most \(limits.bytes) bytes", found: "\(data.count)")

@@ -12,7 +12,7 @@ public struct VersionCheck: Sendable, Hashable {
 
     /// Whether the application should be updated.
     public let update: Update
-    /// What to tell the user, in his language; nil when there is nothing to say.
+    /// The message for the user, in the user's language; nil if there is none.
     public let message: String?
 
     /// Makes an answer to the question of the version.

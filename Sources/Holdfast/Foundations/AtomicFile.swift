@@ -1,14 +1,14 @@
 package import Foundation
 
-/// Replaces files as a whole: whoever reads one, and whoever starts after a crash, finds the old or the new content.
+/// Replaces files as a whole: a reader, or a program after a crash, finds either the old or the new content.
 package enum AtomicFile {
-    /// Puts other content in the place of what a file holds.
+    /// Replaces the content of a file.
     ///
     /// The content is on the disk before its name is, and the name when this returns.
     /// - Parameters:
     ///   - url: the file, in a folder that is there.
-    ///   - temporaryName: of the file that becomes it; one that is there already is replaced. Two writers at once need
-    ///     two names.
+    ///   - temporaryName: the name of the file that becomes it; an existing file is replaced. Two concurrent writers
+    ///     need two names.
     ///   - permissions: the mode of the new file; by default it is readable by its owner only.
     ///   - owner: the user and the group of the new file, as far as the process may give it to them; nil for its own.
     package static func replace(
@@ -20,8 +20,8 @@ package enum AtomicFile {
         let temporary = folder.appending(path: temporaryName)
         try? FileManager.default.removeItem(at: temporary)
         do {
-            // Made with its mode, since one that is set afterwards leaves a moment without. Neither here nor below by
-            // its name again: who may write to the folder could have put a link to another file there.
+            // Setting the mode later would leave a moment without it. The name is not used again: anyone who may write
+            // to the folder could have put a link to another file there.
             let descriptor = unsafe open(
                 temporary.path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600 as mode_t)
             guard descriptor >= 0 else { throw failure(errno) }
@@ -29,7 +29,7 @@ package enum AtomicFile {
             defer { try? handle.close() }
             try handle.write(contentsOf: data)
             if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
-                // Only root gives files away; a group of one's own is for everybody.
+                // Only root can give files away, but every user can set a group of their own.
                 _ = fchown(descriptor, UInt32.max, owner.group)
             }
             // Whole, before anybody else may read it.
@@ -52,7 +52,8 @@ package enum AtomicFile {
         }
     }
 
-    /// The new name is on the disk only when its folder is; some file systems cannot say, and the content is safe.
+    /// The new name is on the disk only when its folder is. On file systems that cannot sync a folder, the content is
+    /// safe.
     private static func synchronize(_ folder: URL) {
         guard let handle = try? FileHandle(forReadingFrom: folder) else { return }
         try? synchronize(handle)
@@ -69,9 +70,9 @@ package enum AtomicFile {
     }
 
     /// Reads a file of at most so many bytes.
-    /// - Parameter isOwn: whether nothing but a regular file will do, since nobody means a pipe or a device there. Somebody
-    ///   else may have put one in its place, and opening a pipe would wait for a writer.
-    /// - Throws: `CocoaError` `fileReadTooLarge` past the limit, `fileReadUnsupportedScheme` for what is no regular file.
+    /// - Parameter isOwn: whether only a regular file is accepted. Somebody else may have put a pipe or a device in its
+    ///   place, and opening a pipe would wait for a writer.
+    /// - Throws: `CocoaError` `fileReadTooLarge` past the limit, `fileReadUnsupportedScheme` if it is no regular file.
     package static func read(_ url: URL, maximumBytes: Int, isOwn: Bool = false) throws -> Data {
         let handle = try isOwn ? regularFile(url) : FileHandle(forReadingFrom: url)
         defer { try? handle.close() }
@@ -80,8 +81,7 @@ package enum AtomicFile {
         return data
     }
 
-    /// Reads a regular file of at most so many bytes; nil where there is none, where it is something else, and where it is
-    /// longer.
+    /// Reads a regular file of at most this many bytes; nil if there is no file, it is something else, or it is longer.
     package static func readIfRegular(_ url: URL, maximumBytes: Int) throws -> Data? {
         do {
             return try read(url, maximumBytes: maximumBytes, isOwn: true)
@@ -108,7 +108,7 @@ package enum AtomicFile {
         return handle
     }
 
-    /// Why a file could not be read or written, in the words of the system: Foundation's are longer and say less.
+    /// Why a file could not be read or written, in the system's words, because Foundation's are longer and say less.
     package static func reason(_ error: any Error, at path: String) -> String {
         var isFolder: ObjCBool = false
         if unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {

@@ -1,10 +1,10 @@
-/// Base64 in its one canonical spelling (RFC 4648 3.5, 4): the alphabet with `+` and `/`, padded, unused bits zero,
-/// nothing between. Two texts that differ never mean the same octets.
+/// Base64 in its one canonical spelling (RFC 4648 3.5, 4): the alphabet with `+` and `/`, padded, unused bits zero, no
+/// other characters. Different texts always decode to different octets.
 package enum CanonicalBase64 {
     private static let padding = UInt8(ascii: "=")
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The octets; nil for a text that is not the canonical spelling of any.
+    /// The octets; nil if the text is not canonical Base64.
     package static func decode(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
         let length = text.count
         guard length % 4 == 0 else { return nil }

@@ -7,7 +7,7 @@ struct CivilTime {
     var minute: Int
     var second: Int
 
-    /// The seconds; nil for a time that no calendar has.
+    /// The seconds; nil if no such time exists.
     var seconds: Int64? {
         guard (1...12).contains(month), (1...Self.daysIn(month: month, of: year)).contains(day),
             (0..<24).contains(hour),

@@ -93,7 +93,7 @@ struct DERReader {
         nextTag == tag ? try next() : nil
     }
 
-    /// Throws unless everything was read: what follows the last element that a syntax allows is an attacker's room.
+    /// Throws unless everything was read: attackers hide data after the last element.
     func finish() throws(DERError) {
         guard isAtEnd else { throw DERError(.trailingBytes, at: position) }
     }
@@ -121,7 +121,7 @@ enum DERTag {
     static func contextConstructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
 }
 
-/// Why bytes are not the DER that was asked for, and where.
+/// Why bytes are not the expected DER, and where the problem is.
 struct DERError: Error, Equatable {
     enum Code: Equatable {
         case truncated, longIdentifier, indefiniteLength, lengthTooLarge, lengthNotMinimal, trailingBytes
@@ -157,7 +157,7 @@ extension DERError: CustomStringConvertible {
     }
 }
 
-/// What the octets of a long length say (X.690 8.1.3.5), in any integer: where `Int` has 32 bits, four octets do not fit.
+/// The value of a long length (X.690 8.1.3.5), in any integer type: four octets do not fit a 32-bit `Int`.
 enum DERLength {
     /// nil for a length that the integer cannot hold.
     static func value<Integer: FixedWidthInteger>(

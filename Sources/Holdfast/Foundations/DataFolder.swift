@@ -2,7 +2,7 @@ package import Foundation
 
 /// Where programs of one user keep their data elsewhere than on Apple's platforms (XDG Base Directory Specification).
 package enum DataFolder {
-    /// Holdfast's folder: `holdfast` under `XDG_DATA_HOME`, where a relative path counts as none, or `~/.local/share`.
+    /// Holdfast's folder: `holdfast` under `XDG_DATA_HOME`, where a relative path is ignored, or `~/.local/share`.
     package static func holdfast(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         home: URL = URL(fileURLWithPath: NSHomeDirectory())
@@ -18,7 +18,7 @@ package enum DataFolder {
 enum ApplicationFolder {
     /// The application's own folder.
     /// - Parameters:
-    ///   - identifier: of the application's bundle; a program without one goes by its name.
+    ///   - identifier: the identifier of the application's bundle; a program without a bundle uses its name.
     ///   - process: the program's name.
     static func own(
         in shared: URL, identifier: String? = Bundle.main.bundleIdentifier,

@@ -8,10 +8,10 @@ import Musl
 import Android
 #endif
 
-/// A value that one thread at a time may use.
+/// A value that only one thread can access at a time.
 ///
-/// It takes the place of `Synchronization.Mutex`, which needs iOS 18. Hold it for a few instructions only: never across
-/// I/O, never across a closure, getter or `deinit` of the application's. A thread that locks it twice waits for itself.
+/// It takes the place of `Synchronization.Mutex`, which needs iOS 18. Hold it for a few instructions only, never across
+/// I/O or an application's closure, getter or `deinit`. A thread that locks it twice deadlocks.
 package final class Lock<State>: @unchecked Sendable {  // The state is reached under the mutex alone.
     private let mutex = SystemMutex()
     private var state: State
@@ -21,7 +21,7 @@ package final class Lock<State>: @unchecked Sendable {  // The state is reached 
         self.state = state
     }
 
-    /// Runs a closure that has the value to itself.
+    /// Runs a closure with exclusive access to the value.
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -34,7 +34,7 @@ package final class Lock<State>: @unchecked Sendable {  // The state is reached 
 #if canImport(os)
 private typealias SystemMutex = OSAllocatedUnfairLock<Void>
 #else
-/// At an address of its own: a property of a class has none that is promised to stay.
+/// The lock has an allocation of its own, because the address of a class's property is not guaranteed to stay the same.
 @safe private struct SystemMutex: ~Copyable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

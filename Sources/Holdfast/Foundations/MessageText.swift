@@ -1,9 +1,9 @@
 import Foundation
 
-/// Errors of others in Holdfast's words. What a library or an application says of its error may hold what it was given,
-/// down to keys, passwords and URLs; what kind of error it was never does.
+/// Describes other libraries' errors in Holdfast's words. The text of such an error may contain its input, even keys,
+/// passwords and URLs; its type never does.
 package enum ForeignErrorText {
-    /// For a log: Holdfast's own errors whole, of others what kind they are.
+    /// For a log: the full text of Holdfast's own errors, and only the type of others.
     package static func whole(_ error: any Error) -> String {
         (error as? any HoldfastError)?.description ?? found(error)
     }
@@ -26,8 +26,8 @@ package enum ForeignErrorText {
 }
 
 extension String {
-    /// For a message: in quotation marks, at most 80 characters, everything but printable ASCII escaped, so that what
-    /// an attacker chose cannot forge a line of a log or turn its direction.
+    /// For a message: in quotation marks, at most 80 characters, with everything but printable ASCII escaped, so that
+    /// an attacker's text cannot forge a log line or reverse its direction.
     package var quoted: String {
         let limit = 80
         var text = "\""

@@ -1,6 +1,6 @@
 extension Hasher {
-    /// Hashes octets in one piece, their number included. The arrays' own hashing goes element by element and costs more
-    /// than the parsing of a certificate.
+    /// Hashes octets and their count in one piece. The hashing of arrays goes element by element and costs more than
+    /// parsing a certificate.
     mutating func combine(octets: ArraySlice<UInt8>) {
         combine(octets.count)
         unsafe octets.withUnsafeBytes { unsafe combine(bytes: $0) }

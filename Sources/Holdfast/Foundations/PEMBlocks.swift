@@ -1,9 +1,9 @@
 package import struct Foundation.Data
 
 /// The blocks of a PEM file (RFC 7468), read line by line from octets: text between the blocks may be of any encoding
-/// and lines of any length, and a block that cannot be decoded takes no other with it.
+/// and lines of any length, and a block that cannot be decoded does not affect the others.
 package struct PEMBlocks {
-    /// Why a block cannot be decoded, without a character of the file: a damaged key is a key still.
+    /// Why a block cannot be decoded, without quoting the file: a damaged key is still a secret.
     package struct Problem: Error, Sendable {
         /// The line at fault, counted from 1.
         package let line: Int
@@ -21,7 +21,7 @@ package struct PEMBlocks {
         package let line: Int
         package let content: Result<[UInt8], Problem>
 
-        /// What it is, fit for a message: a label that was mistyped may hold anything.
+        /// The kind of block, safe for a message: a mistyped label may contain anything.
         package var name: String { PEMBlocks.knownLabels.contains(label) ? label : "an unknown kind" }
 
         /// What its label says that it holds.
@@ -37,7 +37,7 @@ package struct PEMBlocks {
         }
     }
 
-    /// What Holdfast reads from PEM. A label that openssl wrote formerly counts as the one of RFC 7468.
+    /// What Holdfast reads from PEM. Older labels of openssl mean the same as those of RFC 7468.
     package enum Kind: Sendable {
         case certificate, certificateRequest, publicKey, privateKey, encryptedPrivateKey, other
     }
@@ -116,7 +116,7 @@ package struct PEMBlocks {
         return blocks
     }
 
-    /// Lines end with LF, CR LF or CR; what follows the last of them is one if there is anything.
+    /// Lines end with LF, CR LF or CR; a last line may have no end.
     private static func forEachLine(of bytes: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>) -> Void) {
         var start = bytes.startIndex
         var position = start

@@ -1,11 +1,10 @@
 #if canImport(Darwin)
 package import Foundation
 
-/// What differs between Apple's systems. This is the only file that asks which one it is on; on Linux it can only be
-/// parsed.
+/// Differences between Apple's systems. Only this file asks which system it runs on; Linux can only parse it.
 package enum Platform {
-    /// Where an application may keep files that should last. tvOS gives an application no such place: there what is
-    /// kept may be deleted while the application does not run, which a store survives by downloading again.
+    /// Where an application may keep files that should last. tvOS gives an application no such place: there the system
+    /// may delete files while the application is not running, and a store downloads its documents again.
     static var folderForData: URL {
         #if os(tvOS)
         ApplicationFolder.own(in: URL.cachesDirectory)
@@ -14,8 +13,7 @@ package enum Platform {
         #endif
     }
 
-    /// Where ISPCertificatePinning's property list is kept: where that has it, unless other applications have theirs
-    /// there too.
+    /// The folder of ISPCertificatePinning's property list: the library's own, unless other applications share it.
     package static var folderForPropertyLists: URL {
         #if os(tvOS)
         URL.cachesDirectory

@@ -1,4 +1,4 @@
-/// Carries an object of Apple's from the thread that hands it out to the one that judges by it.
+/// Carries one of Apple's objects from the thread that provides it to the one that evaluates it.
 ///
 /// Only for objects that their documentation lets any thread use, but whose declarations do not say `Sendable`. It is
 /// generic so that it compiles without a warning whether a version of the SDK says so or not.
@@ -9,6 +9,6 @@ package final class SharedReference<Value>: Sendable {
         unsafe self.value = value
     }
 
-    /// The object. Its owner may use it at the same time: what changes it needs a lock of its own.
+    /// The object. Its owner may use it at the same time, so changing it needs a lock.
     package var get: Value { unsafe value }
 }

@@ -1,6 +1,6 @@
 /// A dictionary that begins as a list: comparing a key with a few others costs less than hashing it.
 ///
-/// From the fifth key on every key is hashed, so that many keys, made to be alike, cost no more than in a dictionary.
+/// From the fifth key on, keys are hashed, so an attacker's many similar keys cost no more than in a dictionary.
 struct SmallDictionary<Key: Hashable, Value> {
     private var few: [(key: Key, value: Value)] = []
     private var many: [Key: Value] = [:]
@@ -10,7 +10,7 @@ struct SmallDictionary<Key: Hashable, Value> {
     /// Every key with its value, in no order that is promised.
     var elements: [(key: Key, value: Value)] { few + many.map { ($0.key, $0.value) } }
 
-    /// The value of a key; nil for one without, and to remove it.
+    /// The value of a key; nil if it has none. Assigning nil removes it.
     subscript(key: Key) -> Value? {
         get { many.isEmpty ? place(of: key).map { few[$0].value } : many[key] }
         set {

@@ -1,7 +1,7 @@
-/// What is done with a text from outside: equality, hashing and folding of `String` normalise, and their work on one run
-/// of combining marks grows with the square of the run. Octets cost what they are.
+/// Operations on text from outside. Equality, hashing and folding of `String` normalize, which takes quadratic time on
+/// a run of combining marks; work on octets is linear.
 extension String {
-    /// Whether both are the same octets in UTF-8; texts that Unicode calls equivalent are two.
+    /// Whether both are the same octets in UTF-8; texts that are only canonically equivalent differ.
     package func hasSameOctets(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
     /// Whether these octets stand in it.
@@ -15,7 +15,7 @@ extension String {
         return false
     }
 
-    /// What follows these octets; nil where it does not begin with them.
+    /// The rest after these octets; nil if the text does not begin with them.
     package func after(octets prefix: String) -> String? {
         utf8.starts(with: prefix.utf8) ? String(Substring(utf8.dropFirst(prefix.utf8.count))) : nil
     }
@@ -27,7 +27,7 @@ extension String {
 extension String {
     /// Decodes UTF-8; nil when it is malformed. Octets that differ after a round trip were replaced by U+FFFD.
     ///
-    /// `String(validating:as:)` says the same and needs iOS 18.
+    /// `String(validating:as:)` does the same but needs iOS 18.
     package init?(strictUTF8 octets: some Collection<UInt8>) {
         self.init(decoding: octets, as: UTF8.self)
         guard utf8.elementsEqual(octets) else { return nil }

@@ -11,7 +11,7 @@ public struct ObserverToken: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(Swift.ObjectIdentifier(identity)) }
 }
 
-/// Who wants to be told, by token. Telling happens outside the lock, so a subscriber may do as it likes.
+/// The subscribers, by token. They are called outside the lock, so they may call back.
 package final class Subscribers<Subscriber: Sendable>: Sendable {
     private let subscribers = Lock<[(token: ObserverToken, subscriber: Subscriber)]>([])
 
@@ -24,7 +24,8 @@ package final class Subscribers<Subscriber: Sendable>: Sendable {
     }
 
     package func remove(_ token: ObserverToken) {
-        // What the subscriber holds may be the application's, and its `deinit` may come back here: it ends unlocked.
+        // A subscriber may own objects of the application whose `deinit` calls back here, so it is released outside the
+        // lock.
         _ = subscribers.withLock { subscribers in
             subscribers.firstIndex { $0.token == token }.map { subscribers.remove(at: $0) }
         }
@@ -35,8 +36,7 @@ package final class Subscribers<Subscriber: Sendable>: Sendable {
 }
 
 extension Subscribers {
-    /// Everything that is told from now on, in a stream of its own. Of what its reader does not read, the latest 256
-    /// events are kept.
+    /// A new stream of all events from now on. If its reader falls behind, the latest 256 events are kept.
     package func stream<Event: Sendable>() -> AsyncStream<Event> where Subscriber == @Sendable (Event) -> Void {
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(256))
         let token = add { continuation.yield($0) }

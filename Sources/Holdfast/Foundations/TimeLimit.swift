@@ -32,8 +32,8 @@ package enum TimeLimit {
         }
     }
 
-    /// What a task that others may share comes to; nil when the time is up or the caller's task is cancelled. The task
-    /// itself goes on: a caller that has it alone cancels it.
+    /// The result of a task that others may share; nil when the time is up or the caller's task is canceled. The task
+    /// itself continues: its only owner has to cancel it.
     /// - Parameter clock: measures the limit.
     package static func value<Value: Sendable>(
         of task: Task<Value, Never>, within limit: Duration, on clock: any Clock<Duration> = ContinuousClock()

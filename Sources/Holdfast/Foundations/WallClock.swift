@@ -2,8 +2,8 @@ public import Foundation
 
 /// Tells the time of day, for which certificates, pins and documents are evaluated.
 ///
-/// Everything that needs the time takes one, so that a test can set it and an application can put a better source in
-/// place of the device's clock. Called from any thread; an implementation must be quick and must not block.
+/// Everything that needs the time takes a clock, so a test can set the time and an application can supply a better
+/// source than the device's clock. Called from any thread; an implementation must be quick and must not block.
 public protocol WallClock: Sendable {
     /// The current time.
     var now: Date { get }
@@ -16,6 +16,6 @@ public struct SystemWallClock: WallClock {
     /// Makes the clock; all of them are equal.
     public init() {}
 
-    /// What the operating system says the time is.
+    /// The operating system's current time.
     public var now: Date { Date() }
 }

@@ -3,7 +3,7 @@ enum AddressText {
     /// `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255`
     static let maximumIPv6Bytes = 45
 
-    /// Four decimal numbers from 0 to 255 without leading zeros, which some readers take for octal.
+    /// Four decimal numbers from 0 to 255, without leading zeros, because some readers treat those as octal.
     static func parseIPv4(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
         var octets: [UInt8] = []
         var current: UInt16?
@@ -59,7 +59,7 @@ enum AddressText {
             }
         }
         guard let tail else { return head.count == 16 ? head : nil }
-        // `::` stands for one group at least (RFC 5952 4.2.2 would not write fewer than two, but readers take one).
+        // `::` stands for at least one group (writers use it for two or more, RFC 5952 4.2.2, but readers accept one).
         guard head.count + tail.count <= 14 else { return nil }
         return head + [UInt8](repeating: 0, count: 16 - head.count - tail.count) + tail
     }

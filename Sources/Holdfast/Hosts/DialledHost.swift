@@ -16,7 +16,7 @@ public struct DialledHost: Hashable, Sendable {
         case ipv6([UInt8])
     }
 
-    /// What is dialled.
+    /// What is dialed.
     package let kind: Kind
     /// The port, 1 to 65535, where it is known.
     public let port: Int?
@@ -62,7 +62,7 @@ public struct DialledHost: Hashable, Sendable {
             try self.init(text)
             return
         }
-        // Readers of URLs disagree about where a host ends when one of these is in it.
+        // URL parsers disagree about where a host ends if it contains one of these.
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }),
             let url = URL(string: text)
         else {

@@ -1,4 +1,4 @@
-/// Why a text or a URL does not name a host that can be dialled.
+/// Why a text or a URL does not name a valid host.
 public struct HostError: HoldfastError {
     /// What is wrong.
     public typealias Code = OpenCode<HostError>

@@ -36,7 +36,7 @@ public struct HostPattern: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - text: a host, or a name after `*.` or `**.`, in ASCII or Unicode, without a port.
-    ///   - allowingTopLevel: accepts a wildcard before a single label, for suffixes that belong to one organisation
+    ///   - allowingTopLevel: accepts a wildcard before a single label, for suffixes that belong to one organization
     ///     (`**.internal`). A label that `publicSuffixes` lists is still refused.
     ///   - publicSuffixes: refuses wildcards over a suffix under which strangers register names, such as `co.uk`.
     /// - Throws: ``HostPatternError``.
@@ -90,8 +90,8 @@ public struct HostPattern: Hashable, Sendable {
         }
     }
 
-    /// Makes a pattern from a host and a switch for its subdomains, as other pinning configurations have it. The switch
-    /// means `**.`.
+    /// Makes a pattern from a host and a flag for its subdomains, as other pinning configurations do. The flag means
+    /// `**.`.
     ///
     /// - Throws: ``HostPatternError``.
     public init(

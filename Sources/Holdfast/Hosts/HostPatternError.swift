@@ -22,7 +22,7 @@ public struct HostPatternError: HoldfastError {
 }
 
 extension HostPatternError.Code {
-    /// Nothing was given, or nothing stands after the wildcard.
+    /// The text is empty, or nothing follows the wildcard.
     public static var empty: Self { Self() }
     /// A `*` that is not, alone or doubled, the whole leftmost label.
     public static var misplacedWildcard: Self { Self() }

@@ -9,7 +9,7 @@ struct HostPatternIndex<Value> {
         let value: Value
     }
 
-    /// The two patterns that one name can stand in.
+    /// The values of the two patterns that share one name.
     struct Wildcards {
         var oneLabel: Entry?
         var subtree: Entry?
@@ -17,9 +17,9 @@ struct HostPatternIndex<Value> {
         var isEmpty: Bool { oneLabel == nil && subtree == nil }
     }
 
-    /// Without their patterns, which the hosts tell: a table of many hosts is read from memory, not from a cache.
+    /// The patterns are left out, because the key implies them: a small table of many hosts causes fewer cache misses.
     private var exact: [DialledHost.Kind: Value] = [:]
-    /// By the name after the wildcard; a Substring, so that a suffix of the host asked for is a key without a copy.
+    /// By the name after the wildcard. The key is a Substring so that a suffix of the host needs no copy.
     private var wildcards: [Substring: Wildcards] = [:]
     /// How many patterns there are.
     private(set) var count = 0
@@ -56,8 +56,8 @@ struct HostPatternIndex<Value> {
         return old
     }
 
-    /// The value that decides for a host: that of the exact pattern, else of the one with most labels, `*.` before `**.`;
-    /// nil when no pattern matches.
+    /// The value that decides for a host: that of the exact pattern, otherwise of the one with the most labels, `*.`
+    /// before `**.`; nil when no pattern matches.
     func value(for host: DialledHost) -> Value? {
         if let value = exact[host.kind] { return value }
         guard !wildcards.isEmpty, case .name(let name) = host.kind else { return nil }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads host names and tells them from addresses, in one way for every part of Holdfast.
+/// Reads host names and distinguishes them from addresses, identically for every part of Holdfast.
 enum HostText {
     /// RFC 1035 2.3.4: 255 octets on the wire, which is 253 characters without the root.
     static let maximumNameBytes = 253
@@ -26,7 +26,7 @@ enum HostText {
             throw HostError(.empty, expected: "a host name", found: "an empty text", remedy: "Give a host name.")
         }
         guard octets.count <= maximumUnicodeBytes else { throw tooLong(found: octets.count) }
-        // Before the mapping: what is a part of a URL must not become a part of a name.
+        // Checked before the mapping, so that parts of a URL do not become part of a name.
         if let forbidden = text.unicodeScalars.first(where: { $0.value <= 0x20 || urlSyntax.contains($0) }) {
             throw HostError(
                 .forbiddenCharacter, expected: "a host name alone",
@@ -44,7 +44,7 @@ enum HostText {
 
     private static let urlSyntax: Set<Unicode.Scalar> = ["%", "/", "@", ":", "?", "#", "\\", "[", "]", "\u{7F}"]
 
-    /// The rules of a name in ASCII; they hold for what a mapping gave just as for what was given.
+    /// The rules for a name in ASCII, whether it was given as such or came from the mapping.
     private static func check(_ name: String, of text: String) throws(HostError) {
         guard name.utf8.count <= maximumNameBytes else { throw tooLong(found: name.utf8.count) }
         var last: Substring.UTF8View?
@@ -83,7 +83,7 @@ enum HostText {
         }
         if label.starts(with: "xn--".utf8) {
             let label = String(Substring(label))
-            // The separator is not ASCII, which makes Foundation decode and encode again what it would else pass on.
+            // The non-ASCII separator makes Foundation decode and re-encode the name instead of passing it through.
             guard encodedHost(label + "\u{3002}a") == label + ".a" else {
                 throw HostError(
                     .invalidALabel, expected: "an A-label of IDNA after xn--", found: label.quoted,
@@ -102,7 +102,7 @@ enum HostText {
         return name.lowercased()
     }
 
-    /// UTS 46, non-transitional, as Foundation has it; percent-encoded, when there is no mapping.
+    /// UTS 46, non-transitional, by Foundation, which percent-encodes a name without a mapping.
     private static func encodedHost(_ text: String) -> String? {
         var parts = URLComponents()
         parts.scheme = "https"
@@ -119,7 +119,7 @@ enum HostText {
         }
     }
 
-    /// Decimal digits, or `0x` and hexadecimal digits or nothing: resolvers read `127.1` and `0x7f000001` as addresses.
+    /// Decimal digits, or `0x` with any hexadecimal digits: resolvers read `127.1` and `0x7f000001` as addresses.
     private static func isNumber(_ label: Substring.UTF8View) -> Bool {
         let isDigit: (UInt8) -> Bool = { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         if label.allSatisfy(isDigit) { return true }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What leads to the machine that this process runs on: decided on octets of addresses, never on one spelling of them.
+/// Detects hosts that lead to this machine, by the octets of an address and never by its spelling.
 package enum LocalHost {
     /// Whether an address belongs to this machine on every machine: 127.0.0.0/8 and 0.0.0.0/8 (RFC 6890 2.2.2), `::1`
     /// and `::` (RFC 4291 2.5), and the IPv6 forms that carry one of those IPv4 addresses: mapped (RFC 4291 2.5.5.2),
@@ -29,8 +29,8 @@ package enum LocalHost {
         return prefixes.contains { octets.starts(with: $0) } ? octets[12...] : nil
     }
 
-    /// Whether a host is surely this machine: one of its addresses, or `localhost` in any case and with a final dot.
-    /// What asks this allows something; where something is refused, ask ``mayBe(_:)``.
+    /// Whether a host is certainly this machine: one of its addresses, or `localhost` in any case, with or without a
+    /// final dot. Use this to allow something; to refuse something, use ``mayBe(_:)``.
     package static func isSurely(_ host: DialledHost) -> Bool {
         switch host.kind {
         case .name(let name): name.hasSameOctets(as: "localhost")
@@ -50,8 +50,8 @@ package enum LocalHost {
     /// Whether the host of a URL is surely this machine.
     package static func isSurely(_ url: URL) -> Bool { (try? DialledHost(url: url)).map(isSurely) ?? false }
 
-    /// Whether the host of a URL may be this machine. A host that cannot be dialled may be: what cannot be read in one
-    /// way, such as `127.1`, `0x7f.1` or `2130706433`, other readers take for an address.
+    /// Whether the host of a URL may be this machine. An invalid host may be: other parsers take ambiguous texts such
+    /// as `127.1`, `0x7f.1` or `2130706433` for an address.
     package static func mayBe(_ url: URL) -> Bool { (try? DialledHost(url: url)).map(mayBe) ?? true }
 
     private static let longestName = 256

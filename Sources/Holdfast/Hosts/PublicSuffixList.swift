@@ -3,7 +3,7 @@
 ///
 /// Holdfast does not ship a list, because an old one misleads. Give it the current `public_suffix_list.dat`.
 public struct PublicSuffixList: Hashable, Sendable {
-    /// How much of a text is read as a list. The list of 2026 has about 16,000 lines and 330 kB.
+    /// The longest text that is read as a list. The list of 2026 has about 16,000 lines and 330 kB.
     static let maximumBytes = 8_388_608
 
     private var rules: Set<String> = []
@@ -11,7 +11,7 @@ public struct PublicSuffixList: Hashable, Sendable {
     private var wildcards: Set<String> = []
     /// The names after `!`.
     private var exceptions: Set<String> = []
-    /// SHA-256 of the rules: equal for lists that say the same.
+    /// SHA-256 of the rules: equal for equivalent lists.
     private(set) var digest: [UInt8] = []
 
     /// Reads a list in the format of publicsuffix.org: one rule per line, up to the first white space; empty lines and

@@ -1,10 +1,10 @@
 package import struct Foundation.URL
 
 extension String {
-    /// A text that may be a URL, for a message: its scheme and host, quoted. What stands before and behind the host may
-    /// be a user, a password or a token; … says that there was more.
+    /// A text that may be a URL, for a message: its scheme and host, quoted. The text around the host may be a user, a
+    /// password or a token; … marks what was left out.
     package var quotedAddress: String {
-        // Cut first, so that what is looked at is short; no host is as long.
+        // Cut first to bound the work; no host is this long.
         let octets = utf8.prefix(1_024)
         var rest = octets[...]
         var scheme = ""
@@ -15,7 +15,7 @@ extension String {
         rest = rest.prefix { !"/?#\\".utf8.contains($0) }
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[at...].dropFirst() }
         if !scheme.isEmpty {
-            // Where a port is due there may be a password whose @ was forgotten.
+            // What looks like a port may be a password, if its @ was forgotten.
             let isAddress = rest.first == UInt8(ascii: "[")
             let end = isAddress ? rest.firstIndex(of: UInt8(ascii: "]")).map { rest.index(after: $0) } : nil
             rest = end.map { rest[..<$0] } ?? rest.prefix { $0 != UInt8(ascii: ":") }

@@ -73,13 +73,13 @@ public struct Pin: Hashable, Sendable {
         Pin(subject: .certificate, hashing: der[...])
     }
 
-    /// Hashes octets that are known to be what `subject` says, without copying them.
+    /// Hashes octets that are known to be a `subject`, without copying them.
     init(subject: Subject, hashing octets: ArraySlice<UInt8>) {
         self.subject = subject
         words = DigestWords(SHA256.hash(data: octets))
     }
 
-    /// Consistent with equality. What was hashed is left out: no digest is of both.
+    /// Consistent with equality. The subject is left out, because a key and a certificate never have the same digest.
     public func hash(into hasher: inout Hasher) { hasher.combine(words) }
 
     /// The SHA-256, 32 octets.
@@ -106,7 +106,7 @@ extension Pin: CustomStringConvertible {
     ///
     /// It accepts `sha256/` with the canonical, padded Base64 of 32 octets, the same with two slashes as curl writes
     /// it, and `cert-sha256/` with 64 hexadecimal digits in either case, with or without colons between the octets as
-    /// openssl prints them, or with Base64 as before. It accepts nothing else: a pin that is almost right would show
+    /// openssl prints them, or with Base64 as before. It accepts nothing else: a slightly wrong pin would be noticed
     /// only when connections fail.
     ///
     /// - Parameter text: the pin, without white space around it.
@@ -130,7 +130,7 @@ extension SubjectPublicKeyInfo {
     public var sha256Pin: Pin { Pin(subject: .publicKey, hashing: der) }
 }
 
-/// 32 octets in four words: a pin in a set costs no allocation.
+/// 32 octets in four words, so that a pin in a set needs no allocation.
 private struct DigestWords: Hashable, Sendable {
     private var first: UInt64 = 0
     private var second: UInt64 = 0
@@ -155,7 +155,7 @@ private struct DigestWords: Hashable, Sendable {
         fourth = UInt64(bigEndian: words.3)
     }
 
-    /// A digest is as good as random, so that one word of it tells digests apart.
+    /// A digest is as good as random, so one word of it is a sufficient hash.
     func hash(into hasher: inout Hasher) { hasher.combine(first) }
 
     mutating func set(_ octet: UInt8, at index: Int) {

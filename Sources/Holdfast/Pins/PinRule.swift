@@ -59,7 +59,7 @@ public struct PinRule: Hashable, Sendable {
 
     /// Whether it counts at an instant, as far as time decides.
     package func counts(at time: Date) -> Bool {
-        // Written so that a time, or an end, that is not a number is past every end that there is.
+        // Written so that NaN, as time or as end, counts as past the end.
         time < end || end == .distantFuture
     }
 }

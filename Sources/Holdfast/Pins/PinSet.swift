@@ -39,7 +39,7 @@ public struct PinSet: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// Some path could meet the requirement.
         case active
-        /// So many pins have run out that no path can: ``PinSet/afterExpiry`` decides.
+        /// Too many pins have run out for any path to match: ``PinSet/afterExpiry`` decides.
         case expired
     }
 
@@ -52,10 +52,10 @@ public struct PinSet: Hashable, Sendable {
     /// What happens once the pins have run out.
     public let afterExpiry: ExpiryAction
 
-    /// What of a certificate at a position has to be hashed at all.
+    /// Which parts of a certificate at a position have to be hashed.
     private let leafSubjects: [Pin.Subject]
     private let issuerSubjects: [Pin.Subject]
-    /// Every pin, where there are so many that to compare a certificate with each costs more than to hash it once more.
+    /// Every pin, if there are so many that hashing is cheaper than comparing a certificate with each.
     private let index: Set<Pin>?
     private static let mostCompared = 16
 
@@ -120,7 +120,7 @@ public struct PinSet: Hashable, Sendable {
             afterExpiry: afterExpiry)
     }
 
-    /// For rules of a verified document: without any it is a requirement that nobody can meet.
+    /// For rules of a verified document; without rules, nobody can meet the requirement.
     package init(
         known rules: [PinRule], requirement: Requirement = .any, enforcement: Enforcement = .enforce,
         afterExpiry: ExpiryAction = .reject
@@ -186,11 +186,11 @@ public struct PinSet: Hashable, Sendable {
 
     // MARK: Comparing
 
-    /// What of a certificate above the leaf, or of the leaf, some rule asks for; the rest need not be hashed.
+    /// Which digests of the leaf, or of a certificate above it, the rules need.
     func subjects(ofLeaf: Bool) -> [Pin.Subject] { ofLeaf ? leafSubjects : issuerSubjects }
 
-    /// Whether a pin is one of those that are accepted, wherever and whenever it counts. Whether a server is trusted is
-    /// not decided by this, but by a ``PinnedPolicy``.
+    /// Whether a pin is accepted at any place and time. It does not decide whether a server is trusted; a
+    /// ``PinnedPolicy`` does.
     public func contains(_ pin: Pin) -> Bool {
         index.map { $0.contains(pin) } != false && rules.contains { $0.pin == pin && !$0.isOnTrial }
     }

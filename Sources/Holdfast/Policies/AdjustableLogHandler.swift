@@ -1,12 +1,12 @@
 import Logging
 
-/// Passes lines on to another log, by a level that can be changed while loggers are in use: a `Logger` is a value, so
-/// whoever holds a copy of one does not learn of a level that is set on another.
+/// Passes lines on to another log, by a level that can be changed while loggers are in use: a `Logger` is a value, so a
+/// level that is set on one copy does not affect the others.
 struct AdjustableLogHandler: LogHandler {
     private var handler: any LogHandler
     private let level: Lock<Logger.Level?>
 
-    /// - Parameter level: counts instead of the log's own, unless it is nil.
+    /// - Parameter level: replaces the log's own, unless it is nil.
     init(_ handler: any LogHandler, level: Lock<Logger.Level?>) {
         self.handler = handler
         self.level = level

@@ -12,7 +12,7 @@ public struct CertificateSource: CustomStringConvertible {
         case certificates([[UInt8]])
     }
 
-    /// The ending that certificates in bundles have always had.
+    /// The file extension that GCXTrustPolicy reads from bundles.
     public static let bundleEndings = ["cer"]
     /// The endings of certificates in folders.
     public static let folderEndings = ["cer", "crt", "der", "pem"]
@@ -108,7 +108,7 @@ public struct CertificateSource: CustomStringConvertible {
             return try Self.sorted(found.map { URL(fileURLWithPath: $0) }, of: bundle.bundlePath)
         case .folder(let folder, let endings):
             do {
-                // By path: asked by URL, Foundation finds an empty folder where there is a file.
+                // By path: for the URL of a file, Foundation returns an empty folder.
                 let all = try FileManager.default.contentsOfDirectory(atPath: folder.path)
                 let wanted = all.map { folder.appending(path: $0) }
                     .filter { endings.contains($0.pathExtension.lowercased()) }
@@ -131,7 +131,7 @@ public struct CertificateSource: CustomStringConvertible {
                 .tooLarge, file: place, expected: "at most \(maximumFiles) files of certificates",
                 found: "\(files.count)")
         }
-        // Reading a pipe or a socket could wait for ever.
+        // Reading a pipe or a socket could block forever.
         for file in files {
             let values = try? file.resolvingSymlinksInPath().resourceValues(forKeys: [.isRegularFileKey])
             guard values?.isRegularFile == true else {

@@ -5,7 +5,7 @@ public import struct Foundation.Date
 /// ```swift
 /// let policy = try CompositePolicy(host: host, anyOf: [pinnedToNewKey, pinnedToOldAuthority])
 /// ```
-/// Each member decides by its own host or pattern: a member that does not cover the dialled host rejects. Any-of
+/// Each member decides by its own host or pattern: a member that does not cover the dialed host rejects. Any-of
 /// accepts only members that prove something by themselves: one that is disabled, asks the application or only reports
 /// would decide for all the others. Your own policies allow it with ``TrustPolicy/objection(asMemberOf:)``. A trust
 /// without a host is rejected, since the members may be for different ones.
@@ -72,9 +72,9 @@ public struct CompositePolicy: TrustPolicy {
     /// What all the members evaluate; where any is enough, what the least demanding one evaluates.
     public var evidence: PolicyEvidence {
         let judged = members.map(\.evidence)
-        // Whatever one of all the members refuses is refused; whatever one of any accepts is accepted.
+        // With all-of, one refusal refuses; with any-of, one acceptance accepts.
         guard rule == .any else { return judged.max() ?? .chain }
-        // A member that judges in its own way is to see everything at once.
+        // A member with rules of its own must see the whole chain at once.
         return judged.contains(.chain) ? .chain : judged.min() ?? .chain
     }
 
@@ -90,7 +90,7 @@ public struct CompositePolicy: TrustPolicy {
     public var needsPreparation: Bool { members.contains(where: \.needsPreparation) }
 
     /// Prepares the members that need it, all at once.
-    /// - Throws: the reason of one that cannot decide; where any member is enough, only when no member can.
+    /// - Throws: the reason of a member that cannot decide; with any-of, only if no member can.
     public func prepare() async throws {
         let reasons = await members.prepare()
         guard let reason = reasons.first, rule == .all || reasons.count == members.count else { return }
@@ -131,7 +131,7 @@ public struct CompositePolicy: TrustPolicy {
         draft.pins = Self.distinct(decisions.flatMap(\.configuredPins))
         for decision in decisions { draft.effort += decision.effort }
         draft.members = decisions
-        // What a member that rejected would have let through is beside the point.
+        // Notices of members that rejected are dropped.
         draft.notices = accepting.flatMap(\.notices)
         for decision in accepting { draft.restsOnWhat(endsAt: decision.holdsUntil) }
         switch rule {

@@ -23,7 +23,7 @@ public struct CustomPolicy: TrustPolicy {
         self.validation = validation
     }
 
-    /// Not allowed in any-of: nobody knows what the application proves.
+    /// Not allowed in any-of: it is unknown what the application proves.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .all ? nil : "a policy that asks the application"
     }
@@ -37,7 +37,7 @@ public struct CustomPolicy: TrustPolicy {
             return draft.rejected(error)
         }
         guard validation(trust) else { return draft.rejected(Self.refusal) }
-        // What the application looked at nobody knows; it had no more than what was presented.
+        // It is unknown what the closure looked at, but it saw only what was presented.
         draft.restsOnWhat(endsAt: trust.chain.earliestEnd(after: time))
         return draft.trusted(path: nil)
     }

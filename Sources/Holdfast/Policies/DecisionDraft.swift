@@ -7,7 +7,7 @@ struct DecisionDraft {
     let trust: ServerTrust
     /// The time that was asked for, or the trusted time of a source of pins.
     var time: Date
-    /// The host that was dialled, or that an exact policy takes a bare trust to be for.
+    /// The host that was dialed, or that an exact policy takes a bare trust to be for.
     var host: DialledHost?
     var pins: [Pin] = []
     var notices: [TrustFailure] = []
@@ -16,7 +16,7 @@ struct DecisionDraft {
     var findings: [PinFinding] = []
     /// The decisions of the members of a composite.
     var members: [TrustDecision] = []
-    /// The earliest end of what a decision to trust rests on beside the path.
+    /// The earliest end of everything but the path that a decision to trust rests on.
     private var end = Date.distantFuture
 
     init(_ policyName: String, _ trust: ServerTrust, _ time: Date) {
@@ -41,7 +41,7 @@ struct DecisionDraft {
     /// A decision to trust rests on something that no longer holds from an instant on.
     mutating func restsOnWhat(endsAt instant: Date) { end = min(end, instant) }
 
-    /// Counts what a validation took, and repeats what it has to say of the path.
+    /// Adds the cost and the notices of a validation.
     private mutating func take(_ outcome: ValidationOutcome) {
         effort += outcome.effort
         for notice in outcome.notices { note(notice) }
@@ -50,7 +50,7 @@ struct DecisionDraft {
     /// What the whole decision has cost so far.
     var spent: ValidationEffort { trust.spent ?? effort }
 
-    /// Counts what was done beside ``validate(for:accepting:)``.
+    /// Counts work done outside of ``validate(for:accepting:)``.
     mutating func charge(_ work: ValidationEffort) {
         effort += work
         trust.charge(work)
@@ -72,7 +72,7 @@ struct DecisionDraft {
         return trusted(path: path)
     }
 
-    /// A validator that finds no path and gives no reason is not one to be trusted.
+    /// A validator that finds no path and gives no reason is broken.
     static let unexplained = TrustFailure(
         .unknownIssuer, expected: "a valid path", found: "none, and no reason from the validator")
 

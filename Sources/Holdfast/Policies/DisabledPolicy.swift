@@ -37,7 +37,7 @@ public struct DisabledPolicy: TrustPolicy {
         } catch  where error.code != .hostUnknown {
             return draft.rejected(error)
         } catch {
-            // Nothing depends on the host here, so a pattern may do without it.
+            // Nothing depends on the host here, so a pattern accepts a trust without one.
         }
         draft.note(Self.notice)
         log.validationDisabled(for: draft.host?.name ?? hostName)

@@ -6,7 +6,7 @@ package import struct Foundation.Date
 /// evidence it judges, whether there is one at all), and has it decide. After the decision the manager is asked once
 /// whether anything has changed.
 package struct HostLookup: Sendable {
-    /// What a decision is made under: differs after every change of what decides, and of what that goes by.
+    /// Differs after every change of the deciding policy, and of what the policy decides by.
     package struct Version: Hashable, Sendable {
         /// nil where there is no policy.
         fileprivate let registration: UInt64?
@@ -22,7 +22,7 @@ package struct HostLookup: Sendable {
     package let unknownHosts: UnknownHostRule
     /// The state of the manager's policies that this was read from; see ``TrustManager/generation``.
     package let generation: UInt64
-    /// What a decision that begins with this is made under.
+    /// The conditions under which a decision that begins now is made.
     package let version: Version
 
     init(
@@ -45,13 +45,12 @@ package struct HostLookup: Sendable {
     /// Whether the host is refused because it has no policy, whatever it presents.
     package var isRefused: Bool { registered == nil && unknownHosts == .reject }
 
-    /// Lets the policy get what it waits for. That it could not is the decision's to say.
+    /// Lets the policy get what it waits for. If that fails, the decision says so.
     package func prepare() async { try? await registered?.inNeedOfPreparation?.prepare() }
 
-    /// Judges what this host presented, and tells no observer; see ``TrustManager/tell(_:)``.
+    /// Evaluates what this host presented without telling observers; see ``TrustManager/tell(_:)``.
     ///
-    /// The decision is that of the policy which the host has when it is made: where another took its place meanwhile, that
-    /// one is asked.
+    /// If the host's policy was replaced meanwhile, its successor decides.
     package func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
         versionedJudgment(of: trust, at: time).decision
     }
@@ -60,7 +59,7 @@ package struct HostLookup: Sendable {
     package func versionedJudgment(
         of trust: ServerTrust, at time: Date
     ) -> (decision: TrustDecision, version: Version) {
-        // Waiting for what the policy needs may have taken long.
+        // Preparing the policy may have taken long.
         var lookup = manager.generation == generation ? self : manager.lookUp(host)
         for _ in 0..<Self.mostRounds {
             let decision = lookup.decision(about: trust, at: time)
@@ -78,7 +77,7 @@ package struct HostLookup: Sendable {
         return (decision, lookup.version)
     }
 
-    /// Policies are replaced once in a while; a policy that replaces itself when it is asked would be asked for ever.
+    /// The limit stops a policy that replaces itself whenever it is asked.
     private static let mostRounds = 64
 
     private func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {

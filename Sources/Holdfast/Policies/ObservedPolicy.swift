@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// A policy as its manager hands it out: what it decides, the manager's observers learn, whoever asked.
+/// A policy as its manager hands it out: the manager's observers learn of its decisions, no matter who asked.
 ///
 /// A class, so that a table of many hosts is small and a lookup copies a reference.
 final class ObservedPolicy: TrustPolicy {
@@ -37,7 +37,7 @@ final class ObservedPolicy: TrustPolicy {
         for observer in observers.all { observer(decision) }
     }
 
-    /// Hands the decision out for its manager, and so tells of it.
+    /// Reports the decision to the manager's observers.
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         told(policy.evaluate(trust, at: time))
     }

@@ -1,6 +1,6 @@
 package import struct Foundation.Date
 
-/// What of a validated path meets a ``PinSet``.
+/// The part of a validated path that meets a ``PinSet``.
 package struct PinMatch: Sendable, Hashable {
     /// The rules that matched, in the order of the path.
     package let rules: [PinRule]
@@ -17,17 +17,17 @@ package struct PinMatch: Sendable, Hashable {
 }
 
 extension PinSet {
-    /// Matches the requirement against a path: the one judge of whether a path satisfies pins, whoever asks.
+    /// Matches the requirement against a path. Nothing else decides whether a path satisfies pins.
     /// - Parameters:
-    ///   - path: a path that was validated; what was merely presented is not one.
+    ///   - path: a validated path, never merely what was presented.
     ///   - time: the time at which pins must count.
     /// - Returns: what matched; nil where the requirement is not met.
     package func match(in path: ValidatedPath, at time: Date) -> PinMatch? {
         match(in: path, at: time, leafOnly: false)
     }
 
-    /// - Parameter leafOnly: whether pins count for the server's own certificate alone: where the host is not checked,
-    ///   everybody's leaf would do under a pinned issuer.
+    /// - Parameter leafOnly: whether pins count only for the server's own certificate: if the host is not checked, a
+    ///   pinned issuer would accept anybody's leaf.
     func match(in path: ValidatedPath, at time: Date, leafOnly: Bool) -> PinMatch? {
         var matched: [PinRule] = []
         var leafEnd = Date.distantPast
@@ -70,7 +70,7 @@ extension PinSet {
 
     /// Why valid paths do not meet the requirement.
     func mismatch(in paths: [ValidatedPath], at time: Date, leafOnly: Bool) -> TrustFailure {
-        // A hostile chain may have hundreds of valid paths: the first few explain as well as all of them.
+        // A hostile chain may have hundreds of valid paths; the first few are enough of an explanation.
         let (count, paths) = (paths.count, paths.prefix(8))
         if leafOnly, paths.contains(where: { match(in: $0, at: time) != nil }) { return Self.issuerWithoutHost }
         let places = Set(rules.lazy.filter { !$0.isOnTrial && $0.counts(at: time) }.map(\.place))
@@ -87,7 +87,7 @@ extension PinSet {
                 .pinMismatch, expected: expected, found: "a candidate alone, which is never accepted",
                 remedy: "Make the candidate an active pin once it is to be accepted.")
         }
-        // The commonest mistake: the key is there, in another role than the document says.
+        // The most common mistake: the key is present, but in another role than the document says.
         let found =
             switch (paths.contains(where: hasPinsElsewhere), requirement) {
             case (true, .oneOfEachRole): "one of the two, or a pin in another role"

@@ -2,11 +2,11 @@ import struct Foundation.Date
 
 /// Decides by pins alone: the pinned certificates are the only anchors, and no certificate's validity counts.
 ///
-/// It is a validation of its own: it looks for pins among what was presented, to begin a path there. What the path is
-/// worth, ``PinSet/match(in:at:)`` says as everywhere.
+/// It searches the presented certificates for pins, to end a path there. As everywhere, ``PinSet/match(in:at:)``
+/// decides whether the path matches.
 struct PinOnlyValidation {
     private let pins: PinSet
-    /// Whether pins count for the server's own certificate alone, since the host is not checked.
+    /// Whether pins count only for the server's own certificate, because the host is not checked.
     private let leafOnly: Bool
     /// Pinned certificates that are known from the configuration, so that the server need not send them.
     private let certificates: [X509Certificate]
@@ -52,8 +52,8 @@ struct PinOnlyValidation {
                     at: time, effort: &spent)
                 if let failure { throw failure }
             }
-            // The pinned leaf is its own anchor, and the handshake has proved its key: there is no more to a path of one.
-            // No certificate's validity counts here.
+            // The pinned leaf is its own anchor, and the handshake proves its key, so a path of one needs no more.
+            // Validity does not count here.
             let seconds = time.wholeSeconds
             let end = revocation.isChecked ? Date(end: revocation.nextChange(after: seconds)) : .distantFuture
             return (ValidatedPath(uncheckedLeaf: leaf, holdsUntil: end), match)
@@ -103,8 +103,8 @@ struct PinOnlyValidation {
         throw failure
     }
 
-    /// Whatever is pinned above the leaf of what was presented. Nothing is trusted for being presented; a path to one of
-    /// them must still keep every rule for issuers.
+    /// The presented certificates above the leaf that are pinned. A path to one of them must still keep every rule for
+    /// issuers.
     private func pinnedIssuers(
         presentedIn chain: PresentedChain, at time: Date, effort: inout ValidationEffort
     ) -> Set<X509Certificate> {
@@ -113,7 +113,7 @@ struct PinOnlyValidation {
             effort.work += X509Certificate.readingWork(der.count)
             guard let certificate = try? X509Certificate(der: der) else { continue }
             effort.work += certificate.hashingWork
-            // Where above the leaf it stands, the path tells.
+            // The path determines its position above the leaf.
             let rules = pins.rules(of: certificate, isLeaf: false, at: time) { $0.coversIssuers }
             if !rules.isEmpty { pinned.insert(certificate) }
         }

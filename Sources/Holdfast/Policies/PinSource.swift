@@ -1,9 +1,9 @@
 public import struct Foundation.Date
 public import struct Foundation.TimeInterval
 
-/// What knows the pins of hosts: fixed pins, a pin file, a signed list, a trust server's document, a repository.
+/// A source of pins for hosts: fixed pins, a pin file, a signed list, a trust server's document, a repository.
 ///
-/// A ``PinnedPolicy`` asks it with every decision, and judges by what it says. A source compares no pins.
+/// A ``PinnedPolicy`` asks it for every decision, and compares the pins itself.
 ///
 /// ```swift
 /// /// Pins from a configuration service of the application's own.
@@ -23,10 +23,10 @@ public import struct Foundation.TimeInterval
 /// ```
 /// Every requirement may be called from any thread. Only ``prepare()`` waits.
 public protocol PinSource: Sendable {
-    /// What a host requires now, or why nobody can say. It starts nothing and waits for nothing.
+    /// What a host requires now, or why that is unknown. It neither starts nor waits for anything.
     func answer(to question: PinQuestion) -> PinAnswer
 
-    /// A number that differs after every change of what the source knows, apart from time; by default 0.
+    /// A number that changes whenever the source's pins change, apart from time; by default 0.
     var revision: UInt64 { get }
 
     /// Whether ``prepare()`` would wait for something now. It is cheap and starts nothing. By default false.
@@ -46,7 +46,7 @@ public protocol PinSource: Sendable {
 }
 
 extension PinSource {
-    /// 0: what the source knows does not change.
+    /// 0: the source's pins do not change.
     public var revision: UInt64 { 0 }
 
     /// False: the source waits for nothing.
@@ -64,7 +64,7 @@ extension PinSource {
 
 /// What a ``PinSource`` is asked.
 public struct PinQuestion: Sendable {
-    /// The host that was dialled; nil for a client of a mutual TLS server.
+    /// The host that was dialed; nil for a client of a mutual TLS server.
     public let host: DialledHost?
     /// The time for which to decide.
     public let time: Date
@@ -101,17 +101,17 @@ public struct PinAnswer: Sendable {
         case required(PinSet)
         /// A signed document says that the host needs no pins: standard validation decides, and this is noted.
         case exempt(TrustFailure)
-        /// Nobody can say what the host requires: the connection is rejected with this failure.
+        /// It is unknown what the host requires: the connection is rejected with this failure.
         case none(PinAbsence, TrustFailure)
     }
 
     /// What it says.
     public let content: Content
-    /// The time for which it says it: the one that was asked, or the source's trusted time if that is later.
+    /// The time of the answer: the question's, or the source's trusted time if that is later.
     public let time: Date
-    /// How long the document that it comes from has been past its time; nil for one that is not.
+    /// How long its document has been past its time; nil if it is not.
     public let age: TimeInterval?
-    /// What a decision by it has to say beside its verdict, such as that pins are past their time.
+    /// Notices for a decision by it, such as that pins are past their time.
     public let notices: [TrustFailure]
 
     /// Puts an answer together.

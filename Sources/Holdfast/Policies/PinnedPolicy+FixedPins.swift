@@ -12,9 +12,9 @@ extension PinnedPolicy {
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - pins: the pins, their expiry, and whether they are enforced.
-    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
+    ///   - validatesHostName: whether the leaf must name the dialed host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
-    /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
+    /// - Throws: ``PolicyConfigurationError`` for settings that would require no proof.
     public init(
         host: HostPattern, pins: PinSet, validatesHostName: Bool = true, certificatePinOnly: Bool = false
     ) throws(PolicyConfigurationError) {
@@ -28,10 +28,10 @@ extension PinnedPolicy {
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - subject: whether their keys are pinned, which survive a renewal, or the certificates themselves.
     ///   - certificates: a bundle, a folder, files or data; all of them are pinned.
-    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
+    ///   - validatesHostName: whether the leaf must name the dialed host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
     /// - Throws: ``PolicyConfigurationError`` naming the file that cannot be read, when there is no certificate, and
-    ///   for settings under which nothing would have to be proved.
+    ///   for settings that would require no proof.
     public init(
         host: HostPattern, pinning subject: Pin.Subject, of certificates: CertificateSource,
         validatesHostName: Bool = true, certificatePinOnly: Bool = false
@@ -53,7 +53,7 @@ extension PinnedPolicy {
     ///   - name: what decisions and logs call the policy; it is not a host.
     ///   - pins: the pins, their expiry, and whether they are enforced.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry.
-    /// - Throws: ``PolicyConfigurationError`` for settings under which nothing would have to be proved.
+    /// - Throws: ``PolicyConfigurationError`` for settings that would require no proof.
     public init(
         clients name: String, pins: PinSet, certificatePinOnly: Bool = false
     ) throws(PolicyConfigurationError) {
@@ -87,7 +87,7 @@ extension PinnedPolicy {
         if let conflict = conflict(with: pins) { throw conflict }
         guard case .hosts = scope, !validatesHostName else { return }
         let issuers = certificates.filter(\.isIssuerOnly)
-        // Pins that no known certificate stands for may be a server's: whether they are shows when one matches.
+        // Pins without a known certificate may be a server's; that shows only when one matches.
         let known = issuers.flatMap { [$0.publicKeyPin, $0.certificatePin] }
         if Set(pins.pins).isSubset(of: known) {
             throw error(
@@ -103,8 +103,8 @@ extension PinnedPolicy {
 }
 
 extension X509Certificate {
-    /// A CA's certificate that is no server's own, as far as it shows. A self-signed one may be both: common tools make a
-    /// CA's certificate where a server's was asked for.
+    /// A CA's certificate that is apparently not also a server's. A self-signed one may be both, because common tools
+    /// mark server certificates as CAs.
     package var isIssuerOnly: Bool {
         guard (try? basicConstraints)?.isCertificateAuthority == true else { return false }
         if let usage = try? keyUsage, usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) {

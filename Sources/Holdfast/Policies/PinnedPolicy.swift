@@ -1,7 +1,7 @@
 public import struct Foundation.Date
 
-/// Trusts a server whose chain validates and meets in a valid path what a ``PinSource`` requires of its host: the one
-/// policy that judges pins.
+/// Trusts a server whose chain validates and has a valid path that meets the requirements of a ``PinSource`` for the
+/// host. Every policy with pins is one.
 ///
 /// ```swift
 /// let policy = try PinnedPolicy(
@@ -9,8 +9,8 @@ public import struct Foundation.Date
 ///     pins: PinSet(pins: [Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")]))
 /// let followed = PinnedPolicy(scope: .hosts(try HostPattern("**.example.com")), source: store)
 /// ```
-/// It asks the source with each decision, so that new pins count from the next one on. A host without pins is rejected.
-/// Evaluating starts no download: what it finds is in the decision, and whoever hands that out gives it to the source
+/// It asks the source for each decision, so new pins count from the next one on. A host without pins is rejected.
+/// Evaluating starts no download: the decision contains its findings, and its recipient passes it to the source
 /// (``TrustPolicy/tell(_:)``).
 ///
 /// Pins are matched against validated paths, never against what was merely presented: a pinned certificate that
@@ -20,7 +20,7 @@ public import struct Foundation.Date
 /// With `certificatePinOnly` the pins are the only anchors, and no certificate's validity matters. A pinned leaf is
 /// enough, since the handshake proves its key. A pin above the leaf counts only if every signer from the leaf up to it
 /// keeps the rules for issuers (version 3, a CA with keyCertSign, path length, name constraints; RFC 5280 6.1.4) and
-/// the leaf names the dialled host: otherwise anyone with an ordinary certificate of that issuer could sign one of
+/// the leaf names the dialed host: otherwise anyone with an ordinary certificate of that issuer could sign one of
 /// their own. Revocation lists of the trust's ``PathValidator`` are still checked; the issuer of a pinned leaf must
 /// then be presented, an anchor, or given with the pins. Someone who holds a pinned key can wrap it in another
 /// certificate, which no list mentions: where a key is pinned, only required lists or removing the pin help against its
@@ -35,15 +35,15 @@ public struct PinnedPolicy: TrustPolicy {
     package let source: any PinSource
     /// Which pins count: those of keys, those of certificates; nil for both.
     package let pinning: Pin.Subject?
-    /// Whether the leaf must name the dialled host.
+    /// Whether the leaf must name the dialed host.
     package let validatesHostName: Bool
     /// Whether pins alone decide about trust and expiry.
     package let certificatePinOnly: Bool
     /// The certificates that the pins were made from, where they are known: with `certificatePinOnly`, issuers that the
     /// server need not send.
     private let certificates: [X509Certificate]
-    /// The anchors of a debug build that asked for them. They count where nothing else does, without a pin, as those of
-    /// Android's debug-overrides do.
+    /// The anchors of a debug build that asked for them. A chain to one of them needs no pin, as with Android's
+    /// debug-overrides.
     private let debugAnchors: TrustAnchors?
     private let log: PolicyLog
 
@@ -55,7 +55,7 @@ public struct PinnedPolicy: TrustPolicy {
     ///   - scope: what it applies to, such as `.hosts(pattern)`.
     ///   - source: what knows the pins.
     ///   - pinning: which pins count; nil for those of keys and of certificates.
-    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
+    ///   - validatesHostName: whether the leaf must name the dialed host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
     public init(
         scope: PolicyScope, source: any PinSource, pinning: Pin.Subject? = nil, validatesHostName: Bool = true,
@@ -157,9 +157,9 @@ extension PinnedPolicy {
             accepted = (path, match)
             return true
         }
-        // Only the path that was shown to match counts, however a validator uses the closure.
+        // Only the path that matched counts, however a validator uses the closure.
         if let path = outcome.path, let accepted, accepted.path == path {
-            // Pins that are only reported on keep nobody out, so nothing rests on them.
+            // Pins that are only reported on refuse nobody, so the decision does not rest on them.
             if pins.enforcement == .enforce { draft.restsOnWhat(endsAt: accepted.match.holdsUntil) }
             noteTrial(of: pins, in: path, &draft)
             return draft.trusted(path: path, matching: accepted.match.pins)
@@ -206,7 +206,7 @@ extension PinnedPolicy {
     private func debugDecision(
         by anchors: TrustAnchors, _ host: DialledHost, _ draft: inout DecisionDraft
     ) -> TrustDecision? {
-        // Made for this build alone, so that there is no list of what they revoked.
+        // They exist only for this build and have no revocation lists.
         let own = draft.trust.validator.pathValidator
         let validator = PathValidator(
             anchors: anchors, profile: own?.profile ?? .standard, limits: own?.limits ?? ValidationLimits())

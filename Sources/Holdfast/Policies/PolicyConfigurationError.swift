@@ -1,7 +1,7 @@
 /// Why a policy cannot be made.
 ///
-/// The initializers that throw throw it. The published `create` cannot throw: it makes a policy that rejects everything
-/// with `invalidConfiguration` and the same text.
+/// Thrown by initializers. The published `create` cannot throw, so it makes a policy that rejects everything with
+/// `invalidConfiguration` and the same text.
 public struct PolicyConfigurationError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<PolicyConfigurationError>
@@ -39,9 +39,9 @@ extension PolicyConfigurationError.Code {
     public static var issuerPinWithoutHostCheck: Self { Self() }
     /// Pins are the only proof and are not enforced, so nothing would be enforced.
     public static var reportOnlyWithPinsOnly: Self { Self() }
-    /// Pins are only reported on and the host is not checked, so any certificate of any host would do.
+    /// Pins are only reported on and the host is not checked, so any certificate of any host would pass.
     public static var reportOnlyWithoutHostCheck: Self { Self() }
-    /// Expired pins would leave standard validation without a host, so any certificate of any host would do.
+    /// Expired pins would leave standard validation without a host, so any certificate of any host would pass.
     public static var standardValidationWithoutHostCheck: Self { Self() }
     /// A composite of nothing.
     public static var noMembers: Self { Self() }
@@ -72,7 +72,7 @@ extension PolicyConfigurationError {
             remedy: "Add a certificate to pin; `holdfastctl pin HOST` prints the pins of a server.")
     }
 
-    /// The failure of a policy that could not be made, in the same words.
+    /// The failure of a policy that could not be made, with the same text.
     package var failure: TrustFailure {
         TrustFailure(.invalidConfiguration, expected: expected, found: "\(found) (\(code.rawValue))", remedy: remedy)
     }

@@ -3,7 +3,7 @@
 /// An adapter that does not see the whole chain of a connection learns from it what to fetch, and what it may leave to the
 /// TLS library.
 public enum PolicyEvidence: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// Nothing: whatever the peer presents, the answer is the same.
+    /// Nothing: the decision does not depend on what the peer presents.
     case nothing
     /// The leaf may be enough to trust. A rejection of the leaf alone means nothing: it takes the whole chain to
     /// reject.
@@ -12,7 +12,7 @@ public enum PolicyEvidence: Int, Sendable, Hashable, Comparable, CaseIterable {
     case chain
     /// A valid path to the anchors of the trust, and perhaps more.
     case path
-    /// A valid path to the anchors of the trust for the host that was dialled, and perhaps more.
+    /// A valid path to the anchors of the trust for the host that was dialed, and perhaps more.
     case pathForHost
 
     /// Compares how much is evaluated.

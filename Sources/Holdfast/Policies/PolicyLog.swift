@@ -1,12 +1,12 @@
 package import Logging
 
-/// What policies write to the log, each thing once.
+/// Logs messages of policies, each only once.
 package final class PolicyLog: Sendable {
     /// The log of whatever is made without one. Published calls have no parameter for it, so a test puts its own here.
     @TaskLocal package static var shared = PolicyLog(
         Logger(label: "holdfast.policies"), stores: Logger(label: "holdfast.store"))
 
-    /// What is remembered as said; past it everything may be said again.
+    /// The most messages that are remembered; past it, messages may repeat.
     private static let maximumRemembered = 10_000
 
     private struct State {
@@ -52,7 +52,7 @@ package final class PolicyLog: Sendable {
             metadata: ["hosts": "\(hosts.prefix(16).joined(separator: ", "))", "count": "\(hosts.count)"])
     }
 
-    /// Each use: what a debug build lets in should never pass unnoticed.
+    /// Logged at each use, because a debug override should never go unnoticed.
     func debugAnchorUsed(for host: String, anchor: String) {
         logger.warning(
             "trusted by a debug anchor, without a pin", metadata: ["host": "\(host)", "anchor": "\(anchor)"])

@@ -1,4 +1,4 @@
-/// What a ``TrustPolicy`` applies to. A ``TrustManager`` finds the policy by it.
+/// What a ``TrustPolicy`` applies to, by which a ``TrustManager`` finds it.
 public enum PolicyScope: Sendable, Hashable {
     /// The hosts of a pattern, which may be one exact name.
     case hosts(HostPattern)
@@ -23,7 +23,7 @@ public enum PolicyScope: Sendable, Hashable {
     /// The host for which to evaluate a trust; nil for a client.
     ///
     /// A trust without a host (a bare `SecTrust`) is taken to be for the one host of an exact policy. A pattern cannot
-    /// know which of its hosts was dialled, and the peer's certificate must not say.
+    /// know which of its hosts was dialed, and the peer's certificate must not decide that.
     /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
     public func host(of trust: ServerTrust) throws(TrustFailure) -> DialledHost? { try purpose(of: trust).host }
 

@@ -24,8 +24,8 @@ struct PolicyTable: Sendable {
             }
         }
 
-        /// The key that a name stands for. Where something is looked for, the name may be a pattern that only its
-        /// maker was allowed to make.
+        /// The key of a name. A lookup also accepts patterns over a single label, because their maker was allowed to
+        /// make them.
         init(name: String, allowingTopLevel: Bool) {
             self =
                 (try? HostPattern(publishedName: name, allowingTopLevel: allowingTopLevel)).map(Key.pattern)
@@ -34,9 +34,9 @@ struct PolicyTable: Sendable {
     }
 
     private var index = HostPatternIndex<ObservedPolicy>()
-    /// By the octets of the name: one that is looked for may be of any length.
+    /// By the octets of the name, because a caller may look up names of any length.
     private var others: [[UInt8]: (name: String, policy: ObservedPolicy)] = [:]
-    /// Differs after every change, so that what was decided before can be told from what was decided after it.
+    /// Differs after every change, to distinguish decisions before and after it.
     private(set) var generation: UInt64 = 0
     /// What happens to a host without a policy.
     var unknownHosts: UnknownHostRule {
@@ -49,7 +49,7 @@ struct PolicyTable: Sendable {
         self.unknownHosts = unknownHosts
     }
 
-    /// A table without policies that takes the place of another: whatever was decided under that one is decided anew.
+    /// An empty table that replaces another one; earlier decisions no longer hold.
     init(after old: PolicyTable) {
         generation = old.generation &+ 1
         unknownHosts = old.unknownHosts
@@ -64,8 +64,8 @@ struct PolicyTable: Sendable {
     }
 
     /// Puts a policy in, or takes one out.
-    /// - Returns: the one that was there. It may be the last to hold what the application gave: let it go only once no
-    ///   lock is held.
+    /// - Returns: the previous policy. It may hold the last reference to the application's objects, so release it
+    ///   outside the lock.
     mutating func set(_ policy: ObservedPolicy?, for key: Key) -> ObservedPolicy? {
         generation &+= 1
         let policy = policy?.registered(as: generation)

@@ -13,7 +13,7 @@ package struct RejectingPolicy: TrustPolicy {
         self.failure = failure
     }
 
-    /// A configuration in error is to be mended, not to be combined.
+    /// An invalid configuration must be fixed before it is combined with others.
     package func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         guard failure.code == .invalidConfiguration else {
             return rule == .all ? nil : "a policy that rejects everything"

@@ -1,6 +1,6 @@
 public import struct Foundation.Date
 
-/// Trusts a server whose chain validates for the dialled host against the anchors of the trust.
+/// Trusts a server whose chain validates for the dialed host against the anchors of the trust.
 ///
 /// ```swift
 /// let policy = StandardPolicy(host: try HostPattern("www.example.com"))
@@ -9,13 +9,13 @@ public import struct Foundation.Date
 public struct StandardPolicy: TrustPolicy {
     /// What the policy applies to.
     public let scope: PolicyScope
-    /// Whether the leaf must name the dialled host. Without, any server with a valid certificate for any host passes.
+    /// Whether the leaf must name the dialed host. Without, any server with a valid certificate for any host passes.
     package let validatesHostName: Bool
 
     /// Makes a policy for servers.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
-    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true.
+    ///   - validatesHostName: whether the leaf must name the dialed host; leave it true.
     public init(host: HostPattern, validatesHostName: Bool = true) {
         scope = .hosts(host)
         self.validatesHostName = validatesHostName
@@ -29,7 +29,7 @@ public struct StandardPolicy: TrustPolicy {
         validatesHostName = false
     }
 
-    /// A path, for the dialled host where its name is checked.
+    /// A path, for the dialed host where its name is checked.
     public var evidence: PolicyEvidence { validatesHostName ? .pathForHost : .path }
 
     /// nil: it validates by itself.

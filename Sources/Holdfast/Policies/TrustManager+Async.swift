@@ -3,7 +3,7 @@ package import Dispatch
 public import struct Foundation.Date
 
 extension TrustManager {
-    /// Evaluates a server by the policy for the host that was dialled, away from the caller's thread.
+    /// Evaluates a server by the policy for the host that was dialed, away from the caller's thread.
     ///
     /// Where the system validates, a decision may block, on its daemon and on the network. This call first lets a policy
     /// that waits for something, such as its first document, get it.
@@ -23,7 +23,7 @@ extension TrustManager {
     }
 }
 
-/// Where decisions are made that may block, so that no thread of an application or of Swift's own pool waits for them.
+/// The queue for decisions that may block, so that no thread of the application or of Swift's pool waits for them.
 package enum EvaluationQueue {
     /// For callers with a completion handler.
     package static let queue = DispatchQueue(label: "holdfast.evaluation", qos: .userInitiated, attributes: .concurrent)

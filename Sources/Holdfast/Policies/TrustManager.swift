@@ -52,7 +52,7 @@ public final class TrustManager: Sendable {
     /// Adds policies; concurrent readers see all of them or none. Of two for the same host, the later one is used.
     public func add(policies: [any TrustPolicy]) {
         guard !policies.isEmpty else { return }
-        // A policy is asked what it is for before the lock is held, and the one that it replaces ends after.
+        // A policy is asked for its scope before the lock is taken, and the replaced one is released after.
         let added = policies.map { (key: PolicyTable.Key($0.unwrapped.scope), policy: observed($0)) }
         let replaced = table.withLock { table in added.map { table.set($0.policy, for: $0.key) } }
         tell(
@@ -62,8 +62,8 @@ public final class TrustManager: Sendable {
             })
     }
 
-    /// The policy that decides for a host: the one of its name, else that of the longest pattern. A name that is not a
-    /// host finds the policy that bears it, for example `*.example.com`.
+    /// The policy that decides for a host: the one of its exact name, otherwise of the longest pattern. A name that is
+    /// not a host finds the policy of that name, for example `*.example.com`.
     ///
     /// This manager's observers are told what the policy decides.
     /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
@@ -73,7 +73,7 @@ public final class TrustManager: Sendable {
     /// The policy that decides for a host; nil when there is none.
     public func policy(for host: DialledHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
 
-    /// Looks a host up, for an adapter that has to know its policy before it has it decide.
+    /// Looks up a host, for an adapter that needs its policy before the decision.
     package func lookUp(_ host: DialledHost) -> HostLookup {
         let (policy, unknownHosts, generation) = table.withLock {
             ($0.policy(for: host), $0.unknownHosts, $0.generation)
@@ -128,7 +128,7 @@ public final class TrustManager: Sendable {
     private func replaceAll(with policies: [String: any TrustPolicy]) {
         let added = policies.sorted { $0.key < $1.key }
             .map { (key: PolicyTable.Key(name: $0.key, allowingTopLevel: true), policy: observed($0.value)) }
-        // Of two names for one host the later counts; the other ends with the old table, after the lock.
+        // Of two names for one host the later is used; the other is released with the old table, outside the lock.
         let (old, new, _) = table.withLock { table in
             let old = table
             table = PolicyTable(after: old)
@@ -146,7 +146,7 @@ public final class TrustManager: Sendable {
 
     // MARK: Decisions
 
-    /// Evaluates a server by the policy for the host that was dialled.
+    /// Evaluates a server by the policy for the host that was dialed.
     ///
     /// It evaluates certificates, not the handshake that they came in; see ``TrustDecision/hasProofOfPossession``. One
     /// policy decides: the one that the host has when the decision is made. If a policy is removed or replaced while it
@@ -161,7 +161,7 @@ public final class TrustManager: Sendable {
         return decision
     }
 
-    /// Judges without telling the observers, for adapters that tell them once the handshake has proved the key.
+    /// Evaluates without telling the observers, for adapters that tell them once the handshake has proved the key.
     package func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
         if let host = trust.host { return lookUp(host).judgment(of: trust, at: time) }
         let failure =

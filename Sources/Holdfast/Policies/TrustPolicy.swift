@@ -46,8 +46,8 @@ public protocol TrustPolicy: Sendable {
     /// what the policy accepts.
     var evidence: PolicyEvidence { get }
 
-    /// A number that differs after every change of what the policy decides by, apart from time; 0 for a policy that
-    /// does not change.
+    /// A number that changes whenever the policy's decisions may change for another reason than time; 0 for a policy
+    /// that does not change.
     ///
     /// An adapter that keeps connections open compares it before it uses one, and evaluates the peer again when it
     /// differs.
@@ -60,10 +60,10 @@ public protocol TrustPolicy: Sendable {
     /// Gets what the policy needs for its next decisions, such as the first document of a trust server, and returns at
     /// once when it has that.
     ///
-    /// ``evaluate(_:at:)`` never waits: as long as what it needs is not there, it rejects and says so. A caller that can
-    /// wait asks ``needsPreparation``, awaits this and evaluates then, whether it threw or not. The adapters do so.
+    /// ``evaluate(_:at:)`` never waits: while something is missing, it rejects and says so. A caller that can wait
+    /// checks ``needsPreparation``, awaits this call, and then evaluates, even if it threw. The adapters do so.
     ///
-    /// It returns within a time limit of the policy's own, and at once when its task is cancelled. Concurrent calls
+    /// It returns within a time limit of the policy's own, and at once when its task is canceled. Concurrent calls
     /// share one wait.
     /// - Throws: why the policy cannot decide yet; it rejects until then.
     func prepare() async throws
@@ -74,8 +74,8 @@ public protocol TrustPolicy: Sendable {
     /// may be a member of all-of, and objects to any-of.
     func objection(asMemberOf rule: CompositePolicy.Rule) -> String?
 
-    /// Takes a decision of this policy that stands, and hands it to what it rests on, such as a source of pins, which
-    /// may then look for newer ones. By default nothing is done.
+    /// Receives a final decision of this policy and passes it on, for example to a source of pins, which may then look
+    /// for newer ones. By default it does nothing.
     ///
     /// Evaluating changes nothing, so whoever hands a decision out calls this: a ``TrustManager``, an adapter after the
     /// handshake has proved the peer's key. Code that calls ``evaluate(_:at:)`` itself calls it
@@ -97,7 +97,7 @@ extension TrustPolicy {
     /// case), any other name as given.
     public var hostName: String { scope.name }
 
-    /// ``PolicyEvidence/chain``: the policy is shown all that the peer presents, and nothing is assumed.
+    /// ``PolicyEvidence/chain``: the policy gets everything that the peer presents, and nothing is assumed.
     public var evidence: PolicyEvidence { .chain }
 
     /// 0: the policy does not change.
@@ -128,14 +128,14 @@ extension TrustPolicy {
     /// of what another manager, or a composite, has it decide.
     package var unwrapped: any TrustPolicy { (self as? ObservedPolicy)?.policy ?? self }
 
-    /// Evaluates a trust and hands the decision out, telling what it rests on.
+    /// Evaluates a trust and tells the policy about the final decision.
     package func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
         let decision = unwrapped.evaluate(trust, at: time)
         tell(decision)
         return decision
     }
 
-    /// The policy, when it waits for something; nil when it can be asked right away.
+    /// The policy if it needs preparation; nil if it can evaluate right away.
     package var inNeedOfPreparation: (any TrustPolicy)? { needsPreparation ? self : nil }
 }
 

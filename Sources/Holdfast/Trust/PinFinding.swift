@@ -1,14 +1,14 @@
 public import struct Foundation.TimeInterval
 
-/// Why nobody can say what a host requires.
+/// Why the pins that a host requires are unknown.
 ///
 /// There is no fourth reason: a source has nothing, has had something, or has something about others.
 public enum PinAbsence: String, Sendable, Hashable, CaseIterable {
-    /// It has no document at all, or nothing in it for this host that counts.
+    /// It has no document, or the document has no valid entry for this host.
     case empty
-    /// Its document, or all that it says of the host, has run out.
+    /// Its document, or every entry for the host, has expired.
     case expired
-    /// Its document counts, and is not about this host.
+    /// Its document is valid but does not cover this host.
     case notCovered
 }
 

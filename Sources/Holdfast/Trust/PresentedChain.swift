@@ -2,8 +2,8 @@ import struct Foundation.Date
 
 /// The certificates that a peer presented in a handshake: DER, leaf first, otherwise in any order and of any content.
 ///
-/// Nothing here has been verified; nobody but the leaf's key holder has proved anything. What has been verified is a
-/// ``ValidatedPath``.
+/// Nothing here has been verified; a ``ValidatedPath`` has. The handshake proves only that the peer holds the leaf's
+/// key.
 public struct PresentedChain: Sendable, Hashable {
     /// DER (X.690) of each certificate, leaf first, exactly as received.
     public let certificates: [[UInt8]]
@@ -17,15 +17,15 @@ public struct PresentedChain: Sendable, Hashable {
     /// DER of the leaf, whose key the handshake proves; nil for an empty chain.
     public var leaf: [UInt8]? { certificates.first }
 
-    /// When the first of the certificates ends that are not over at a time. Somebody who trusts one that is over does not
-    /// go by its validity.
+    /// The earliest end among the certificates that are still valid at a time. A policy that trusts an expired
+    /// certificate ignores its validity.
     func earliestEnd(after time: Date) -> Date {
         X509Certificate.earliestEnd(of: certificates.compactMap { try? X509Certificate(der: $0) }, after: time)
     }
 }
 
 extension PresentedChain: CustomStringConvertible {
-    /// Certificates that a description shows: more than any honest chain has.
+    /// Certificates that a description shows: more than any legitimate chain has.
     private static let maximumShown = 16
 
     /// One line per certificate: the `sha256/…` of its key and its subject, or why it cannot be read; a last line says

@@ -16,7 +16,7 @@ public struct TrustDecision: Sendable {
     public let verdict: Verdict
     /// The name of the policy that decided: its host name or pattern as configured.
     public let policyName: String
-    /// The host that was dialled, where it is known.
+    /// The host that was dialed, where it is known.
     public let host: DialledHost?
     /// The time for which the decision was made.
     public let time: Date
@@ -41,7 +41,7 @@ public struct TrustDecision: Sendable {
     /// - after the last second (notAfter) of the certificate of its path that ends first, the leaf included
     /// - after the last second (nextUpdate) of the revocation list that ends first, where lists were checked
     /// - when the pins expire, where they are enforced
-    /// - after the last second of the entry of a ``CertStore`` that matched
+    /// - after the last second of the ``CertStore`` entry that matched
     /// - when the document of a ``TrustServerStore`` is past its grace.
     ///
     /// A composite's decision ends with the first of the decisions that it rests on. Only what the decision rests on
@@ -93,7 +93,7 @@ public struct TrustDecision: Sendable {
 
     /// Whether the decision still holds at a time, as far as time decides.
     public func holds(at time: Date) -> Bool {
-        // Written so that a time that is no number is past every end.
+        // Written so that NaN is past every end.
         time < holdsUntil
     }
 

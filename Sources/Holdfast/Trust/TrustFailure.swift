@@ -12,7 +12,7 @@ public struct TrustFailure: HoldfastError {
     public let facts: ErrorFacts
     /// The certificate at fault, where one is.
     public let certificate: X509Certificate?
-    /// The host that was dialled, where it is known.
+    /// The host that was dialed, where it is known.
     public internal(set) var host: DialledHost?
     /// The chain as presented.
     public internal(set) var chain: PresentedChain?
@@ -41,7 +41,7 @@ public struct TrustFailure: HoldfastError {
 }
 
 extension TrustFailure {
-    /// Timestamps that a description shows: more than any honest leaf has.
+    /// Timestamps that a description shows: more than any legitimate leaf has.
     private static let maximumTimestampsShown = 16
 
     /// Several lines: reason, facts, certificate, timestamps, presented chain, pins, valid paths, remedy.

@@ -48,7 +48,7 @@ extension TrustFailure.Code {
     public static var unsupportedSignatureAlgorithm: Self { Self(betterSignature) }
     /// A signature made with SHA-1 or MD5.
     public static var weakSignatureAlgorithm: Self { Self(betterSignature) }
-    /// A public key of a kind that is not supported.
+    /// A public key of an unsupported kind.
     public static var unsupportedKey: Self { Self(betterKey) }
     /// An RSA key below 2048 bits.
     public static var weakKey: Self { Self(betterKey) }
@@ -113,7 +113,7 @@ extension TrustFailure.Code {
     public static var profileViolation: Self { Self("Have the certificate issued anew in the form of RFC 5280.") }
 
     // Server identity, RFC 9525
-    /// No subjectAltName of the leaf is the host that was dialled.
+    /// No subjectAltName of the leaf is the host that was dialed.
     public static var hostNameMismatch: Self {
         Self("Dial a name that the certificate is for, or have it issued for this one.")
     }
@@ -146,15 +146,15 @@ extension TrustFailure.Code {
             "Let the application reach the trust server, and check that it still signs; in the end the host is refused."
         )
     }
-    /// The host is retired and must no longer be called.
+    /// The host is retired: apps must no longer connect to it.
     public static var hostRetired: Self {
         Self("Do not call this host any more: the application's pin file says that it is retired.")
     }
     /// The path ends in an anchor that is trusted in debug builds only; only ever a notice of a decision.
     public static var debugAnchorUsed: Self { Self("Make sure that a release build does not ask for debug overrides.") }
-    /// The policy does not cover the host that was dialled.
+    /// The policy does not cover the host that was dialed.
     public static var hostNotCovered: Self { Self("Ask the policy of this host, or one whose pattern covers it.") }
-    /// The policy needs to know the host that was dialled and was not told.
+    /// The policy needs to know the host that was dialed and was not told.
     public static var hostUnknown: Self {
         Self("Say which host was dialled: evaluate(ServerTrust(…, host:), at:) instead of a bare trust.")
     }
@@ -162,7 +162,7 @@ extension TrustFailure.Code {
     public static var noPolicyForHost: Self { Self("Add a policy for the host, or say what happens to unknown hosts.") }
     /// There was no trust to evaluate.
     public static var noTrust: Self { Self("Hand over the trust of the handshake.") }
-    /// The application's own validation said no.
+    /// The application's own validation rejected the peer.
     public static var customValidationRejected: Self { Self("See the application's own validation.") }
     /// The policy's configuration is wrong; it rejects every peer until that is fixed.
     public static var invalidConfiguration: Self {

@@ -9,14 +9,14 @@ public struct ValidatedPath: Sendable, Hashable {
     public let certificates: [X509Certificate]
     /// The first instant at which the path may no longer be valid. A certificate is valid through its last second.
     public let holdsUntil: Date
-    /// What was asked of its certificate policies.
+    /// The certificate policies that were required.
     let certificatePolicies: CertificatePolicies
 
     /// States that a path is valid, without any check. For a ``ChainValidator`` of your own that has validated it, and for
     /// tests.
     /// - Parameters:
     ///   - leaf: the certificate whose key the handshake proves.
-    ///   - issuers: each signed for the one before it, the anchor last; none when the leaf is itself an anchor.
+    ///   - issuers: each one signed its predecessor, the anchor last; empty when the leaf is itself an anchor.
     ///   - holdsUntil: the first instant at which the path may no longer be valid; nil when nothing that was checked ends
     ///     before the validity of its certificates.
     public init(uncheckedLeaf leaf: X509Certificate, issuers: [X509Certificate] = [], holdsUntil: Date? = nil) {
@@ -39,7 +39,7 @@ extension X509Certificate {
     /// The first instant after the last second of its validity.
     var validityEnd: Date { min(Date(wholeSeconds: layout.end), .distantFuture) }
 
-    /// When the first of the certificates ends that are not over at a time.
+    /// The earliest end among the certificates that are still valid at a time.
     static func earliestEnd(of certificates: [X509Certificate], after time: Date) -> Date {
         certificates.lazy.map(\.validityEnd).filter { time < $0 }.min() ?? .distantFuture
     }

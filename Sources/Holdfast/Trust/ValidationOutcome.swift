@@ -1,6 +1,6 @@
-/// What a peer's certificate has to prove, and so which purpose a path must allow.
+/// What a peer's certificate has to prove; a path must allow this purpose.
 public enum ValidationPurpose: Sendable, Hashable {
-    /// A TLS server (extendedKeyUsage serverAuth) of this identity: the host that was dialled.
+    /// A TLS server (extendedKeyUsage serverAuth) of this identity: the host that was dialed.
     ///
     /// In a ``ServerTrust`` nil means that the caller did not say which host (as with a bare `SecTrust`); a policy
     /// finds out before it validates, see ``PolicyScope/purpose(of:)``. To a ``ChainValidator`` nil leaves the name
@@ -12,12 +12,12 @@ public enum ValidationPurpose: Sendable, Hashable {
     /// the application decides what its name means. A text that is not an object identifier matches no certificate.
     case extendedKeyUsage(String)
 
-    /// The host whose identity the leaf must prove; nil where none is known, and for what is no server.
+    /// The host whose identity the leaf must prove; nil if it is unknown or the peer is not a server.
     var host: DialledHost? {
         if case .server(let identity) = self { identity } else { nil }
     }
 
-    /// The same purpose; where the host is not to be checked, with the name of a server left open.
+    /// The same purpose, without the server's name if the host is not checked.
     func checkingHost(_ checksHost: Bool) -> ValidationPurpose {
         if !checksHost, case .server = self { .server(identity: nil) } else { self }
     }
@@ -61,11 +61,11 @@ public struct ValidationOutcome: Sendable {
     }
 }
 
-/// Counted work. It limits a search, and tests assert it; time does neither.
+/// Counted work. It limits a search and is asserted in tests, unlike time.
 public struct ValidationEffort: Sendable, Hashable {
     /// Signatures that were verified.
     package var signatures = 0
-    /// What they cost, in signatures of P-256; see ``ValidationLimits/signatureWork``.
+    /// The cost of the signatures, in signatures of P-256; see ``ValidationLimits/signatureWork``.
     package var signatureWork = 0
     /// Everything together, in thousandths of a signature of P-256; see ``ValidationLimits/work``.
     public var work = 0
@@ -91,7 +91,7 @@ public struct ValidationEffort: Sendable, Hashable {
         return rest
     }
 
-    /// Leaves what an earlier part of the work cost out of the whole.
+    /// Subtracts the cost of an earlier part of the work.
     static func -= (left: inout ValidationEffort, right: ValidationEffort) {
         left.signatures -= right.signatures
         left.signatureWork -= right.signatureWork

@@ -2,10 +2,10 @@ public import struct Foundation.Date
 
 /// Builds certification paths from a presented chain to an anchor and validates them (RFC 5280 section 6, RFC 9525).
 ///
-/// ``PathValidator`` is Holdfast's own; on Apple platforms the operating system is another. Implementations keep no
-/// decision about pins or policy, and may be called from any thread.
+/// ``PathValidator`` is Holdfast's own; on Apple platforms the operating system is another. Implementations know
+/// nothing of pins or policies, and may be called from any thread.
 ///
-/// A validator of the application's own that wraps another one passes on what that one says of itself:
+/// A custom validator that wraps another one forwards its properties:
 /// ```swift
 /// struct CountingValidator: ChainValidator {
 ///     let base: PathValidator
@@ -17,15 +17,15 @@ public protocol ChainValidator: Sendable {
     /// Whose profile, limits and revocation lists count where pins alone decide (`certificatePinOnly`), and no path to
     /// the anchors of the trust is asked for.
     ///
-    /// A validator that wraps a ``PathValidator`` returns that one: its revocation lists would be lost otherwise. One that
-    /// knows of no revocation returns a plain ``PathValidator``. By default it is nil, and a policy whose pins alone decide
-    /// rejects, because nobody can tell what the validator would have checked.
+    /// A validator that wraps a ``PathValidator`` returns that one: its revocation lists would be lost otherwise. One
+    /// that knows of no revocation returns a plain ``PathValidator``. By default it is nil, and a policy whose pins
+    /// alone decide rejects, because it is unknown what the validator would have checked.
     var pathValidator: PathValidator? { get }
 
     /// Looks for a valid path that the caller accepts.
     ///
-    /// Several paths can be valid, as with cross-signed roots. Each valid one is shown to `accepting`, the first that
-    /// it accepts ends the search; the search ends as well when no further path exists or the budget is spent.
+    /// Several paths can be valid, as with cross-signed roots. Each valid one is passed to `accepting`. The search ends
+    /// with the first one that it accepts, when no further path exists, or when the budget is spent.
     /// - Parameters:
     ///   - chain: what was presented, leaf first.
     ///   - purpose: what the path must be good for.

@@ -1,14 +1,14 @@
 import struct Foundation.Date
 
 extension PathValidator {
-    /// Whether the lists that were given refuse a certificate that is trusted for itself, such as a pinned leaf. It needs
-    /// no issuer, but who issued it may have withdrawn it; nil where nobody has.
+    /// Whether the lists that were given refuse a certificate that is trusted for itself, such as a pinned leaf. It
+    /// needs no issuer, but its issuer may have revoked it; nil if it is not revoked.
     ///
-    /// A list counts if its issuer is known, from the chain, the anchors or the configuration. Where lists name the issuer
-    /// and he is not known, nobody can say; a peer could otherwise hide that it was revoked by leaving him out.
+    /// A list counts if its issuer is known, from the chain, the anchors or the configuration. If lists name an unknown
+    /// issuer, the status is unknown; otherwise a peer could hide a revocation by leaving the issuer out.
     /// - Parameters:
-    ///   - isKnown: whether the certificate itself is pinned. Of one of which only the key is pinned, the rest is the word
-    ///     of whoever has the key: he can wrap it anew.
+    ///   - isKnown: whether the certificate itself is pinned. If only its key is pinned, the holder of the key chose
+    ///     the rest, and can put the key into another certificate.
     ///   - certificates: issuers from the configuration.
     ///   - revocation: the lists of the moment.
     func revocationFailure(
@@ -16,7 +16,7 @@ extension PathValidator {
         knowing certificates: [X509Certificate], under revocation: Revocation, at time: Date,
         effort: inout ValidationEffort
     ) -> TrustFailure? {
-        // Nobody else speaks of what vouches for itself; where somebody has to, one that nobody knows does not count.
+        // Only a self-signed certificate speaks for itself; if a status is required, an unknown one does not count.
         if leaf.isSelfIssued {
             if isKnown { return nil }
             if revocation.unknownLeaf != .fails {
@@ -29,7 +29,7 @@ extension PathValidator {
                 if SignatureRule.violation(of: leaf, by: leaf) == nil { return nil }
             }
         }
-        // Whoever signed for the leaf and is known speaks of it, wherever he is known from.
+        // Any known issuer that signed the leaf can revoke it, no matter where it is known from.
         let name = leaf.issuer.folded
         let configured = certificates.filter { $0.subject == leaf.issuer || name != nil && $0.subject.folded == name }
         let issuers = chain.certificates.dropFirst() + configured.map(\.der)

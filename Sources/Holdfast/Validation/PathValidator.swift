@@ -63,7 +63,7 @@ public struct PathValidator: ChainValidator {
     }
 
     /// Every rule but that of validity, to anchors that a policy pins: for policies whose pins alone decide about trust
-    /// and expiry. It remembers nothing, since a remembered path would count as valid in time.
+    /// and expiry. It has no cache, because a cached path would count as valid in time.
     func ignoringValidity(to anchors: TrustAnchors) -> PathValidator {
         PathValidator(self, ignoringValidityTo: anchors)
     }
@@ -74,7 +74,7 @@ public struct PathValidator: ChainValidator {
         limits = other.limits
         revocationSource = other.revocationSource
         certificatePolicies = other.certificatePolicies
-        // Pins alone decide: their anchors are nobody else's business.
+        // Pins alone decide, so paths to their anchors are not reported.
         transparency = .none
         publicSuffixes = nil
         cache = nil
@@ -96,7 +96,7 @@ public struct PathValidator: ChainValidator {
         accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         let seconds = time.wholeSeconds
-        // Once: a path that was found under one set is not to be remembered for another.
+        // Read once, so that a path found with one set is not remembered for another.
         let (anchors, revocation) = (anchors, revocation)
         var query = Query(chain: chain, purpose: purpose, time: seconds, anchors: anchors, revocation: revocation)
         query.spent = spent
@@ -113,7 +113,7 @@ public struct PathValidator: ChainValidator {
         var outcome = search(query, trace: &trace, accepting: accepting)
         outcome.effort -= spent
         if let key, let path = outcome.path {
-            // What a list said, and what a log did, holds from when it was asked.
+            // The results of lists and logs hold from the time of this check.
             let isTimeless = !revocation.isChecked && query.transparency == nil
             cache?.remember(path, for: key, since: isTimeless ? .min : seconds)
         }
@@ -128,7 +128,7 @@ public struct PathValidator: ChainValidator {
             query.chain, for: query.purpose, under: anchors, checking: revocation, asking: query.transparency, by: self)
     }
 
-    /// Which timestamps are asked for now: of servers alone.
+    /// The timestamps that are required now, which only servers need.
     func demand(for purpose: ValidationPurpose) -> TransparencyDemand? {
         if case .server = purpose { transparency.demand } else { nil }
     }
@@ -157,8 +157,8 @@ public struct PathValidator: ChainValidator {
         }
     }
 
-    /// The one entry to the search, for whoever decides and whoever explains.
-    /// - Parameter trace: where it is not nil, how each rule came out.
+    /// The one entry to the search, for decisions and explanations.
+    /// - Parameter trace: if not nil, gets the result of each rule.
     func search(
         _ query: Query, trace: inout [PathSearch.TracedRule]?, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {

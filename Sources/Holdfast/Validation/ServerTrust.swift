@@ -12,10 +12,10 @@ public struct ServerTrust: Sendable {
     }
 
     private let presented: Presented
-    /// What the chain has to prove: a server, with the host that was dialled, or a client, which is evaluated without
+    /// What the chain has to prove: a server, with the host that was dialed, or a client, which is evaluated without
     /// one.
     public let purpose: ValidationPurpose
-    /// Who builds and validates paths: Holdfast with a set of anchors, or the operating system.
+    /// Builds and validates paths: Holdfast with a set of anchors, or the operating system.
     public let validator: any ChainValidator
     /// The budget of the decision, where several policies make it together.
     private var budget: SharedBudget?
@@ -33,8 +33,8 @@ public struct ServerTrust: Sendable {
         self.validator = validator
     }
 
-    /// The certificates as presented, leaf first. A trust of Apple's has them once the system has evaluated it; reading
-    /// them before a decision has it evaluated, and may block.
+    /// The certificates as presented, leaf first. Apple's trust has them only after the system has evaluated it;
+    /// reading them earlier evaluates it, and may block.
     public var chain: PresentedChain {
         switch presented {
         case .chain(let chain): chain
@@ -50,7 +50,7 @@ public struct ServerTrust: Sendable {
         return trust
     }
 
-    /// What the policies that share the budget have spent of it; nil where one policy decides.
+    /// What the policies that share the budget have spent; nil if one policy decides alone.
     var spent: ValidationEffort? { budget?.spent }
 
     /// Charges what a policy did beside ``validate(for:at:spent:accepting:)``.
@@ -74,7 +74,7 @@ public struct ServerTrust: Sendable {
     ) -> ValidationOutcome {
         switch presented {
         case .chain(let chain):
-            // A validator that does not count what was spent before is not asked once there is nothing left.
+            // A validator that ignores earlier spending is not called once the budget is spent.
             let limits = validator.pathValidator?.limits ?? ValidationLimits()
             guard spent == ValidationEffort() || !limits.areUsedUp(by: spent) else {
                 let failure = PathSearch.budgetExceeded("the limit of one decision")
@@ -98,7 +98,7 @@ public struct ServerTrust: Sendable {
     /// A server's chain, to be validated by Holdfast against the given anchors in the `.standard` profile.
     /// - Parameters:
     ///   - certificates: DER, leaf first, as presented.
-    ///   - host: the host that was dialled.
+    ///   - host: the host that was dialed.
     ///   - anchors: the certificates that are trusted to begin with.
     public init(certificates: [[UInt8]], host: DialledHost?, anchors: TrustAnchors) {
         self.init(
@@ -106,14 +106,14 @@ public struct ServerTrust: Sendable {
             validator: PathValidator(anchors: anchors))
     }
 
-    /// The host that was dialled; nil for a client and where the caller did not say.
+    /// The host that was dialed; nil for a client and where the caller did not say.
     public var host: DialledHost? { purpose.host }
 }
 
-/// A validator that has the chain itself, and knows it only once it has evaluated it: the operating system. To ask it for
-/// the chain first would be an evaluation more for each connection.
+/// A validator that knows the chain only after evaluating it: the operating system. Reading the chain first would cost
+/// another evaluation for each connection.
 protocol EvaluatingValidator: ChainValidator {
-    /// The chain of the first evaluation, which this is if there was none.
+    /// The chain of the first evaluation, which this call performs if necessary.
     var chain: PresentedChain { get }
 
     #if canImport(Security)

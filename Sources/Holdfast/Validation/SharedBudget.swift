@@ -3,8 +3,8 @@ import struct Foundation.Date
 /// The one budget of a decision that several policies make together: what its validations have cost so far, and what
 /// they found.
 ///
-/// Members of a composite ask for the same path as a rule. What one validation found is shown to the next that asks for
-/// the same, so that honest members do not use up the budget, and a hostile chain costs as much as under one policy.
+/// Members of a composite usually need the same path. A validation reuses what an earlier one found, so members do not
+/// use up the budget, and a hostile chain costs as much as under one policy.
 final class SharedBudget: Sendable {
     /// What a validation was asked.
     private struct Question: Hashable {
@@ -22,10 +22,10 @@ final class SharedBudget: Sendable {
     /// What everything has cost so far.
     var spent: ValidationEffort { state.withLock { $0.spent } }
 
-    /// Charges what was done outside of ``validate(for:at:accepting:by:)``.
+    /// Charges work done outside of ``validate(for:at:accepting:by:)``.
     func charge(_ effort: ValidationEffort) { state.withLock { $0.spent += effort } }
 
-    /// Answers from what an earlier validation found, and otherwise asks for another.
+    /// Reuses an earlier validation if possible, and otherwise runs another.
     /// - Parameter validation: validates, given what was spent before.
     func validate(
         for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool,
@@ -42,7 +42,7 @@ final class SharedBudget: Sendable {
         return outcome
     }
 
-    /// nil where the earlier search ended with a path that does not do here: a later one may.
+    /// nil if the earlier search ended with a path that is not accepted here, because another path may be.
     private func answer(from known: ValidationOutcome, _ accepting: (ValidatedPath) -> Bool) -> ValidationOutcome? {
         var effort = ValidationEffort()
         var others: [ValidatedPath] = []

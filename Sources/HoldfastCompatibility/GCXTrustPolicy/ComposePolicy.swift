@@ -13,7 +13,7 @@ public final class ComposePolicy {
     public var validationType: ValidationType
     /// The host as it was given: a name, a pattern, or a URL, which means its host.
     public var hostName: String
-    /// Whether the server's certificate must name the dialled host; see ``ValidationSettings/sslValidateHostName``.
+    /// Whether the server's certificate must name the dialed host; see ``ValidationSettings/sslValidateHostName``.
     public var validateHostName = true
     /// Whose certificates are pinned; see ``ValidationSettings/certificateBundle``.
     public var certificateBundle = Bundle.main

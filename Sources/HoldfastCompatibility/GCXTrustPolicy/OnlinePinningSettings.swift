@@ -16,9 +16,9 @@ public struct OnlinePinningSettings: Sendable {
     public var updateTimeout: Duration = .seconds(120)
     /// How much of a document is read.
     public var limits = DocumentLimits()
-    /// Whether digests with SHA-1 will do, as in documents made before 2018.
+    /// Whether SHA-1 digests are accepted, as in documents made before 2018.
     public var allowsLegacyDigests = false
-    /// When the application was built; a clock that shows an earlier time is not believed. nil if it is not known.
+    /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
     /// Downloads the document.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()

@@ -5,7 +5,7 @@ public import class Foundation.Bundle
 ///
 /// `TrustManager.create` takes the class: settings of another type are copied into one.
 public protocol ValidationCustomizable: AnyObject {
-    /// Whether the server's certificate must name the dialled host; see ``ValidationSettings/sslValidateHostName``.
+    /// Whether the server's certificate must name the dialed host; see ``ValidationSettings/sslValidateHostName``.
     var sslValidateHostName: Bool { get set }
 
     /// Whose certificates are pinned; see ``ValidationSettings/certificateBundle``.

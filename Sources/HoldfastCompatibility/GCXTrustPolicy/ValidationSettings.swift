@@ -11,7 +11,7 @@ public final class ValidationSettings: ValidationCustomizable {
     /// Fresh settings with every default; a new object each time, so that no change reaches another policy.
     public static var defaultSettings: ValidationSettings { ValidationSettings() }
 
-    /// Whether the server's certificate must name the dialled host; true by default. If false, the types that pin accept
+    /// Whether the server's certificate must name the dialed host; true by default. If false, the types that pin accept
     /// only a pin of the server's own certificate, and `standard` accepts a valid certificate for any host.
     public var sslValidateHostName = true
     /// Whose certificates are pinned by `pinCertificate` and `pinPublicKey`: all of them, with the ending `cer`. The

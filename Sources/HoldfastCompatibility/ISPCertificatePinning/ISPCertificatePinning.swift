@@ -58,7 +58,7 @@ public enum ISPCertificatePinning {
     /// It reads the file, and on Apple's systems asks the system, blocking.
     /// - Parameters:
     ///   - trust: what the handshake presented; one that is known to be for another host than the domain is rejected.
-    ///   - domain: the domain that was dialled.
+    ///   - domain: the domain that was dialed.
     ///   - file: where the certificates are kept.
     ///   - clock: says for which time to validate.
     /// - Returns: false for nil, for a domain without certificates, and when the file is missing or damaged.

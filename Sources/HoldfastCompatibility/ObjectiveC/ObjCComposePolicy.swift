@@ -26,7 +26,7 @@ public import Security
         set { composer.hostName = newValue }
     }
 
-    /// Whether the server's certificate must name the dialled host; YES by default.
+    /// Whether the server's certificate must name the dialed host; YES by default.
     @objc public var validateHostName: Bool {
         get { composer.validateHostName }
         set { composer.validateHostName = newValue }

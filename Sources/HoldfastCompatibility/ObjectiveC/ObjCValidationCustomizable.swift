@@ -4,7 +4,7 @@ public import Security
 
 /// `GCXValidationCustomizable`, a ``ValidationCustomizable`` as Objective-C has it; ``ObjCValidationSettings`` conform.
 @objc(GCXValidationCustomizable) public protocol ObjCValidationCustomizable: AnyObject {
-    /// Whether the server's certificate must name the dialled host.
+    /// Whether the server's certificate must name the dialed host.
     @objc var sslValidateHostName: Bool { get set }
 
     /// Whose certificates are pinned.

@@ -12,7 +12,7 @@ public import Security
     /// Makes settings with every default.
     @objc public override init() {}
 
-    /// Whether the server's certificate must name the dialled host; YES by default.
+    /// Whether the server's certificate must name the dialed host; YES by default.
     @objc public var sslValidateHostName: Bool {
         get { settings.sslValidateHostName }
         set { settings.sslValidateHostName = newValue }

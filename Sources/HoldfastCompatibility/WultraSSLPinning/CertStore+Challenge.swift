@@ -10,7 +10,7 @@ public import Foundation
 #endif
 
 extension CertStore {
-    /// Evaluates the server of a challenge by the store's pins: its chain must validate for the host that was dialled,
+    /// Evaluates the server of a challenge by the store's pins: its chain must validate for the host that was dialed,
     /// and a pin of that host must be in the path.
     ///
     /// It asks the system and may block; in a delegate use `validation(of:)`.

@@ -21,7 +21,7 @@ extension CertStoreConfiguration {
         self.sslValidationStrategy = sslValidationStrategy
     }
 
-    /// The identifier, or `default` where none is given. Two stores without one share this name and nothing else.
+    /// The identifier, or `default`. Two stores without an identifier share only this name.
     public var instanceIdentifier: String { identifier ?? "default" }
 
     /// The published spelling of `serviceURL`, with the same advice: another domain than those that are pinned.

@@ -2,14 +2,14 @@ package import Holdfast
 
 public import struct Foundation.Data
 
-/// Octets and the signature that is to be verified over them.
+/// Octets with a signature to be verified.
 public struct SignedData: Sendable, Hashable {
     /// What was signed.
     public let data: Data
     /// DER of an ECDSA signature (SHA-256, P-256).
     public let signature: Data
 
-    /// Puts data and signature together; nothing is verified.
+    /// Combines data and signature; nothing is verified.
     public init(data: Data, signature: Data) {
         self.data = data
         self.signature = signature
@@ -29,8 +29,8 @@ public protocol CryptoProvider: Sendable {
     func importECPublicKey(publicKey: Data) -> (any ECPublicKey)?
     /// The SHA-256, 32 octets.
     func hashSha256(data: Data) -> Data
-    /// Random octets fit for keys; by default those of the system's generator. The first published generation has no
-    /// such call, so code that was written for it need not implement it.
+    /// Random octets fit for keys; by default those of the system's generator. The first published generation lacks
+    /// this call, so it has a default.
     func getRandomData(length: Int) -> Data
 }
 

@@ -4,7 +4,7 @@ public import Holdfast
 public enum SSLValidationStrategy: String, Sendable, Hashable, CaseIterable {
     /// Standard validation.
     case `default`
-    /// None at all; refused for static lists, which have no protection of their own against old entries.
+    /// No validation; refused for static lists, which do not protect themselves against old entries.
     case noValidation
 }
 

@@ -23,7 +23,7 @@ public final class PinnedTLSClient: Sendable {
     /// How long a handshake may take by default.
     public static let defaultHandshakeTimeout: Duration = .seconds(30)
 
-    /// The host that is dialled: policy, server name indication and identity use it.
+    /// The host that is dialed: policy, server name indication and identity use it.
     public let host: DialledHost
     /// How long a handshake may take, from the connection to the decision; nil for no limit.
     public let handshakeTimeout: Duration?
@@ -35,7 +35,7 @@ public final class PinnedTLSClient: Sendable {
     ///
     /// - Parameters:
     ///   - trust: decides about the server.
-    ///   - host: what is dialled. Addresses are not named in the handshake (RFC 6066 3).
+    ///   - host: what is dialed. Addresses are not named in the handshake (RFC 6066 3).
     ///   - configuration: versions, ciphers, application protocols, the client's certificate. Holdfast sets the
     ///     verification itself: `.noHostnameVerification` instead of `.fullVerification` changes nothing, renegotiation
     ///     is always off, and settings that would weaken the decision are refused.
@@ -56,9 +56,9 @@ public final class PinnedTLSClient: Sendable {
             noticingCertificateRequest: nil)
     }
 
-    /// The same, for whoever wants to know that a server asked for the client's certificate.
-    /// - Parameter notice: called on the event loop, before the handshake of a server that is trusted is complete. Of a
-    ///   server that is not trusted nothing is known.
+    /// The same, with a notice if a server asks for the client's certificate.
+    /// - Parameter notice: called on the event loop, before the handshake of a server that is trusted is complete. It
+    ///   is not called for a server that is not trusted.
     package init(
         trust: TrustSource, host: DialledHost, configuration: TLSConfiguration, validator: any ChainValidator,
         oldestTLSVersion: TLSVersion = .tlsv12, handshakeTimeout: Duration?, clock: any WallClock = SystemWallClock(),

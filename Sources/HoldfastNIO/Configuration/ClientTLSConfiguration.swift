@@ -7,7 +7,7 @@ package import NIOSSL
 package enum ClientTLSConfiguration {
     private static let start = "TLSConfiguration.makeClientConfiguration()"
 
-    /// What Holdfast connects with; throws for what would weaken its decision.
+    /// The configuration that Holdfast connects with; throws for settings that would weaken its decision.
     package static func derived(
         from given: TLSConfiguration, oldestTLSVersion: TLSVersion
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {

@@ -1,17 +1,17 @@
 import Holdfast
 import NIOSSL
 
-/// What the configurations of clients and of servers have in common: who verifies is Holdfast's matter.
+/// What the configurations of clients and servers have in common: Holdfast verifies the peer.
 enum DerivedTLSConfiguration {
-    /// What a peer may sign a handshake with when the configuration does not say: BoringSSL's own list without SHA-1
-    /// (RFC 9155), and with Ed25519 and P-521, which the validator knows and BoringSSL offers only when asked to.
+    /// The default signature algorithms for handshakes: BoringSSL's own list without SHA-1 (RFC 9155), and with Ed25519
+    /// and P-521, which the validator supports and BoringSSL offers only if configured.
     static let signatureAlgorithms: [SignatureAlgorithm] = [
         .ecdsaSecp256R1Sha256, .ed25519, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ecdsaSecp384R1Sha384,
         .rsaPssRsaeSha384, .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
     ]
 
     /// - Parameters:
-    ///   - start: how to begin a configuration that is right, for remedies.
+    ///   - start: how to begin a valid configuration, for remedies.
     static func derived(
         from given: TLSConfiguration, oldestTLSVersion: TLSVersion, start: String
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
@@ -113,8 +113,7 @@ extension TLSVersion {
     }
 }
 
-/// What was set by a deprecated spelling is invisible to the present one: asked by way of a protocol, since every
-/// warning is an error here.
+/// The current spelling does not show what a deprecated one has set; a protocol reads it without a warning.
 private protocol DeprecatedSettings {
     var hasPreSharedKeyCallback: Bool { get }
     func readingFiles() throws -> TLSConfiguration
@@ -132,7 +131,7 @@ extension TLSConfiguration: DeprecatedSettings {
             return try NIOSSLCertificate.fromPEMFile(path).map { .certificate($0) }
         }
         guard case .file(let path)? = privateKey else { return configuration }
-        // NIOSSL goes by the ending as well, and has an error of its own for any other.
+        // NIOSSL also decides by the file extension, and reports any other itself.
         switch path.split(separator: ".").last?.lowercased() {
         case "pem": configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: path, format: .pem))
         case "der", "key": configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: path, format: .der))

@@ -1,7 +1,7 @@
 import NIOSSL
 
 /// The TLS configuration that Holdfast serves with, derived from the one it was given: it asks every client for a
-/// certificate and leaves the judgement to Holdfast.
+/// certificate and leaves the judgment to Holdfast.
 ///
 /// Kept: what ``ClientTLSConfiguration`` keeps, and the callback that chooses the server's own certificate. Replaced:
 /// who verifies, and renegotiation.
@@ -19,7 +19,7 @@ enum ServerTLSConfiguration {
                 .namesOfAuthorities, expected: "sendCANameList false", found: "true",
                 remedy: "Leave it off: the names would be those of trustRoots, and the anchors are the validator's.")
         }
-        // The callback may bring the certificate, but no key pair at all is a server that nobody can reach.
+        // The callback may supply the certificate, but a server without any key pair is unreachable.
         let hasIdentity = !given.certificateChain.isEmpty && given.privateKey != nil
         guard hasIdentity || given.sslContextCallback != nil else {
             throw TLSAdapterConfigurationError(

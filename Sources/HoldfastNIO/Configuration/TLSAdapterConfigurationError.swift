@@ -29,7 +29,7 @@ extension TLSAdapterConfigurationError.Code {
     public static var trustRootsGiven: Self { Self() }
     /// A setting that only servers have.
     public static var serverSetting: Self { Self() }
-    /// The names of authorities are to be sent to clients; they would be those of the trust roots, which are empty.
+    /// The names of authorities would be sent to clients, but they come from the trust roots, which are empty.
     public static var namesOfAuthorities: Self { Self() }
     /// A server without a certificate, or without its private key.
     public static var noServerCertificate: Self { Self() }

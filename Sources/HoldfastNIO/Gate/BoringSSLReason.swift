@@ -1,10 +1,9 @@
 import NIOSSL
 
-/// What BoringSSL's lines of text say about a handshake that failed: NIOSSL hands on nothing but the text. Nowhere else is
-/// it looked into.
+/// Parses BoringSSL's text about a failed handshake, because NIOSSL passes on nothing else. No other code does that.
 package enum BoringSSLReason {
-    /// The names in the error, such as `CERTIFICATE_VERIFY_FAILED`, the first to be reported first; empty for an error
-    /// that is not of BoringSSL's.
+    /// The names in the error, such as `CERTIFICATE_VERIFY_FAILED`, in the order in which they were reported; empty for
+    /// an error that is not from BoringSSL.
     package static func names(in error: any Error) -> [String] {
         guard case .handshakeFailed(.sslError(let stack))? = error as? NIOSSLError else { return [] }
         return stack.compactMap { error in

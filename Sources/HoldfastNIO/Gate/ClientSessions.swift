@@ -3,17 +3,17 @@ import NIOSSL
 
 /// The sessions that one TLS context of a server gives out, and the chains of the clients that have one.
 ///
-/// A resumed session brings the client's leaf and not what the client presented above it. So what of the chain the
-/// decision rests on is remembered, under the leaf: it is what a path is looked for in, and proves nothing by itself. Once
-/// more is to be remembered than there is room for, the context has to be replaced: its sessions end, and their clients
-/// present their chains anew. What one client can take is bounded, so that it takes very many clients to get there.
+/// A resumed session contains the client's leaf, but not the rest of its chain. So the certificates that the decision
+/// rests on are remembered by leaf. They prove nothing by themselves; a path is searched in them. When there is no room
+/// for more, the context has to be replaced: its sessions end, and their clients present their chains again. The room
+/// for one client is bounded, so that this takes very many clients.
 final class ClientSessions: Sendable {
     /// Clients with distinct certificates.
     static let mostChains = 4_096
     /// Bytes of certificates.
     static let mostBytes = 8 << 20
-    /// Bytes of the certificates of one client, where the decision does not say on which of them it rests. BoringSSL takes
-    /// up to 100 kB from a client; an honest chain of RSA certificates takes about 8.
+    /// Bytes of the certificates of one client, where the decision does not say on which of them it rests. BoringSSL
+    /// accepts up to 100 kB from a client; a legitimate chain of RSA certificates has about 8.
     static let mostBytesOfOne = 16 << 10
 
     let context: NIOSSLContext
@@ -42,8 +42,8 @@ final class ClientSessions: Sendable {
         self.mostChains = mostChains
     }
 
-    /// A new context with the same certificate and key, in whose place none of this one's sessions can be resumed. It
-    /// reads no file, so that an event loop can make it.
+    /// A new context with the same certificate and key, with which no session of this one can be resumed. It reads no
+    /// file, so an event loop can make it.
     func successor() throws(TLSAdapterConfigurationError) -> ClientSessions {
         try ClientSessions(read: configuration, mostChains: mostChains)
     }
@@ -63,7 +63,7 @@ final class ClientSessions: Sendable {
             let old = memory.chains[leaf]
             guard old != kept else { return }
             let bytes = memory.bytes - (old?.certificates.reduce(0) { $0 + $1.count } ?? 0)
-            // A lone leaf is remembered by the session.
+            // The session itself remembers a lone leaf.
             guard kept.certificates.count > 1 else {
                 memory.chains[leaf] = nil
                 memory.bytes = bytes
@@ -78,8 +78,8 @@ final class ClientSessions: Sendable {
         }
     }
 
-    /// The certificates of the path, as far as they were presented: the anchor is the server's own. A decision without
-    /// a path, or with one of the leaf alone, may rest on any of them.
+    /// The presented certificates of the path; the server has the anchor itself. A decision without a path, or with a
+    /// path of only the leaf, may rest on any of them.
     private static func part(of chain: PresentedChain, under decision: TrustDecision) -> PresentedChain {
         if let path = decision.path, path.certificates.count > 1 {
             let used = Set(path.certificates.map { Array($0.der) })

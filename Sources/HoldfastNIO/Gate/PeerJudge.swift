@@ -2,7 +2,7 @@ import Holdfast
 import NIOCore
 import NIOSSL
 
-/// Judges the peer of one connection, once, and remembers the decision. Lives on the connection's event loop.
+/// Evaluates the peer of one connection once, and remembers the decision. It belongs to the connection's event loop.
 final class PeerJudge {
     /// The decision, once it is made.
     private(set) var decision: TrustDecision?
@@ -20,7 +20,7 @@ final class PeerJudge {
         sessions = nil
     }
 
-    /// Judges a client of a server, which may resume a session instead of presenting certificates.
+    /// Evaluates a server's client, which may resume a session instead of presenting certificates.
     init(_ verification: PeerVerification, sessions: ClientSessions) {
         self.verification = verification
         self.sessions = sessions
@@ -32,7 +32,7 @@ final class PeerJudge {
     /// Whether the peer is a client.
     var isForClients: Bool { sessions != nil }
 
-    /// Judges the peer and answers TLS: at once, or as soon as its policy has what it waits for, or has given up.
+    /// Evaluates the peer and answers TLS, at once or when its policy has finished preparing.
     func judge(_ certificates: [NIOSSLCertificate], _ promise: EventLoopPromise<NIOSSLVerificationResultWithMetadata>) {
         guard let policy = verification.policyToPrepare else { return promise.succeed(judge(certificates)) }
         let bound = NIOLoopBound(self, eventLoop: promise.futureResult.eventLoop)
@@ -47,13 +47,12 @@ final class PeerJudge {
         return verification.result(of: decision, about: chain, presented: certificates)
     }
 
-    /// To be called when the handshake is complete, which proves the peer's key: only now anybody hears of a decision to
-    /// trust. TLS asks nobody about a client whose session it resumed: then the session's leaf is judged under the policy
-    /// of this moment.
+    /// Call this when the handshake is complete, which proves the peer's key: only now is a decision to trust reported.
+    /// TLS makes no callback for a resumed session, so its leaf is evaluated here by the current policy.
     func handshakeCompleted(by leaf: () -> NIOSSLCertificate?) {
         let isResumed = isForClients && decision == nil
         if isResumed, let sessions {
-            // Without a leaf nothing is known of the client, and there is no decision.
+            // Without a leaf the client is unknown, so there is no decision.
             guard let leaf = leaf(), let der = try? leaf.toDERBytes() else { return }
             _ = decide(sessions.chain(of: der))
         }
@@ -66,7 +65,7 @@ final class PeerJudge {
         client = try? ClientIdentity(decision, chain: presented, isResumed: isResumed)
     }
 
-    /// To be called when the handshake failed: TLS itself ends one in which a client has no certificate.
+    /// Call this when the handshake failed: TLS itself rejects a client without a certificate.
     func handshakeFailed(_ error: any Error) {
         guard isForClients, decision == nil, BoringSSLReason.isMissingCertificate(error) else { return }
         _ = decide(PresentedChain([]))
@@ -94,7 +93,7 @@ final class PeerJudge {
         verification.tell(decision)
     }
 
-    /// A client is somebody: even a policy that accepts everything is not asked about one that cannot be told.
+    /// A client must be identifiable, even for a policy that accepts everything.
     private static func unidentified(_ chain: PresentedChain) -> TrustFailure? {
         guard let leaf = chain.leaf else {
             return TrustFailure(.emptyChain, expected: "a client's certificate", found: "none", chain: chain)

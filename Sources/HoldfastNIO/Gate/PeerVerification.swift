@@ -42,7 +42,7 @@ public import NIOSSL
 ///
 /// With TLS 1.3 a client learns of its own rejection only on its first read.
 public struct PeerVerification: Sendable {
-    /// Asked at every step, so that a policy that was replaced meanwhile decides nothing.
+    /// Read at every step, so that a replaced policy decides nothing.
     private let trust: @Sendable () -> TrustSource
     let purpose: ValidationPurpose
     let validator: any ChainValidator
@@ -112,23 +112,23 @@ public struct PeerVerification: Sendable {
         trust().judgment(of: ServerTrust(chain: chain, purpose: purpose, validator: validator), at: clock.now)
     }
 
-    /// Tells the observers of the trust, and `onDecision`, of a judgment.
+    /// Reports a decision to the observers of the trust and to `onDecision`.
     func tell(_ decision: TrustDecision) {
         trust().tell(decision)
         onDecision(decision)
     }
 
-    /// Goes on at once, or on the event loop when the policy has what it waits for. It goes on as well when that did not
-    /// come: the policy then says why it rejects.
+    /// Continues at once, or on the event loop when the policy is prepared. It also continues if preparing failed: the
+    /// policy then says why it rejects.
     func whenPrepared(on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) {
         guard let policy = policyToPrepare else { return body() }
         prepare(policy, on: loop, body)
     }
 
-    /// The policy that has to be waited for; nil when it can be asked right away.
+    /// The policy that needs preparation; nil if it can evaluate right away.
     var policyToPrepare: (any TrustPolicy)? { trust().policyToPrepare(for: purpose) }
 
-    /// Goes on on the event loop, whether the policy got what it waits for or not.
+    /// Continues on the event loop, whether or not preparing succeeded.
     func prepare(
         _ policy: any TrustPolicy, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void
     ) {

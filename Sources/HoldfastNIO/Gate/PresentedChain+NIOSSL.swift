@@ -4,8 +4,8 @@ import NIOSSL
 extension PresentedChain {
     /// The certificates that NIOSSL received, leaf first.
     ///
-    /// One that gives no DER keeps its place without content: no reader takes it for a certificate, so a leaf is
-    /// rejected and any other is left out and named.
+    /// A certificate without DER is kept as an empty element, which no reader accepts: a leaf is then rejected, and any
+    /// other is skipped and reported.
     init(
         _ certificates: [NIOSSLCertificate], der: (NIOSSLCertificate) throws -> [UInt8] = { try $0.toDERBytes() }
     ) {

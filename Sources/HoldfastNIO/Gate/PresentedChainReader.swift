@@ -5,17 +5,17 @@ import NIOTLS
 
 /// Reads the chain that a server presents, by a handshake that ends there.
 ///
-/// Nobody judges the server, so it learns nothing but the hello: no certificate of the client's is ever sent, since the
-/// handshake has none, and nothing follows the server's certificates, whatever they are. What was read is public and
-/// proves nothing about this connection; it serves for a leaf whose key another handshake has proved.
+/// The server is not evaluated, so it learns only the hello: the handshake has no client certificate, and nothing is
+/// sent after the server's certificates arrive. The chain is public and proves nothing about this connection; it is
+/// used for a leaf whose key another handshake has proved.
 package final class PresentedChainReader: Sendable {
-    /// The host that is dialled.
+    /// The host that is dialed.
     package let host: DialledHost
     private let context: NIOSSLContext
 
     /// Makes a reader.
-    /// - Parameter configuration: versions, ciphers, application protocols: what a server may choose its certificate by.
-    ///   The client's certificate and key are left out.
+    /// - Parameter configuration: versions, ciphers, application protocols, by which a server may choose its
+    ///   certificate. The client's certificate and key are left out.
     /// - Throws: ``TLSAdapterConfigurationError``.
     package init(
         host: DialledHost, configuration: TLSConfiguration, oldestTLSVersion: TLSVersion
@@ -27,10 +27,10 @@ package final class PresentedChainReader: Sendable {
         self.host = host
     }
 
-    /// Adds TLS to a pipeline with nothing in it. To be called on the channel's event loop.
+    /// Adds TLS to an empty pipeline. Call it on the channel's event loop.
     ///
-    /// - Returns: the chain, as soon as it is there; the channel is then closed, without a word of TLS to the server. It
-    ///   fails, and the channel is closed, when the handshake ends before. There is no time limit.
+    /// - Returns: the chain as soon as it arrives; the channel is then closed without a TLS message. It fails, and the
+    ///   channel is closed, if the handshake ends earlier. There is no time limit.
     /// - Throws: NIO's errors for a pipeline that accepts no handlers.
     package func addHandlers(
         to pipeline: ChannelPipeline.SynchronousOperations
@@ -43,8 +43,8 @@ package final class PresentedChainReader: Sendable {
                 context: context, serverHostname: host.serverNameIndication,
                 customVerificationCallback: { certificates, verdict in
                     promise.succeed(PresentedChain(certificates))
-                    // BoringSSL is at work: the connection is closed later, and before it hears the answer, which it would
-                    // pass on as an alert that blames the server's certificate.
+                    // BoringSSL is on the stack, so the connection is closed later, but before it gets the result,
+                    // which it would send as an alert that blames the server's certificate.
                     verdict.futureResult.eventLoop.execute {
                         bound.value.close()
                         verdict.succeed(.failed)
@@ -60,7 +60,7 @@ package final class PresentedChainReader: Sendable {
     }
 }
 
-/// Stands behind TLS and closes the connection whatever happens.
+/// Placed behind TLS, it closes the connection in any case.
 private final class HandshakeEnd: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -33,7 +33,7 @@ public struct TLSAdapterError: HoldfastError {
 }
 
 extension TLSAdapterError.Code {
-    /// The handshake was completed and nobody had decided about this peer.
+    /// The handshake was completed without a decision about this peer.
     public static var noDecision: Self { Self() }
     /// Bytes came through before there was a decision.
     public static var bytesBeforeDecision: Self { Self() }
@@ -41,6 +41,6 @@ extension TLSAdapterError.Code {
     public static var handshakeTimedOut: Self { Self() }
     /// The connection or its pipeline ended before the handshake was completed.
     public static var closedBeforeDecision: Self { Self() }
-    /// The identity of a client was asked for on a connection whose peer is a server.
+    /// The identity of a client was requested on a connection whose peer is a server.
     public static var noClient: Self { Self() }
 }

@@ -3,9 +3,8 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Stands behind NIOSSL's handler and lets nothing through, in either direction, before the handshake is complete and
-/// the peer was judged to be trusted; makes the `TrustFailure` the channel's error where NIOSSL only says that the
-/// handshake failed.
+/// Placed behind NIOSSL's handler, it lets nothing through in either direction until the handshake is complete and the
+/// peer is trusted. It makes the `TrustFailure` the channel's error, where NIOSSL only reports a failed handshake.
 ///
 /// It cannot be removed from the pipeline.
 final class TrustGateHandler: ChannelDuplexHandler {
@@ -15,7 +14,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
     private enum State {
         /// No decision yet.
         case shut
-        /// Trusted; what was held back is on its way.
+        /// Trusted; the buffered events are being delivered.
         case opening
         case open
         case refused(any Error)
@@ -32,11 +31,11 @@ final class TrustGateHandler: ChannelDuplexHandler {
     private let timeout: TimeAmount?
     private weak var tls: NIOSSLHandler?
     private var state = State.shut
-    /// In the order in which they came; those before `released` are on their way.
+    /// In their order of arrival; those before `released` are being delivered.
     private var held: [Held] = []
     private var released = 0
     private var timer: Scheduled<Void>?
-    /// Whether the connection was closed by somebody who was told of the decision about it.
+    /// Whether an observer of the decision closed the connection.
     private var isClosing = false
 
     /// - Parameter tls: the handler in front, which knows the leaf of a resumed session.
@@ -57,7 +56,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
         let promise = pipeline.eventLoop.makePromise(of: TrustDecision.self)
         let gate = TrustGateHandler(judge: judge, promise: promise, timeout: timeout, tls: tls)
         do {
-            // On a channel that is active already TLS begins when it is added, and the gate has to be there.
+            // On an active channel TLS begins as soon as it is added, so the gate must already be there.
             try pipeline.addHandler(gate, position: position)
             try pipeline.addHandler(tls, position: .before(gate))
         } catch {
@@ -118,7 +117,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
             return
         }
         judge.handshakeCompleted { tls?.peerCertificate }
-        // Somebody who was told of the decision wants none of this connection.
+        // An observer of the decision closed the connection.
         guard !isClosing else { return settle(TLSAdapterError.closedBeforeDecision) }
         guard let decision = judge.decision, decision.isTrusted else {
             refuse(context, judge.failure ?? TLSAdapterError.noDecision)
@@ -127,7 +126,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
         state = .opening
         timer?.cancel()
         timer = nil
-        // Whoever waits for the decision may put his handlers in place before the event and the bytes after it.
+        // Code that waits for the decision can add its handlers before the event and the bytes that follow.
         promise.succeed(decision)
         context.fireUserInboundEventTriggered(event)
         release(context)
@@ -149,7 +148,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
             let reason: any Error = judge.failure ?? error
             settle(reason)
             context.fireErrorCaught(reason)
-        // What TLS has to say after a refusal is about its consequences.
+        // Errors of TLS after a refusal are only its consequences.
         case .refused where isFromTLS: break
         case .shut, .opening, .open, .refused: context.fireErrorCaught(error)
         }
@@ -178,7 +177,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
         case (.output, .shut), (.output, .opening):
             held.append(.closeOutput(promise))
         case _ where judge.isDeciding:
-            // TLS is at work further down in this stack and must not be entered again.
+            // TLS is on this call stack and is not reentrant.
             isClosing = true
             let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
             context.eventLoop.execute { loopBound.value.close(mode: mode, promise: promise) }
@@ -190,7 +189,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
     // MARK: The gate
 
     private func release(_ context: ChannelHandlerContext) {
-        // A write may complete at once and lead to the next one, which has to wait its turn.
+        // A write may complete at once and cause the next one, which must keep its order.
         while case .opening = state {
             guard released < held.count else {
                 held = []
@@ -198,7 +197,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
                 return
             }
             let next = held[released]
-            // Nothing is kept of what is on its way: a writer may follow each buffer with another for long.
+            // Delivered buffers are released at once, because a writer may keep adding more.
             held[released] = .flush
             released += 1
             switch next {
@@ -215,7 +214,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    /// Ends the wait for a decision; does nothing to what was let through.
+    /// Ends the wait for a decision; has no effect after one.
     private func settle(_ reason: @autoclosure () -> any Error) {
         timer?.cancel()
         timer = nil

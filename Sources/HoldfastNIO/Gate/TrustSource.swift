@@ -2,14 +2,14 @@ public import Holdfast
 
 public import struct Foundation.Date
 
-/// What decides about the peers of a connection. It is asked at every handshake, and never earlier, so that the policy
-/// of that moment decides.
+/// Decides about the peers of a connection. It is evaluated at every handshake, and never earlier, so that the current
+/// policy decides.
 public enum TrustSource: Sendable {
-    /// One policy, which must cover the host that is dialled. One that waits for something
+    /// One policy, which must cover the host that is dialed. One that waits for something
     /// (`TrustPolicy.needsPreparation`) is waited for, without blocking the event loop.
     case policy(any TrustPolicy)
 
-    /// The manager's policy for the host that is dialled, or its rule for a host without one. Its observers get every
+    /// The manager's policy for the host that is dialed, or its rule for a host without one. Its observers get every
     /// decision. The time is that of the adapter's clock.
     ///
     /// After policies were added, replaced or removed, servers are evaluated by the new ones, even in handshakes that
@@ -25,7 +25,7 @@ public enum TrustSource: Sendable {
 }
 
 extension TrustSource {
-    /// The policy that has to be prepared before it is asked about a peer; nil when it can be asked right away.
+    /// The policy that has to be prepared before it evaluates a peer; nil if it can evaluate right away.
     func policyToPrepare(for purpose: ValidationPurpose) -> (any TrustPolicy)? {
         switch self {
         case .policy(let policy): return policy.inNeedOfPreparation
@@ -45,7 +45,7 @@ extension TrustSource {
         }
     }
 
-    /// Tells those of a judgment who observe the policy or the manager.
+    /// Reports a decision to the observers of the policy or the manager.
     func tell(_ decision: TrustDecision) {
         switch self {
         case .policy(let policy): policy.tell(decision)

@@ -1,10 +1,10 @@
 import Holdfast
 import NIOSSL
 
-/// Turns validated paths into NIOSSL's certificates; those that the peer did not present, the anchors as a rule, are
-/// remembered, since BoringSSL takes a while to read one.
+/// Turns validated paths into NIOSSL's certificates; those that the peer did not present, usually the anchors, are
+/// cached, because parsing one with BoringSSL is slow.
 final class ValidatedChainMaker: Sendable {
-    /// Few servers are seen under more anchors than this by one client; past it the memory starts anew.
+    /// The most anchors that are cached; a client rarely meets more. Beyond that the cache is emptied.
     private static let capacity = 16
 
     private let known = Lock<[X509Certificate: NIOSSLCertificate]>([:])

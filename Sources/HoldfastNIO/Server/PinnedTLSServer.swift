@@ -98,7 +98,7 @@ public final class PinnedTLSServer: Sendable {
     /// - Throws: ``TLSAdapterConfigurationError`` when they cannot be read; the server then continues as before.
     public func endSessions() throws(TLSAdapterConfigurationError) {
         let next = try ClientSessions(configuration: configuration, mostChains: mostChains)
-        // The old context ends without the lock: it holds what the application's configuration holds.
+        // The old context is released outside the lock, because it holds the application's objects.
         _ = sessions.withLock { sessions in
             defer { sessions = next }
             return sessions
@@ -160,7 +160,7 @@ public final class PinnedTLSServer: Sendable {
         // A client that was not remembered cannot resume: until there is a new context, it is refused.
         guard let next = try? sessions.successor() else { return sessions }
         return self.sessions.withLock { current in
-            // Another event loop may have been faster.
+            // Another event loop may have replaced it first.
             if current === sessions { current = next }
             return current
         }
@@ -178,7 +178,7 @@ private final class CurrentPolicy: Sendable {
     var policy: any TrustPolicy { value.withLock { $0 } }
 
     func replace(with policy: any TrustPolicy) {
-        // What the old one runs when it goes is the application's, and runs outside the lock.
+        // The old policy's `deinit` is the application's code, so it runs outside the lock.
         let old = value.withLock { current in
             let old = current
             current = policy

@@ -71,7 +71,7 @@ public struct PublishingRound: Sendable {
 
     /// The result of asking a host, at all its addresses.
     public struct Answer: Sendable {
-        /// Every path that was validated for the host that was dialled.
+        /// Every path that was validated for the host that was dialed.
         public let paths: [ValidatedPath]
         /// What else it showed, and which addresses could not be asked.
         public let problems: [Problem]
@@ -82,7 +82,7 @@ public struct PublishingRound: Sendable {
             self.problems = problems
         }
 
-        /// The chains of the host were validated for the name that was dialled.
+        /// The chains of the host were validated for the name that was dialed.
         public static func validated(_ paths: ValidatedPath...) -> Answer { Answer(paths: paths, problems: []) }
         /// It showed a chain that is not trusted.
         public static func untrusted(_ reason: String) -> Answer {

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Reads the fields of section 4 from an object. Fields that nobody asks for are ignored.
+/// Reads the fields of section 4 from an object. Unknown fields are ignored.
 struct Fields {
     private let tree: JSONTree
     /// The path of the object, for errors.

@@ -1,7 +1,8 @@
 import Foundation
 public import Holdfast
 
-/// What an app requires of every pin file, whoever signed it. No document can weaken it, because it is compiled in.
+/// What an app requires of every pin file, no matter who signed it. No document can weaken it, because it is compiled
+/// in.
 ///
 /// A host that is not retired always needs two distinct pins, one of them a backup, and pins are SHA-256 hashes of
 /// keys; neither rule can be switched off.
@@ -76,7 +77,7 @@ public struct PinFloor: Sendable, Hashable {
         return "\(text(.seconds(end.wholeSeconds - issued.wholeSeconds - 1))), until \(end.formatted(.iso8601))"
     }
 
-    /// Days, where a time is a number of them: people think of seconds only below a day.
+    /// Whole days if possible, because people think of seconds only below a day.
     private static func text(_ duration: Duration) -> String {
         let seconds = duration.components.seconds
         let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)

@@ -1,7 +1,7 @@
 import Foundation
 public import Holdfast
 
-/// Pins by the dialled host, from the most specific entry of the newest pin file.
+/// Pins by the dialed host, from the most specific entry of the newest pin file.
 extension PinRepository: PinSource {
     /// What the pin file requires of a host at the moment; without a pin file, and for a host without an entry, there
     /// is `noUsablePins`.
@@ -32,7 +32,7 @@ extension PinRepository: PinSource {
     /// It uses the pin file that the repository has at the moment of the decision, and in it the most specific entry
     /// for the host. It rejects a host without an entry with `noUsablePins`, and every host while there is no pin file.
     /// - Parameter host: a host, a URL (which stands for its host), or a pattern. Pins are looked up by the host that
-    ///   is dialled.
+    ///   is dialed.
     /// - Throws: `PolicyConfigurationError` `invalidHostName`.
     public func policy(for host: String) throws(PolicyConfigurationError) -> PinnedPolicy {
         policy(for: try HostPattern(policyName: host))

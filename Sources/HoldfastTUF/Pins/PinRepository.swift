@@ -38,7 +38,7 @@ public final class PinRepository: UpdatingStore {
     ///   - configuration: where the pins come from and what they must fulfill.
     ///   - clock: tells the time.
     ///   - logger: logs failed updates, pins in their grace period and hosts without a backup pin; nil for a logger
-    ///     labelled `holdfast.store`.
+    ///     labeled `holdfast.store`.
     /// - Throws: `StoreError` `invalidConfiguration`.
     public convenience init(
         checking configuration: PinRepositoryConfiguration, clock: any WallClock = SystemWallClock(),

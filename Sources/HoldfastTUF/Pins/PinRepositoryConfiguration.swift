@@ -47,7 +47,7 @@ public struct PinRepositoryConfiguration: Sendable {
     /// The value that the pin file must have in `app`; nil if it does not matter. With it, the app refuses a document
     /// that the same signers made for another app.
     public var application: String?
-    /// When the app was built. A clock that shows an earlier time is not believed. Required if a bundle is shipped.
+    /// When the app was built. An earlier time of the clock is ignored. Required if a bundle is shipped.
     public var buildDate: Date?
     /// The state to start with; nil if there is none.
     public var shipped: Shipped?

@@ -115,8 +115,8 @@ struct PinRepositoryFormat: DocumentFormat {
             proving: bundle, configuration, at: .beforeAnyExpiration, issuedUpTo: latest, shipped: shipped)
     }
 
-    /// Expired pins do not replace valid ones: with them nobody would get in any more. Their versions are remembered
-    /// all the same, so that nothing older is accepted later.
+    /// Expired pins do not replace valid ones: they would lock everybody out. Their versions are remembered all the
+    /// same, so that nothing older is accepted later.
     private static func checkOutlasts(
         _ new: VerifiedPins, _ old: VerifiedPins?, at time: Date
     ) throws(StoreError) {
@@ -144,7 +144,7 @@ struct PinRepositoryFormat: DocumentFormat {
         let (proof, seen) = try RepositoryState.read(record.body, maximumBytes: stateBytes)
         guard let proof else { return RepositoryState(pins: nil, seen: seen ?? RepositoryBundle()) }
         do throws(StoreError) {
-            // Whoever takes this over from another process has not seen these pins.
+            // A process that adopts this from another one has not seen these pins.
             return RepositoryState(
                 pins: try verified(proof, issuedUpTo: latest), seen: seen ?? proof.metadata, bringsNewPins: true)
         } catch  where error.underlying is PinFloorError || error.underlying is PinFileError {
@@ -212,7 +212,7 @@ struct PinRepositoryFormat: DocumentFormat {
         // An eighth of the time that is left, so that several attempts fit in.
         let left = (time < pins.graceBegins ? pins.graceBegins : pins.end).timeIntervalSince(time)
         if left > 0 { delay = min(delay, left / 8) }
-        // The bounds are spread as well, so that not all devices come at once.
+        // The bounds are spread too, so that devices do not all update at once.
         let longest = configuration.longestInterval.inSeconds * (1 - spread * 0.2)
         let shortest = UpdateSchedule.shortestInterval * (1 + spread * 0.2)
         return time.addingTimeInterval(max(shortest, min(delay, longest)))

@@ -74,7 +74,7 @@ struct VerifiedPins: Sendable {
     }
 
     func state(at time: Date) -> StoreState {
-        // Written so that a time that is not a number is past every end.
+        // Written so that NaN is past every end.
         if time < freshUntil, time < graceBegins, time < end { return .fresh }
         if time < graceBegins, time < end { return .stale }
         return time < end ? .grace : .expired

@@ -1,7 +1,7 @@
 package import Foundation
 import Holdfast
 
-/// What a metadata file says about itself, for people who look at one. It is read as strictly as a client reads it, but
+/// What a metadata file says about itself, for people who inspect one. It is read as strictly as a client reads it, but
 /// nothing in it is proved: that would need a trusted root to start from (section 5.2).
 package struct MetadataSummary {
     /// A role that a root names.

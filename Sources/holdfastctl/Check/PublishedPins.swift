@@ -32,7 +32,7 @@ struct PublishedPins: Sendable {
         }
     }
 
-    /// Where to dial a host of the document: its name, or a pattern that cannot be dialled.
+    /// Where to dial a host of the document: its name, or a pattern that cannot be dialed.
     struct Place: Sendable {
         let name: String
         let port: Int?
@@ -118,7 +118,7 @@ struct PublishedPins: Sendable {
     }
 
     /// All hosts that are not retired, on each of their ports. For a domain with its subdomains, the domain itself is
-    /// dialled.
+    /// dialed.
     static func places(of file: PinFile) -> [Place] {
         file.hosts.filter { !$0.isRetired }.flatMap { host in
             let name = host.pattern.scope == .oneLabel ? host.pattern.description : host.pattern.base.name
@@ -126,13 +126,13 @@ struct PublishedPins: Sendable {
         }
     }
 
-    /// Every host that can be dialled, each once.
+    /// Every host that can be dialed, each once.
     var hosts: [DialledHost] {
         var seen: Set<DialledHost> = []
         return places.compactMap(Self.host).filter { seen.insert($0).inserted }
     }
 
-    /// The names that cannot be dialled: patterns, and common names that are not hosts.
+    /// The names that cannot be dialed: patterns, and common names that are not hosts.
     var namesThatCannotBeDialled: [String] {
         places.filter { Self.host($0) == nil }.map(\.name)
     }

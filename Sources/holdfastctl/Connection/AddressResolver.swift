@@ -18,7 +18,7 @@ struct AddressResolver: Sendable {
                 .timedOut, "the addresses of \(name) were not found within \(limit.components.seconds) s")
             let search = Task {
                 await withCheckedContinuation { continuation in
-                    // The system's call waits for the network, and cannot be cancelled.
+                    // The system's call waits for the network, and cannot be canceled.
                     DispatchQueue.global().async { continuation.resume(returning: lookUp(name)) }
                 }
             }

@@ -98,7 +98,7 @@ struct SignedSubjects {
     /// only one of them locks the other clients out.
     private func subjects(ofServer source: String, _ probe: ServerProbe) async throws -> [Subject] {
         let host = try connection.dialled(try ServerAddress.hostWithOptionalPort(source))
-        // The decision does not matter here: what was presented is checked name by name afterwards.
+        // The decision does not matter here: what was presented is checked name by name afterward.
         return try await probe.askForEachKey(StandardPolicy(host: HostPattern(host)), about: host).map { answer in
             Subject(
                 source: source, chain: answer.decision.chain ?? PresentedChain([]),

@@ -2,7 +2,7 @@ import Holdfast
 
 /// What `pin` prints. Its fields are those of the JSON object.
 struct PinReport: Encodable {
-    /// The host that was dialled.
+    /// The host that was dialed.
     var host: String?
     /// Whether the pins are those of a valid path; absent for files.
     var validated: Bool?

@@ -70,7 +70,7 @@ struct RepositoryPinCheck {
     }
 
     /// What clients with the published pins lose: hosts to which they connect, or the whole file. This compares two
-    /// files, because no connection would show it: a host that is in no file is not dialled.
+    /// files, because no connection would show it: a host that is in no file is not dialed.
     var changes: [Finding] {
         guard let live else { return [] }
         return RepositoryLostHosts(from: live, to: new).lines.map { Finding(check: .dropped, text: $0) }
@@ -123,7 +123,7 @@ struct RepositoryPinCheck {
 
     // MARK: The present
 
-    /// Connects to every host that can be dialled, at each of its addresses.
+    /// Connects to every host that can be dialed, at each of its addresses.
     func ask(_ connection: ConnectionOptions) async throws -> (findings: [Finding], remarks: [String]) {
         let published = try PublishedPins(pinFile: data, named: "the new pin file")
         var remarks: [String] = []

@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastOutput
 import HoldfastSigning
 
-/// What a verb did, and the state afterwards. Its fields are those of the JSON object.
+/// What a verb did, and the state afterward. Its fields are those of the JSON object.
 struct RepositoryReport: Encodable {
     struct Draft: Encodable {
         let role: String

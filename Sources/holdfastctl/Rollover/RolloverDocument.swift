@@ -47,7 +47,7 @@ struct RolloverDocument: Sendable {
     /// Whether the document pins certificates: a list does, a pin file pins keys.
     var pinsCertificates: Bool { if case .list = content { true } else { false } }
 
-    /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialled.
+    /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialed.
     func subjects(at time: Date) throws -> (hosts: [Subject], patterns: [String]) {
         let places: [PublishedPins.Place] =
             switch content {

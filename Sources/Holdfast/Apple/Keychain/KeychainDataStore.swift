@@ -4,8 +4,8 @@ import Security
 
 /// Keeps data in the keychain: on this device only, readable after the first unlock, and not synchronized.
 ///
-/// Each key is one generic password item. Several processes of one access group may use it at once: an item says of which
-/// content it is (`kSecAttrGeneric`, its SHA-256), and is replaced only where it is found by that. On macOS a program needs
+/// Each key is one generic password item. Several processes of one access group may use it at once: an item has the
+/// SHA-256 of its content (`kSecAttrGeneric`), and is replaced only if that has not changed. On macOS a program needs
 /// to be signed with an application identifier for this keychain.
 public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     /// The items' service.
@@ -15,7 +15,7 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
 
     /// Makes a data store; nothing is read or written yet.
     /// - Parameters:
-    ///   - service: tells these items from others of the application.
+    ///   - service: distinguishes these items from others of the application.
     ///   - accessGroup: the access group that shares the items; nil for the application's own.
     public init(service: String = "holdfast.store", accessGroup: String? = nil) {
         self.service = service
@@ -40,7 +40,7 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     }
 
     /// Keeps data under a key, in place of what was there.
-    /// - Throws: ``KeychainError``; what was there before is there still.
+    /// - Throws: ``KeychainError``; the previous data stays.
     public func replace(_ data: Data, forKey key: String) throws {
         var status = update(item(key), data)
         if status == errSecItemNotFound {
@@ -102,14 +102,14 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     }
 }
 
-/// Why the keychain did not do what it was asked.
+/// Why an operation of the keychain failed.
 public struct KeychainError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<KeychainError>
 
     /// The reason.
     public let code: Code
-    /// What the keychain said; the numbers are those of Security.framework (`errSec…`).
+    /// The keychain's status code, one of Security.framework's `errSec…`.
     public let status: Int32
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
@@ -123,7 +123,7 @@ public struct KeychainError: HoldfastError {
             remedy: "Before the first unlock the keychain is closed; `security error` explains a status.")
     }
 
-    /// The system's words for one of its numbers; nil where it has none.
+    /// The system's text for a status code; nil if it has none.
     private static func message(of status: Int32) -> String? {
         SecCopyErrorMessageString(status, nil) as String?
     }

@@ -11,7 +11,7 @@ extension TrustManager {
     /// the reason.
     /// - Parameters:
     ///   - options: the security options of a `NWProtocolTLS.Options`.
-    ///   - host: the host that is dialled; the endpoint of the connection must be the same.
+    ///   - host: the host that is dialed; the endpoint of the connection must be the same.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
     ///   - revocation: whether the system is asked to check revocation.
     public func protect(
@@ -21,7 +21,7 @@ extension TrustManager {
         let isTrusted = certificateValidator(dialling: host, anchors: anchors, revocation: revocation)
         sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
         sec_protocol_options_set_tls_resumption_enabled(options, false)
-        // Where the application had switched it off, the block would not be asked.
+        // If the application had switched it off, the block would not be called.
         sec_protocol_options_set_peer_authentication_required(options, true)
         if let name = host.serverNameIndication { unsafe sec_protocol_options_set_tls_server_name(options, name) }
         sec_protocol_options_set_verify_block(
@@ -44,7 +44,7 @@ extension TrustManager {
     /// It sets nothing else. Require TLS 1.2 at least, and switch resumption off: the system does not ask the validator
     /// about a session that it resumes. ``protect(_:dialling:anchors:revocation:)`` does both for a `NWConnection`.
     /// - Parameters:
-    ///   - host: the host that is dialled; the endpoint of the connection must be the same.
+    ///   - host: the host that is dialed; the endpoint of the connection must be the same.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
     ///   - revocation: whether the system is asked to check revocation.
     public func certificateValidator(

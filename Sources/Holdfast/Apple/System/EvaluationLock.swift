@@ -2,14 +2,14 @@
 import Foundation
 import Security
 
-/// Keeps the evaluations of one of the system's trusts apart, whichever objects of Holdfast's they come from.
+/// Serializes the evaluations of one of the system's trusts, whichever of Holdfast's objects they come from.
 ///
-/// An evaluation sets policy, date and anchors, and takes them back: another one at the same time would judge by them, or
-/// by the system's anchors where it was given its own. A session may ask about one connection more than once. The lock
-/// belongs to the trust, so that nobody waits for another connection's evaluation.
+/// An evaluation sets policy, date and anchors, and restores them: a concurrent one would use the wrong settings. A
+/// session may ask about one connection more than once. The lock belongs to the trust, so no connection waits for
+/// another one's evaluation.
 final class EvaluationLock: Sendable {
     private struct Entry {
-        /// Held through an evaluation, which may wait for the network; so it is no ``Lock``, which is for a few instructions.
+        /// Held during an evaluation, which may wait for the network; a ``Lock`` is for a few instructions.
         let lock = NSLock()
         var owners = 0
     }
@@ -20,7 +20,7 @@ final class EvaluationLock: Sendable {
     private let trust: Swift.ObjectIdentifier
     private let lock: NSLock
 
-    /// - Parameter trust: kept by the caller for as long as this is, since its address stands for it.
+    /// - Parameter trust: identified by its address, so the caller keeps it as long as this.
     init(of trust: SecTrust) {
         let identifier = Swift.ObjectIdentifier(trust)
         self.trust = identifier

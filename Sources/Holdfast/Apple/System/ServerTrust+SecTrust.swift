@@ -5,12 +5,12 @@ extension ServerTrust {
     /// What a connection of the system presented, for the system to validate.
     ///
     /// Nothing is asked of the system yet. A decision evaluates the trust once, with its own policy, time and anchors,
-    /// and sets again what the application had set. There are two things that the system has no call for: where the
-    /// application had set anchors beside the system's, the system's do not count afterwards; a trust without a date gets
-    /// the one of its first evaluation.
+    /// and sets again what the application had set. There are two things that the system has no call for: if the
+    /// application had added anchors to the system's, the system's no longer count; a trust without a date keeps that
+    /// of its first evaluation.
     /// - Parameters:
     ///   - secTrust: the trust that the connection handed out; do not evaluate it while a decision does.
-    ///   - host: the host that was dialled; nil where it is not known, which only a policy for one exact name accepts.
+    ///   - host: the host that was dialed; nil where it is not known, which only a policy for one exact name accepts.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the trust says, by default what the
     ///     system trusts.
     ///   - revocation: whether the system is asked to check revocation.

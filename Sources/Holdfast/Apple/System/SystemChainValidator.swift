@@ -13,7 +13,7 @@ public struct SystemChainValidator: ChainValidator {
     package let anchors: TrustAnchors?
     /// Whether the system is asked to check revocation.
     package let revocation: SystemRevocation
-    /// The trust that a connection handed out; a chain that is not its own gets one of its own.
+    /// The trust that a connection handed out; any other chain gets a new one.
     let trust: SystemTrust?
     private let host: DialledHost?
 
@@ -35,7 +35,8 @@ public struct SystemChainValidator: ChainValidator {
         self.host = host
     }
 
-    /// Holdfast's own validator with its standard settings: the system's revocation is not asked where pins alone decide.
+    /// Holdfast's own validator with its standard settings: the system's revocation is not used where pins alone
+    /// decide.
     public var pathValidator: PathValidator? { PathValidator(anchors: anchors ?? TrustAnchors([])) }
 
     /// Asks the system; see ``ChainValidator/validate(_:for:at:accepting:)``. The time is set as the trust's date.
@@ -43,7 +44,7 @@ public struct SystemChainValidator: ChainValidator {
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         guard !chain.certificates.isEmpty else { return Self.noCertificate(purpose, chain) }
-        // The system would judge another purpose than the one that was asked for.
+        // The system would evaluate another purpose than the requested one.
         if case .extendedKeyUsage(let identifier) = purpose {
             return Self.failed(
                 .wrongExtendedKeyUsage, Self.expectation(purpose), identifier.quoted, purpose, chain,
@@ -67,7 +68,7 @@ public struct SystemChainValidator: ChainValidator {
                 .rejectedBySystem, Self.expectation(purpose), reason.text, purpose, chain,
                 underlying: reason.underlying)
         }
-        // Without a leaf of the chain that was presented, the system has judged something else.
+        // Without the presented leaf, the system has evaluated something else.
         guard let leaf = evaluation.chain.first, leaf == chain.leaf else {
             return Self.failed(
                 .rejectedBySystem, "the chain that was presented", "an evaluation of another", purpose, chain)

@@ -4,12 +4,12 @@ import Security
 /// Whether the operating system is asked to check revocation (`SecPolicyCreateRevocation`). It fetches what it needs by
 /// itself: a ``Revocation`` with lists is for ``PathValidator`` alone.
 public enum SystemRevocation: Sendable, Hashable {
-    /// What the system does without being asked.
+    /// The system's default.
     case system
-    /// By lists or responders, whatever there is; a certificate passes where nobody answers.
+    /// By lists or responders, as available; a certificate passes if nobody responds.
     case checked
-    /// By lists or responders; a certificate whose status nobody tells is refused, so that a network without them refuses
-    /// every server.
+    /// By lists or responders; a certificate with an unknown status is refused, so a network without them refuses every
+    /// server.
     case required
     /// What the system can tell without the network: it fetches neither lists, nor answers of responders, nor intermediates
     /// that the server left out (`SecTrustSetNetworkFetchAllowed`). For processes whose connections are all accounted for;

@@ -5,8 +5,8 @@ package import Security
 
 /// One `SecTrust`, and how to evaluate it.
 ///
-/// Security.framework serialises each of its calls on a trust; the lock here keeps the calls of one evaluation together.
-/// It is that of the system's trust, however many of these were made from it.
+/// Security.framework serializes each of its calls on a trust; the lock here keeps the calls of one evaluation
+/// together. It is that of the system's trust, however many of these were made from it.
 package final class SystemTrust: Sendable {
     /// What came of an evaluation.
     struct Evaluation: Sendable {
@@ -46,9 +46,9 @@ package final class SystemTrust: Sendable {
     /// The system's own object, for the application's closures and for credentials.
     var secTrust: SecTrust { reference.get }
 
-    /// The chain as the system has it: of the first evaluation, which this is if there was none. Then it may block.
+    /// The system's chain after the first evaluation, which this call performs if necessary. Then it may block.
     ///
-    /// The system evaluates a trust that is asked for its chain, with what is set on it then. So it is set before.
+    /// Reading the chain evaluates the trust with its current settings, so they are set first.
     func chain(for purpose: ValidationPurpose, anchors: TrustAnchors?) -> [[UInt8]] {
         evaluating.withLock {
             if let chain = known.withLock({ $0 }) { return chain }
@@ -56,7 +56,7 @@ package final class SystemTrust: Sendable {
         }
     }
 
-    /// Evaluates the trust for a purpose at a time; its policies, anchors and date are afterwards what they were before.
+    /// Evaluates the trust for a purpose at a time; its policies, anchors and date are afterward what they were before.
     ///
     /// It may block: the system asks its daemon, and the network for certificates that are missing.
     /// - Parameters:
@@ -91,7 +91,7 @@ package final class SystemTrust: Sendable {
             Self.set(anchors, on: trust)
         else { return Self.unsettable }
         let failure = Thread.isMainThread ? Self.failureAwayFromMainThread(of: trust) : Self.failure(of: trust)
-        // Before anything else is set: that would discard the result.
+        // Read before anything else is set, because that would discard the result.
         return Evaluation(chain: Self.chain(of: trust), failure: failure)
     }
 
@@ -136,7 +136,7 @@ package final class SystemTrust: Sendable {
     private static func policy(for purpose: ValidationPurpose) -> SecPolicy {
         switch purpose {
         case .server(let identity): SecPolicyCreateSSL(true, identity.map { $0.name as CFString })
-        // The system knows no policy for purposes of one's own; whoever asks for one is refused before.
+        // The system has no policy for custom purposes; requests for one are refused earlier.
         case .client, .extendedKeyUsage: SecPolicyCreateSSL(false, nil)
         }
     }

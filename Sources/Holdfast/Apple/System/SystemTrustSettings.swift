@@ -31,8 +31,8 @@ struct SystemTrustSettings {
     /// - Parameters:
     ///   - date: whether it was changed. A trust without one is given the time of its first evaluation by the system, and
     ///     no call takes that away again.
-    ///   - anchors: whether they were changed. Setting none also says that the system's count again. Where the application
-    ///     had set some, they are afterwards the only ones: the system tells nobody whether its own counted beside them.
+    ///   - anchors: whether they were changed. Setting none also says that the system's count again. If the application
+    ///     had set some, they are then the only ones, because the system does not tell whether its own counted too.
     func restore(to trust: SecTrust, date isDateChanged: Bool, anchors areAnchorsChanged: Bool) {
         _ = SecTrustSetPolicies(trust, policies as CFTypeRef)
         if areAnchorsChanged { _ = SecTrustSetAnchorCertificates(trust, anchors) }

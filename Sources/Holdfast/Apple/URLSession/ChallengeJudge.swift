@@ -1,7 +1,7 @@
 #if canImport(Security)
-/// Who decides about the server of a challenge.
+/// Decides about the server of a challenge.
 package protocol ChallengeJudge: Sendable {
-    /// Whether a server is trusted; it waits for what the policy waits for, and blocks no thread of the caller's.
+    /// Whether a server is trusted. It prepares the policy first, and blocks no thread of the caller.
     func decision(for trust: SystemTrust, host: DialledHost) async -> TrustDecision
 }
 

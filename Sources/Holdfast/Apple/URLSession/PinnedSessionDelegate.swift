@@ -12,8 +12,8 @@ public import FoundationNetworking
 /// let session = URLSession(
 ///     configuration: .ephemeral, delegate: PinnedSessionDelegate(manager: manager), delegateQueue: nil)
 /// ```
-/// The host is the one that the session dialled. A trusted server gets a credential. For any other server the challenge
-/// is cancelled and the task fails with `URLError.cancelled`; ``failure(forHost:)`` and the manager's observers have
+/// The host is the one that the session dialed. A trusted server gets a credential. For any other server the challenge
+/// is canceled and the task fails with `URLError.cancelled`; ``failure(forHost:)`` and the manager's observers have
 /// the reason. The session handles every other authentication method as if there were no delegate. Decisions are made
 /// on a separate queue, after the policy has what it waits for, such as its first document.
 ///
@@ -29,7 +29,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     /// The answer to a challenge.
     public typealias Response = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
-    /// Hosts of which the last failure is remembered; past it all are forgotten.
+    /// The most hosts whose last failure is remembered; beyond that all are forgotten.
     private static let maximumRemembered = 1_000
 
     private let judge: any ChallengeJudge
@@ -54,7 +54,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     }
 
     /// Why the last connection to a host was rejected; nil when it was not.
-    /// - Parameter host: the host that was dialled.
+    /// - Parameter host: the host that was dialed.
     public func failure(forHost host: String) -> TrustFailure? {
         guard let name = try? DialledHost(publishedHostName: host).name else { return nil }
         return failures.withLock { $0[name] }

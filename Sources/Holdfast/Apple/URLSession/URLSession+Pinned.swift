@@ -45,7 +45,7 @@ extension URLSession {
         return session
     }
 
-    /// Without a delegate the system alone would decide, and no pin would count.
+    /// Without a delegate, the system alone would decide, without pins.
     private func refusing() -> URLSession {
         PolicyLog.shared.logger.error("a session without a delegate was refreshed: its successor trusts no server")
         return URLSession(configuration: configuration, pinnedBy: TrustManager())

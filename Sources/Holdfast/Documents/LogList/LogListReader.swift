@@ -2,10 +2,10 @@ import struct Foundation.Date
 
 /// Reads a log list in Google's schema, version 3 (`log_list_schema.json` of the Chromium project's list).
 ///
-/// A field that nobody here asks for is skipped, and a log in a state that is not known is one that never counts: a newer
-/// list must not end the trust in everything. What is not as the schema says is an error.
+/// Unknown fields are skipped and logs in an unknown state never count, so that a newer list does not make every server
+/// untrusted. Anything that violates the schema is an error.
 struct LogListReader {
-    /// The public web has some dozens of logs; with those that ended, two hundred.
+    /// The public web has a few dozen logs, or two hundred with those that ended.
     static let maximumLogs = 4_096
     static let maximumFormerOperators = 64
     /// Octets of a name.
@@ -126,7 +126,7 @@ struct LogListReader {
         return log
     }
 
-    /// One of the states, as the key of an object; nil for one that is not known.
+    /// A state, as the key of an object; nil if it is unknown.
     private mutating func state() throws(DocumentError) -> TransparencyLog.State? {
         var state: TransparencyLog.State?
         var count = 0

@@ -12,8 +12,8 @@ extension PinFile {
         /// Trusts the debug anchors of the file: a chain to one of them is trusted without a pin, with a line in the
         /// log each time.
         ///
-        /// Only debug builds have it, so that code for a release build that asks for it does not compile. Write
-        /// `#if DEBUG` around its use.
+        /// It exists only in debug builds, so code that uses it does not compile for release. Write `#if DEBUG` around
+        /// its use.
         public static let debugOverrides = Overrides(usesDebugAnchors: true)
         #endif
     }

@@ -34,7 +34,7 @@ extension PinFileError.Code {
     public static var duplicateField: Self { Self("Keep one of the two; readers disagree about which one counts.") }
     /// A field that must be there is not.
     public static var missingField: Self { Self("Add the field.") }
-    /// A value of another type than the field has.
+    /// A value whose type is not the field's.
     public static var wrongType: Self { Self("Correct the value; docs/formats.md says what each field holds.") }
     /// A value of the right type that the field does not allow.
     public static var invalidValue: Self { Self("Correct the value; docs/formats.md says what each field holds.") }
@@ -84,12 +84,12 @@ extension PinFileError {
         "\(code.rawValue)\(field.map { " in \($0)" } ?? ""): expected \(expected), found \(found). \(remedy)"
     }
 
-    /// What strict reading says, with the whole path to the field.
+    /// The error of the strict reader, with the whole path to the field.
     init(_ error: DocumentError, at path: String) {
         self.init(Code(error.code), at: path, expected: error.expected, found: error.found)
     }
 
-    /// The same error, of something that stands within a field.
+    /// The same error, for something inside a field.
     func within(_ path: String) -> PinFileError {
         let inner = field ?? ""
         let separator = path.isEmpty || inner.isEmpty || inner.utf8.first == UInt8(ascii: "[") ? "" : "."

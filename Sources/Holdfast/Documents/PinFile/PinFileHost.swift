@@ -1,5 +1,5 @@
 extension PinFile {
-    /// A host, or a pattern of hosts: how each must prove itself, or that they must no longer be called.
+    /// A host or a pattern of hosts: how each must prove itself, or that apps must no longer connect.
     package struct Host: Sendable, Hashable {
         /// What happens when no pin is found.
         package enum Mode: String, Sendable, Hashable, CaseIterable {
@@ -29,7 +29,7 @@ extension PinFile {
         package let pattern: HostPattern
         /// The ports that it applies to, in ascending order; empty for any.
         package let ports: [Int]
-        /// Whether connections to it are rejected because it must no longer be called.
+        /// Whether connections to it are rejected because the host is retired.
         package let isRetired: Bool
         /// What happens when no pin is found.
         package let mode: Mode
@@ -62,8 +62,8 @@ extension PinFile {
             try checkPins()
         }
 
-        /// Makes an entry for hosts that are no longer to be called.
-        /// - Throws: ``PinFileError`` for ports that are none.
+        /// Makes an entry for retired hosts.
+        /// - Throws: ``PinFileError`` for invalid ports.
         package static func retired(_ pattern: HostPattern, ports: [Int] = []) throws(PinFileError) -> Host {
             try Host(
                 pattern, ports: ports, isRetired: true, mode: .enforce, requirement: .any, onExpiry: .failClosed,
@@ -90,8 +90,8 @@ extension PinFile {
             self.report = report
         }
 
-        /// Whether there is a second key to go to when one is lost: two distinct keys, and one of them that stands by.
-        /// Candidates are none, since they are never accepted.
+        /// Whether there is a second key to use when one is lost: two distinct keys, one of them a backup. Candidates
+        /// do not count, because they are never accepted.
         package var hasBackup: Bool {
             let accepted = pins.filter { $0.state != .candidate }
             return Set(accepted.map(\.pin)).count > 1 && accepted.contains { $0.state == .backup }

@@ -1,7 +1,7 @@
 package import struct Foundation.Date
 
 extension PinFile {
-    /// A key that a host may have, and for what.
+    /// A key that a host may have, and its role.
     package struct KeyPin: Sendable, Hashable {
         /// The certificate of a path that must have the key.
         package enum Role: String, Sendable, Hashable, CaseIterable {
@@ -11,11 +11,11 @@ extension PinFile {
             case issuer
         }
 
-        /// What the key is at the moment, for people and reports. Only `candidate` changes what happens.
+        /// The key's current state, for people and reports. Only `candidate` affects decisions.
         package enum State: String, Sendable, Hashable, CaseIterable {
             /// In use.
             case active
-            /// Standing by, in no chain that is served.
+            /// A backup, in no chain that is served.
             case backup
             /// On its way out.
             case retiring
@@ -32,7 +32,7 @@ extension PinFile {
         /// The last second for which the pin counts; nil for as long as the file.
         package let notAfter: Date?
 
-        /// Makes one; of a time the whole second counts.
+        /// Makes a pin; a time includes its whole second.
         /// - Parameters:
         ///   - pin: of a key; certificates are not pinned in this format.
         ///   - role: the certificate of a path that must have the key.

@@ -1,7 +1,7 @@
-/// How much a pin file may hold. Past a limit reading ends with an error that names the field, in time and memory that
-/// the limits bound; what keeps them all can be written, and read back.
+/// How much a pin file may hold. Past a limit, reading ends with an error that names the field. A file within the
+/// limits can be written and read back.
 package enum PinFileLimits {
-    /// Octets of a file: what the greatest file of the limits below takes as the writer writes it.
+    /// Octets of a file: enough for the largest file within the limits below, as the writer writes it.
     package static let bytes = 8 << 20
     /// Hosts of a file. An app dials some dozens; names of one domain share a pattern.
     static let hosts = 1_000
@@ -13,7 +13,7 @@ package enum PinFileLimits {
     static let debugAnchors = 8
     /// Octets of a debug anchor in DER. A certificate with an RSA key of 8192 bits takes 3,000.
     static let anchorBytes = 8_192
-    /// Octets of a host as it is written, in Unicode: a name of the DNS has 253, each of which may stand for four.
+    /// Octets of a host as written, in Unicode: a DNS name has 253 characters of at most four octets.
     static let hostBytes = 1_024
     /// Octets of the name of an app.
     static let appBytes = 255
@@ -21,7 +21,7 @@ package enum PinFileLimits {
     static let urlBytes = 1_024
     /// Names in `critical`: more than an object has fields.
     static let criticalFields = 64
-    /// The longest span, ten years of seconds: with it no sum of a time and spans leaves the calendar's range by far.
+    /// The longest span, ten years of seconds: it keeps every sum of a time and spans near the calendar's range.
     static let span: Int64 = 315_360_000
     /// The last second of the year 9999, which has the last year of four digits (RFC 3339 1).
     static let lastSecond: Int64 = 253_402_300_799

@@ -16,7 +16,7 @@ extension PinFile {
 
     /// Reads a file.
     /// - Parameter url: of a file, at most 8 MiB; not of a download.
-    /// - Throws: ``PinFileError``; `unreadableFile` where the file system does not give it.
+    /// - Throws: ``PinFileError``; `unreadableFile` if it cannot be read from the file system.
     public init(contentsOf url: URL) throws(PinFileError) {
         let data: Data
         do {
@@ -35,14 +35,14 @@ extension PinFile {
     }
 }
 
-/// Reads the fields of a pin file as they come; what is not due is refused where it stands.
+/// Reads the fields of a pin file in their order, and refuses unexpected values where they occur.
 struct PinFileReader {
-    /// The names of all fields. One that stands elsewhere than where it belongs is as unknown as any other.
+    /// The names of all fields. A field in the wrong object is treated as unknown.
     private static let names = Set(PinFileShape.allCases.flatMap(\.fields.keys))
 
     private(set) var json: StrictJSONReader
     private var critical: [[UInt8]] = []
-    /// Names of fields that stood where they mean nothing; at most as many as there are names.
+    /// Names of fields that occurred in the wrong object; at most as many as there are names.
     private var misplaced: Set<String> = []
 
     init(json: StrictJSONReader) { self.json = json }
@@ -87,7 +87,7 @@ struct PinFileReader {
             }
         }
         try json.finish()
-        // First of all: another schema may have other required fields.
+        // Read first, because another schema may have other required fields.
         guard isOfSchema else { throw missing("schema") }
         try checkCritical()
         guard let hosts else { throw missing("hosts") }
@@ -134,7 +134,7 @@ struct PinFileReader {
     private func checkCritical() throws {
         for (index, name) in critical.enumerated() {
             let text = String(decoding: name, as: UTF8.self)
-            // Only what is ASCII and short may be looked up.
+            // Only short ASCII texts may be looked up.
             let isKnown = text.isASCII(atMost: 32) && Self.names.contains(text) && !misplaced.contains(text)
             guard isKnown else {
                 throw PinFileError(
@@ -246,7 +246,7 @@ extension PinFileReader {
     private mutating func key() throws -> Pin {
         let text = try text(atMost: 256, of: "a pin")
         let pin = try refusing(as: .invalidPin, at: json.path) { () throws(PinError) in try Pin(text) }
-        // What is pinned is asked where a pin is made.
+        // The initializer of a pin checks what it is a pin of.
         guard pin.subject == .certificate || pin.description.hasSameOctets(as: text) else {
             throw PinFileError(.invalidPin, at: json.path, expected: pin.description, found: text.quoted)
         }
@@ -337,7 +337,7 @@ extension PinFileReader {
         }
     }
 
-    /// Makes a value of what was read; an error of it is one of the place where reading stands.
+    /// Makes a value from what was read; its error names the current position.
     private func here<Value>(_ make: () throws(PinFileError) -> Value) throws -> Value {
         do throws(PinFileError) {
             return try make()

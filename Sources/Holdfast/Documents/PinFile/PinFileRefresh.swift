@@ -26,7 +26,7 @@ extension PinFile {
         }
     }
 
-    /// A number between 0 and 1 to the millionth, which is exact where a binary number is not.
+    /// A number between 0 and 1 in millionths, which is exact, unlike a binary number.
     package struct Fraction: Sendable, Hashable {
         /// From 0 to 1,000,000.
         package let millionths: Int
@@ -47,7 +47,7 @@ extension PinFile {
         /// The nearest binary number.
         package var value: Double { Double(millionths) / 1_000_000 }
 
-        /// As the writer spells it: one digit at least after the point, and no zero at the end of more.
+        /// As the writer spells it: at least one digit after the point, without further trailing zeros.
         var text: String {
             let digits = String(1_000_000 + millionths % 1_000_000).dropFirst()
             let kept = digits.reversed().drop { $0 == "0" }.reversed()

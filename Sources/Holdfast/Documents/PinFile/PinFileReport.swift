@@ -2,7 +2,7 @@ import struct Foundation.URL
 import struct Foundation.URLComponents
 
 extension PinFile {
-    /// Where the failures of a host are told, and which share of connections tells.
+    /// Where failures of a host are reported, and for which share of connections.
     package struct Report: Sendable, Hashable {
         /// An `https` URL as it is written in the file.
         package let url: String
@@ -14,8 +14,8 @@ extension PinFile {
         /// Makes one.
         /// - Parameters:
         ///   - url: `https`, with a host and without a user, at most 1,024 octets of ASCII.
-        ///   - failureFraction: the share of failures that are told.
-        ///   - successFraction: the share of successes that are told.
+        ///   - failureFraction: the share of failures that are reported.
+        ///   - successFraction: the share of successes that are reported.
         /// - Throws: ``PinFileError`` `invalidValue`.
         package init(
             url: String, failureFraction: Fraction = .one, successFraction: Fraction = .zero

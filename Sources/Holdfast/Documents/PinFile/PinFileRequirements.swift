@@ -7,7 +7,7 @@ extension PinFile {
         case signed
     }
 
-    /// Checks what a use asks for beyond the rules of the format. A file that an app ships needs nothing more.
+    /// Checks the requirements of a use beyond the format's rules. A file that an app ships has none.
     /// - Parameter use: what the file is for.
     /// - Throws: ``PinFileError`` that names the first field that is missing, or that may not be there.
     package func checkRequirements(for use: Use) throws(PinFileError) {
@@ -29,6 +29,6 @@ extension PinFile {
         }
     }
 
-    /// The hosts that have no second key to go to when the first is lost; losing that locks every client out.
+    /// The hosts without a second key; losing the first one locks every client out.
     package var hostsWithoutBackup: [HostPattern] { hosts.filter { !$0.isRetired && !$0.hasBackup }.map(\.pattern) }
 }

@@ -1,6 +1,6 @@
 package import struct Foundation.Date
 
-/// What a pin file requires, by host: made once, and asked with every decision.
+/// What a pin file requires, by host: made once, and used for every decision.
 package struct PinFileTable: Sendable {
     private var index = HostPatternIndex<PinFileEntry>()
 
@@ -60,7 +60,7 @@ package struct PinFileEntry: PinSource {
 
     func content(for dialled: DialledHost) -> PinAnswer.Content {
         if host.isRetired { return .none(.notCovered, host.retirement) }
-        // Where the port is not known the pins are asked for: that keeps out no less than a rejection would.
+        // If the port is unknown, the pins are required: that is no weaker than what the file asks for the port.
         guard let port = dialled.port, !host.ports.isEmpty, !host.ports.contains(port) else { return .required(pins) }
         let ports = host.ports.map(String.init).joined(separator: " or ")
         return .none(
@@ -80,7 +80,7 @@ extension PinFile.Host {
     }
 }
 
-/// Pins by the dialled host, from the entry that is the most specific.
+/// Pins by the dialed host, from the entry that is the most specific.
 extension PinFile: PinSource {
     /// The entry that decides about a host; nil where there is none.
     package func host(for host: DialledHost) -> Host? { table.entry(for: host)?.host }

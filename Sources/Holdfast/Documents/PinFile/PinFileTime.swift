@@ -2,8 +2,8 @@ import struct Foundation.Date
 
 /// Times of a pin file: RFC 3339 in UTC to the second, in one spelling of 20 octets, `2027-02-21T12:00:00Z`.
 ///
-/// Fractions of a second, offsets, lower-case letters and leap seconds are other spellings or no Unix time; two
-/// languages' libraries would not read them alike.
+/// Fractions of a second, offsets, lower-case letters and leap seconds are refused, because libraries of different
+/// languages read them differently.
 package enum PinFileTime {
     static let form = "a time in UTC such as 2027-02-21T12:00:00Z, of the years 1970 to 9999"
 
@@ -28,7 +28,7 @@ package enum PinFileTime {
     }
 
     /// The whole second in which a time falls.
-    /// - Throws: ``PinFileError`` `invalidTime` for a time of another year than 1970 to 9999.
+    /// - Throws: ``PinFileError`` `invalidTime` unless the year is from 1970 to 9999.
     static func seconds(of date: Date, field: String) throws(PinFileError) -> Int64 {
         let seconds = date.wholeSeconds
         guard (0...PinFileLimits.lastSecond).contains(seconds) else {

@@ -8,7 +8,7 @@ extension TrustManager {
     /// - Parameters:
     ///   - url: the file.
     ///   - overrides: what a debug build may do.
-    ///   - clock: what the time is where a call takes none.
+    ///   - clock: the clock for calls without a time.
     /// - Throws: ``PinFileError`` that names the field and what to do.
     public convenience init(
         pinFile url: URL, overrides: PinFile.Overrides = .none, clock: any WallClock = SystemWallClock()
@@ -20,7 +20,7 @@ extension TrustManager {
     /// - Parameters:
     ///   - json: the octets of the file.
     ///   - overrides: what a debug build may do.
-    ///   - clock: what the time is where a call takes none.
+    ///   - clock: the clock for calls without a time.
     /// - Throws: ``PinFileError`` that names the field and what to do.
     public convenience init(
         pinFile json: Data, overrides: PinFile.Overrides = .none, clock: any WallClock = SystemWallClock()
@@ -32,7 +32,7 @@ extension TrustManager {
     /// - Parameters:
     ///   - pinFile: the file.
     ///   - overrides: what a debug build may do.
-    ///   - clock: what the time is where a call takes none.
+    ///   - clock: the clock for calls without a time.
     public convenience init(
         _ pinFile: PinFile, overrides: PinFile.Overrides = .none, clock: any WallClock = SystemWallClock()
     ) {

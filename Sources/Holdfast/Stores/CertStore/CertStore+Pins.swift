@@ -1,4 +1,4 @@
-/// Pins by the dialled host, from the newest document.
+/// Pins by the dialed host, from the newest document.
 extension CertStore: PinSource {
     /// What the store's content requires of a host at the moment; a host without usable entries has `noUsablePins`.
     public func answer(to question: PinQuestion) -> PinAnswer {
@@ -19,7 +19,7 @@ extension CertStore: PinSource {
 
     /// Waits, for at most ``CertStoreConfiguration/preparationTimeout``, for a list to decide by. Concurrent calls share
     /// one download, which goes on after they stop waiting.
-    /// - Throws: ``StoreError`` when there is no usable list; `CancellationError` when the task is cancelled.
+    /// - Throws: ``StoreError`` when there is no usable list; `CancellationError` when the task is canceled.
     public func prepare() async throws {
         if let configurationError { throw configurationError }
         guard needsPreparation else { return }
@@ -45,7 +45,7 @@ extension CertStore: PinSource {
 extension CertStore {
     /// A policy that trusts by standard validation and the store's pins; for a ``TrustManager`` and every adapter.
     /// - Parameter host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is
-    ///   dialled.
+    ///   dialed.
     /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
     public func trustPolicy(forHost host: String) throws(PolicyConfigurationError) -> PinnedPolicy {
         trustPolicy(for: try HostPattern(policyName: host))

@@ -50,7 +50,7 @@ public final class CertStore: UpdatingStore {
     ///   - secureDataStore: keeps the document; nil for files in ``FileDataStore/defaultFolder``.
     ///   - remoteDataProvider: downloads the document; nil for a ``URLSessionDataProvider``.
     ///   - clock: what the time is.
-    ///   - logger: told of updates that fail and of what is wrong with documents; nil for one labelled `holdfast.store`.
+    ///   - logger: told of updates that fail and of what is wrong with documents; nil for one labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public convenience init(
         checking configuration: CertStoreConfiguration, secureDataStore: (any SecureDataStore)? = nil,
@@ -115,10 +115,10 @@ public final class CertStore: UpdatingStore {
 
     var snapshot: StoreSnapshot { StoreSnapshot(document: documents.snapshot, fallback: fallback) }
 
-    /// Entries that count now or did until they expired: those of the verified document, else the fallback entries.
+    /// The entries in use, expired or not: those of the verified document, otherwise the fallback entries.
     public var entryCount: Int { snapshot.table.count }
 
-    /// Judges a certificate by the SHA-256 of its DER, by a name as the document has it, and by its place in the chain.
+    /// Evaluates a certificate by the SHA-256 of its DER, a name as in the document, and its place in the chain.
     package func judge(_ fingerprint: Data, named name: String, depth: Int) -> ValidationResult {
         let result = result(of: fingerprint, named: name, depth: depth)
         documents.tell(.validated(name: name, result))
@@ -137,9 +137,9 @@ public final class CertStore: UpdatingStore {
         return snapshot.result(name: name, fingerprint: fingerprint, depth: depth, at: time)
     }
 
-    /// Warns where the store is to judge the host that its document comes from: the document is downloaded without its own
-    /// pins. A connection, or a TLS session, of that download which somebody in the middle holds may be used again for the
-    /// host, and nobody is asked about it then.
+    /// Warns if the store evaluates the host that its document comes from. The download does not use the document's
+    /// pins, so an attacker may intercept it, and its connection or TLS session may be reused for the host without
+    /// another decision.
     func note(_ host: HostPattern) {
         guard let service = try? DialledHost(url: configuration.serviceURL), host.matches(service),
             hasWarnedOfHost.withLock({ $0.setFirst() })

@@ -35,11 +35,11 @@ public struct CertStoreConfiguration: Sendable {
 
     /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
-    /// The longest that an adapter waits for a first list before it decides.
+    /// The longest time that an adapter waits for a first list before it decides.
     public var preparationTimeout: Duration = .seconds(10)
     /// How much of a document is read.
     public var limits = DocumentLimits()
-    /// When the application was built; a clock that shows an earlier time is not believed. nil if it is not known.
+    /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
     /// Whether a document that is signed as a whole may say that a host needs no pins (`domainsConfig`).
     public var allowsDocumentsToDisablePinning = false
@@ -50,7 +50,7 @@ public struct CertStoreConfiguration: Sendable {
     /// Whether policies of the store may look for pins by the common name in the server's certificate.
     public var commonNameMatching = CommonNameMatching.never
 
-    /// Sets up a store; everything after `publicKey` has a default.
+    /// Configures a store; everything after `publicKey` has a default.
     public init(
         serviceURL: URL, publicKey: String, useChallenge: Bool = false, expectedCommonNames: [String]? = nil,
         identifier: String? = nil, fallbackCertificateData: Data? = nil, fallbackCertificatesData: Data? = nil,
@@ -66,7 +66,7 @@ public struct CertStoreConfiguration: Sendable {
         self.schedule = schedule
     }
 
-    /// Whether a name may be validated. It may be a peer's, and of any length.
+    /// Whether a name may be validated. A peer may have chosen it, at any length.
     func expects(_ name: String) -> Bool {
         expectedCommonNames.map { $0.contains { $0.hasSameOctets(as: name) } } ?? true
     }
@@ -74,11 +74,11 @@ public struct CertStoreConfiguration: Sendable {
 
 /// Whether pins may be found by the common name in the server's certificate, as the reference system finds them.
 ///
-/// Prefer the dialled host: a peer that chooses the name also chooses the pins. With standard validation and an entry
+/// Prefer the dialed host: a peer that chooses the name also chooses the pins. With standard validation and an entry
 /// for every host the difference is small. This is for lists whose names are not the hosts.
 public enum CommonNameMatching: String, Sendable, Hashable, CaseIterable {
-    /// By the dialled host only.
+    /// By the dialed host only.
     case never
-    /// By the dialled host; where it has no entries of any kind, by the common name of the server's certificate.
+    /// By the dialed host; where it has no entries of any kind, by the common name of the server's certificate.
     case whenHostIsUnlisted
 }

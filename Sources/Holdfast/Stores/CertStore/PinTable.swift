@@ -2,8 +2,7 @@ import struct Foundation.Date
 
 /// The entries of a document by name: one probe of a hash table, some 80 bytes an entry with its name.
 ///
-/// Names are octets here, whatever Unicode holds for equivalent, and are found without regard to the case of ASCII
-/// letters. Of one name the entries stand together, the latest expiry first.
+/// Names are compared as octets, ignoring ASCII case. The entries of one name are adjacent, the latest expiry first.
 struct PinTable: Sendable {
     struct Entry: Sendable {
         let pin: Pin
@@ -23,13 +22,13 @@ struct PinTable: Sendable {
 
     private let entries: [Entry]
     private let names: [UInt8]
-    /// Open addressing, at most half full: the index of a name's first entry and one, 0 for none.
+    /// Open addressing, at most half full: the index of a name's first entry plus one, 0 for none.
     private let slots: [UInt32]
     /// The latest end of all; nil for an empty table.
     let latestEnd: Int64?
 
     init(_ unsorted: [FingerprintEntry]) {
-        // A position is 32 bits wide, which the limits of documents are far below.
+        // A position has 32 bits; the limits of documents are far below that.
         let folded = unsorted.prefix(Int(Int32.max)).map { (name: Self.folded($0.name), entry: $0) }
         let sorted = folded.sorted { left, right in
             switch Self.order(left.name, right.name) {
@@ -102,7 +101,7 @@ struct PinTable: Sendable {
     /// The name of an entry as it was signed.
     func name(of entry: Entry) -> String { String(decoding: octets(of: entry), as: UTF8.self) }
 
-    /// Of the latest end of each name, the soonest that is not past: when the first name loses its last pin.
+    /// When the first name loses its last pin: the earliest future value among the latest ends of all names.
     func soonestEnd(at time: Int64) -> Int64? {
         var soonest: Int64?
         forEachName { _, latest in

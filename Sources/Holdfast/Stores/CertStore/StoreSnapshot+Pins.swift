@@ -1,7 +1,7 @@
 import Foundation
 
 extension StoreSnapshot {
-    /// What the content requires of a host: its own entries, else those of the wildcard above its first label.
+    /// What the content requires of a host: its own entries, otherwise those of the wildcard above its first label.
     func content(
         for question: PinQuestion, under configuration: CertStoreConfiguration, at time: Date
     ) -> PinAnswer.Content {
@@ -48,7 +48,7 @@ extension StoreSnapshot {
     }
 }
 
-/// The pins of a verified list as a client has them that was given it, for tools that want to know whether it gets in.
+/// The pins of a verified list as a client would use them, for tools that check whether it would get in.
 package struct FingerprintListPins: PinSource {
     private let snapshot: StoreSnapshot
     private let configuration = CertStoreConfiguration(serviceURL: URL(filePath: "/"), publicKey: "")

@@ -1,6 +1,6 @@
 package import struct Foundation.URL
 
-/// Where documents may come from: what every provider holds to.
+/// The rules for download addresses that every provider follows.
 package struct DownloadRules: Sendable {
     /// Redirects that are followed.
     package static let maximumRedirects = 5
@@ -13,7 +13,7 @@ package struct DownloadRules: Sendable {
         self.allowsPlainHTTP = allowsPlainHTTP
     }
 
-    /// A limit that timers can take: none is negative or longer than a year.
+    /// A limit that timers accept: not negative, and at most a year.
     package static func usable(_ limit: Duration) -> Duration { min(max(limit, .zero), .seconds(366 * 86_400)) }
 
     /// - Throws: ``RemoteDataError`` `insecureURL`.
@@ -25,9 +25,9 @@ package struct DownloadRules: Sendable {
         }
     }
 
-    /// Where the redirect of this number, counted from 1, leads: nothing leads from https to http, from elsewhere to this
-    /// machine, or to a user's name. A name may still resolve to this machine: a provider that learns the address that it
-    /// was connected to compares that with ``place(of:redirectedFromThisMachine:)``.
+    /// The target of a redirect, whose number counts from 1. Redirects from https to http, from elsewhere to this
+    /// machine, or to a URL with a user are refused. A name may still resolve to this machine: a provider that learns
+    /// the address that it was connected to compares that with ``place(of:redirectedFromThisMachine:)``.
     /// - Parameter origin: who redirects, itself the target of the redirect before.
     /// - Throws: ``RemoteDataError`` `redirectRefused`.
     @discardableResult

@@ -6,12 +6,12 @@ public struct RemoteDataRequest: Sendable {
     public var url: URL
     /// Headers to send, by name.
     public var headers: [String: String]
-    /// The most that the body of the answer may have, in bytes; more is `tooLarge`, noticed while it arrives.
+    /// The largest body of a response, in bytes; a larger one fails as `tooLarge` while it arrives.
     public var maximumBytes: Int
     /// Whether the server itself is validated. A provider that does not know this validates.
     package var validatesServer = true
-    /// Whether `http` will do: for revocation lists alone, which authorities publish so (RFC 5280 4.2.1.13), which are
-    /// signed, and which have no secrets.
+    /// Whether `http` is allowed: only for revocation lists, which authorities publish that way (RFC 5280 4.2.1.13),
+    /// and which are signed and not secret.
     public var allowsPlainHTTP = false
 
     /// Whether the server may say that nothing has changed (RFC 9110 13.1).
@@ -51,7 +51,7 @@ public struct RemoteDataResponse: Sendable {
     ///   - headers: by name, in any case.
     public init(_ content: Content, headers: [String: String] = [:]) {
         self.content = content
-        // The name of a header is ASCII (RFC 9110 5.1); another is none that is asked for.
+        // Header names are ASCII (RFC 9110 5.1), so others are skipped.
         let named = headers.filter { $0.key.isASCII(atMost: 128) }
         self.headers = Dictionary(named.map { ($0.lowercased(), $1) }) { first, _ in first }
     }
@@ -59,8 +59,8 @@ public struct RemoteDataResponse: Sendable {
     /// A header, whatever the case of its name.
     public func header(_ name: String) -> String? { headers[name.lowercased()] }
 
-    /// What the server calls this version of the document, fit to be kept and sent again; empty where it is not said, or
-    /// is none (RFC 9110 8.8.3).
+    /// The entity tag of this version of the document, safe to store and send again; empty if it is missing or invalid
+    /// (RFC 9110 8.8.3).
     package var entityTag: String {
         guard let tag = header("ETag"), tag.isASCII(atMost: 256),
             tag.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -72,13 +72,13 @@ public struct RemoteDataResponse: Sendable {
 /// Downloads documents for a ``CertStore``: with a transport of its own and standard validation, never through the
 /// trust manager that the store feeds.
 public protocol RemoteDataProvider: Sendable {
-    /// Downloads a document; ends at once, with an error, when its task is cancelled.
+    /// Downloads a document; ends at once, with an error, when its task is canceled.
     /// - Throws: ``RemoteDataError``.
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse
 }
 
 extension RemoteDataProvider {
-    /// Downloads a document for a store; nil where the server was asked whether it has changed, and says that it has not.
+    /// Downloads a document for a store; nil if the server says that it has not changed.
     package func document(
         for request: RemoteDataRequest
     ) async throws(StoreError) -> (body: Data, response: RemoteDataResponse)? {
@@ -106,7 +106,7 @@ public struct RemoteDataError: HoldfastError {
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
 
-    /// States a reason; a remedy that is left out is the usual one for the code.
+    /// Makes an error; without a remedy it gets the usual one for its code.
     public init(_ code: Code, status: Int? = nil, expected: String, found: String, remedy: String? = nil) {
         self.code = code
         self.status = status
@@ -126,17 +126,17 @@ public struct RemoteDataError: HoldfastError {
 }
 
 extension RemoteDataError.Code {
-    /// No plain HTTP, nor anything else than HTTPS.
+    /// The URL is not HTTPS.
     public static var insecureURL: Self { Self("Configure an https URL.") }
-    /// No connection, or it broke, or its TLS failed.
+    /// The connection could not be made, broke, or failed in TLS.
     public static var connectionFailed: Self { Self("Check the network, the URL and the certificate of the server.") }
-    /// Nothing was answered within the limit for that.
+    /// There was no response within the time limit.
     public static var noAnswerInTime: Self { Self("Try again later; if it goes on, check the server.") }
     /// The whole took longer than its limit.
     public static var tookTooLong: Self { Self("Try again later; if it goes on, check the server.") }
     /// More bytes than the limit.
     public static var tooLarge: Self { Self("Check that the URL leads to a pin document, or raise the limits.") }
-    /// A redirect to something else than HTTPS, or one too many.
+    /// A redirect to a URL that is not HTTPS, or one too many.
     public static var redirectRefused: Self { Self("Configure the URL that the server redirects to, with https.") }
     /// A status from 400 to 499: the request is wrong, and asking again does not help.
     public static var clientError: Self { Self("Check the URL and the name of the application in it.") }
@@ -144,9 +144,9 @@ extension RemoteDataError.Code {
     public static var serverError: Self { Self("Try again later; the server has a problem.") }
     /// Any other status that is neither 200 nor, where an entity tag was sent, 304.
     public static var unexpectedStatus: Self { Self("Check that the URL leads to a pin document.") }
-    /// The body is compressed, or encoded in another way (RFC 9110 8.4), although nobody asked for that.
+    /// The body is compressed or otherwise encoded (RFC 9110 8.4), although the request did not allow that.
     public static var encodedBody: Self { Self("Have the server send the document without Content-Encoding.") }
-    /// The task was cancelled.
+    /// The task was canceled.
     public static var cancelled: Self { Self("Ask again when needed.") }
     /// The provider cannot do what the configuration asks for.
     public static var unsupported: Self { Self("Use standard validation, or a provider that can do it.") }

@@ -7,13 +7,13 @@ import FoundationNetworking
 import Security
 #endif
 
-/// Downloads documents with URLSession: a session of its own a request, no cookies, no cache, no credentials, and no
-/// trust manager.
+/// Downloads documents with URLSession: each request has its own session, without cookies, cache, credentials, or trust
+/// manager.
 ///
-/// On Linux it refuses `http:`, except to this machine where ``allowsPlainHTTPToLoopback`` is set: libcurl undoes every
-/// `Content-Encoding` there before anybody can stop it, so ``RemoteDataRequest/maximumBytes`` does not bound what an
-/// answer takes. Measured on Linux with Swift 6.3: 260 octets of `gzip, gzip, gzip` became 1,153,433,600, and the process
-/// grew from 30 MB to 1.26 GB, although `identity` was asked for and the task was cancelled after 1 MiB. Over
+/// On Linux it refuses `http:`, except to this machine where ``allowsPlainHTTPToLoopback`` is set: there, libcurl
+/// decodes every `Content-Encoding` and cannot be stopped, so ``RemoteDataRequest/maximumBytes`` does not bound what an
+/// answer takes. Measured on Linux with Swift 6.3: 260 octets of `gzip, gzip, gzip` became 1,153,433,600, and the
+/// process grew from 30 MB to 1.26 GB, although `identity` was asked for and the task was canceled after 1 MiB. Over
 /// https only a server with a valid certificate for the name can do that. Where that is too much, and for revocation
 /// lists, which authorities publish over `http:`, give HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`, which
 /// decodes nothing.
@@ -43,7 +43,7 @@ public struct URLSessionDataProvider: RemoteDataProvider {
     /// - Throws: ``RemoteDataError``.
     public func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
         #if !canImport(Security)
-        // Anybody on the way could answer, and libcurl decodes without a bound.
+        // Anyone on the network path could respond, and libcurl decodes without a bound.
         guard !request.allowsPlainHTTP || request.url.scheme?.lowercased() != "http" else {
             throw RemoteDataError(
                 .unsupported, expected: "an https URL, since URLSession on Linux decodes what comes without a limit",
@@ -106,7 +106,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        // Our own limits come first: the session's do not say which of them was reached.
+        // Our own limits come first, because the session does not say which of its limits was reached.
         configuration.timeoutIntervalForRequest = (provider.wholeLimit + .seconds(10)) / .seconds(1)
         configuration.timeoutIntervalForResource = (provider.wholeLimit + .seconds(10)) / .seconds(1)
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
@@ -231,7 +231,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         }
         let (body, headers, hasAnswer) = state.withLock { ($0.body, $0.headers, $0.hasAnswer) }
         guard hasAnswer else {
-            // FoundationNetworking hands out the body of a redirect that leads nowhere and says nothing of its status.
+            // FoundationNetworking delivers the body of a redirect without a target as if it were a success.
             let status = (task.response as? HTTPURLResponse)?.statusCode
             end(
                 with: status.map { RemoteDataError(status: $0) }

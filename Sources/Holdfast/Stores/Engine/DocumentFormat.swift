@@ -2,29 +2,29 @@ package import struct Foundation.Date
 package import struct Foundation.TimeInterval
 package import struct Foundation.URL
 
-/// A format of signed documents: how one is asked for and proved, what may take the place of what, and how long it
-/// counts. What is the same for all of them is the ``DocumentStore``'s.
+/// A format of signed documents: how one is requested and verified, which one may replace another, and how long it
+/// counts. ``DocumentStore`` has everything that formats share.
 ///
-/// A document may be several files with state of their own: `fetch` asks as often as it has to, knows the content that
-/// counts now, and leaves in the record what has to be proved again after a restart.
+/// A document may be several files with their own state: `fetch` makes as many requests as necessary, knows the current
+/// content, and keeps in the record what must be verified again after a restart.
 package protocol DocumentFormat: Sendable {
     /// What a verified document says.
     associatedtype Content: Sendable
 
     /// What the data is kept under.
     var storageKey: String { get }
-    /// A digest of what the documents come from and are verified by: two formats with different ones have nothing in
-    /// common, and neither counts what the other kept.
+    /// A digest of the source and the verification keys of the documents. Formats with different ones ignore each
+    /// other's stored documents.
     var origin: [UInt8] { get }
-    /// What a store of the format is called where names are few, as in metrics.
+    /// The name of the format's stores in metrics, which need few distinct names.
     var storeName: String { get }
     /// What the documents are called in the log.
     var logName: String { get }
     /// Where the documents come from.
     var documentURL: URL? { get }
-    /// Whose certificates the documents are about; by default nil.
+    /// The authority that the documents are about; by default nil.
     var authority: X509Certificate? { get }
-    /// What is kept of a document is of this kind.
+    /// The kind of the stored record.
     var recordFormat: StoredRecord.Format { get }
     /// Why nothing can be downloaded or verified; by default nil. Then nothing is loaded.
     var configurationError: StoreError? { get }
@@ -36,7 +36,7 @@ package protocol DocumentFormat: Sendable {
     var longestInterval: TimeInterval { get }
     /// No update takes longer, verification included.
     var updateTimeout: Duration { get }
-    /// Nobody waits longer for a first document; by default as long as an update may take.
+    /// The longest wait for a first document; by default as long as an update may take.
     var preparationTimeout: Duration { get }
     /// The longest wait after failures, in seconds; by default an hour.
     var longestBackOff: TimeInterval { get }
@@ -47,24 +47,24 @@ package protocol DocumentFormat: Sendable {
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
     ) async throws(StoreError) -> FetchedDocument<Content>?
-    /// What counts when the store begins, or begins anew after a reset; by default what was stored.
-    /// - Parameter stored: what was stored and verified; nil where nothing was.
+    /// The initial content, at the start and after a reset; by default the stored one.
+    /// - Parameter stored: the stored and verified content; nil if there is none.
     func beginning(with stored: Content?) -> Content?
     /// Verifies what was stored.
     /// - Parameters:
     ///   - record: what was stored.
-    ///   - latest: no document counts from a later time, whatever its signer states.
+    ///   - latest: a document's issue time counts as at most this, no matter what its signer states.
     ///   - time: the trusted time.
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
     ) throws(DocumentError) -> Content
-    /// When a document was made, in its signer's words; nil where nobody signed that.
+    /// When a document was made, according to its signer; nil if that is not signed.
     func issueTime(of content: Content) -> Date?
-    /// Whether a document may take the place of what is there. Its issue time will be the newest.
+    /// Whether a document may replace the current one. Its issue time becomes the newest.
     func checkReplaces(
         _ new: Content, _ old: Content?, newestIssue: Date?, at time: Date
     ) throws(DocumentError)
-    /// Why nobody can be judged by a document at a time; nil when it counts.
+    /// Why a document cannot be used at a time; nil if it can.
     func obstacle(to content: Content?, at time: Date) -> StoreError?
     /// Whether a document counts, or why not; by default it does unless there is an obstacle.
     func state(of content: Content?, at time: Date) -> StoreState
@@ -95,13 +95,13 @@ extension DocumentFormat {
     package func versionCheck(in content: Content) -> VersionCheck? { nil }
 }
 
-/// What a format is told when it asks for a document.
+/// What a format knows when it requests a document.
 package struct CurrentDocument<Content: Sendable>: Sendable {
     /// The document that counts now.
     package let content: Content?
     /// What the server calls it.
     package let entityTag: String
-    /// Tells the trusted time of the moment: the answer may take a while to come.
+    /// Returns the current trusted time, because the response may take a while.
     package let time: @Sendable () -> Date
     /// Tells up to which issue time a document counts at the moment.
     package let latestIssue: @Sendable () -> Date

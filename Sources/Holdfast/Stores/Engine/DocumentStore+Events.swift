@@ -39,7 +39,7 @@ extension DocumentStore: StoreDriver {
             if let caveat = format.caveat, state.withLock({ $0.hasSaidCaveat.setFirst() }) { write(.notice, caveat) }
         case .loaded: write(.info, "what was stored could be read, and is in use")
         case .issuedAheadOfClock(let lead):
-            // The clocks of two machines are seldom the same: that alone is no reason to look at either.
+            // Small differences between the clocks of two machines are normal.
             write(
                 lead > Self.ordinaryDifference ? .warning : .info,
                 "a document was issued after what the clock says; at most a day of that counts",

@@ -6,7 +6,7 @@ extension DocumentStore {
 
     func noteFailure(_ generation: Int) async {
         let now = clock.now
-        // The application's generator is not called with the lock held.
+        // The application's random number generator is called outside the lock.
         var provided = RandomWords(crypto: crypto)
         let word = provided.next()
         state.withLock { state in
@@ -21,11 +21,11 @@ extension DocumentStore {
             self.keepAttempts(generation)
             return self.catchUp()
         }
-        // Not on the storage queue: an observer may reset the store.
+        // Not on the storage queue, because an observer may reset the store.
         for announcement in announcements { announcement() }
     }
 
-    /// Keeps them for the next start. Where that fails, a restart asks sooner, and nothing else. On the storage queue.
+    /// Stores them for the next start. If that fails, a restart only retries sooner. On the storage queue.
     private func keepAttempts(_ generation: Int) {
         let attempts = state.withLock { state -> FailedAttempts? in
             guard state.generation == generation, let retryTime = state.retryTime else { return nil }
@@ -36,19 +36,19 @@ extension DocumentStore {
         _ = dataStore.save(data: attempts.data(origin: format.origin), forKey: attemptsKey)
     }
 
-    /// Takes up what an earlier run has kept. On the storage queue, before anybody knows the store.
+    /// Restores the failures of an earlier run. On the storage queue, before the store is in use.
     func loadAttempts(at now: Date) {
         guard let data = dataStore.loadData(forKey: attemptsKey) else { return }
         let attempts = FailedAttempts(data, of: format, at: now)
         state.withLock { state in
-            // What says nothing is removed with the next success as well.
+            // The next success also removes a meaningless record.
             state.keepsAttempts = true
             state.failures = attempts?.count ?? 0
             state.retryTime = attempts?.retryTime
         }
     }
 
-    /// Removes what is kept once failures are forgotten. On the storage queue.
+    /// Removes the stored failures. On the storage queue.
     func removeAttemptsIfOver() {
         let isOver = state.withLock { state in
             guard state.failures == 0, state.keepsAttempts else { return false }
@@ -58,7 +58,7 @@ extension DocumentStore {
         if isOver { dataStore.removeData(forKey: attemptsKey) }
     }
 
-    /// Removes the document and what is kept beside it. On the storage queue.
+    /// Removes the document and the stored failures. On the storage queue.
     func removeStored() {
         dataStore.removeData(forKey: format.storageKey)
         dataStore.removeData(forKey: attemptsKey)

@@ -17,10 +17,10 @@ extension DocumentStore {
 
     /// Starts the update that findings of a decision ask for.
     ///
-    /// A mismatch, and a host about which nothing usable is known, may be answered by a newer document: one update is in
-    /// flight then, and the next waits for its interval and for the back-off. A document that counts and is not about
-    /// the host is no reason to ask before it is due, and a mismatch in report mode, which may go on for months, asks
-    /// once for each document.
+    /// A newer document may resolve a mismatch or have pins for a host without usable ones. Only one such update runs
+    /// at a time, and the next waits for its interval and the back-off. A valid document that does not cover the host
+    /// is no reason for an early update, and a mismatch in report mode, which may last for months, starts one update
+    /// per document.
     package func updateIfAsked(by findings: [PinFinding]) {
         for finding in findings {
             switch (finding.kind, finding.absence, finding.enforcement) {

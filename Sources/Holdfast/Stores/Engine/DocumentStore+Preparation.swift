@@ -14,7 +14,7 @@ extension DocumentStore {
         guard let content = state.snapshot.content, isUsable(state.snapshot, now: now) else {
             return state.underWay != nil || !mustWait(state, now: now)
         }
-        // A server that cannot be reached costs one wait, not one a minute for the whole of the grace.
+        // An unreachable server causes one wait, not one a minute during the whole grace period.
         guard format.state(of: content, at: state.snapshot.trustedTime.time(clock: now)) == .grace, state.failures == 0
         else { return false }
         return state.underWay != nil || isRenewalDue(state, now: now)
@@ -25,7 +25,7 @@ extension DocumentStore {
     /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
     /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
     /// a download succeeds. Right after a failure nothing is downloaded.
-    /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is cancelled.
+    /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is canceled.
     package func prepare() async throws {
         let now = clock.now
         guard let download = join(.direct, if: { needsPreparation($0, now: now) }) else { return try checkUsable() }

@@ -13,7 +13,7 @@ extension DocumentStore {
         }
         if failure.map({ $0.code != .notStored }) ?? false { await noteFailure(generation) }
         let report = report(kind, error: failure, version: version)
-        // The old report may hold the last reference to an error of the application's, which ends without the lock.
+        // The old report may hold the last reference to an application's error, which is released outside the lock.
         _ = state.withLock { state in
             state.underWay = nil
             state.followsMismatch = false
@@ -24,12 +24,11 @@ extension DocumentStore {
         return report
     }
 
-    /// How often a document is downloaded for one update because another store has stored one meanwhile.
+    /// How often one update downloads a document because another store has stored one meanwhile.
     private static var maximumDownloads: Int { 3 }
 
-    /// Downloads a document and puts it in the place of the one that is there. If another store or process has stored one
-    /// since the download began, nobody knows which of the two is newer: that one is taken over, and the server asked once
-    /// more.
+    /// Downloads a document and replaces the current one. If another store or process has stored one since the download
+    /// began, it is unknown which is newer, so that one is adopted and the server is asked again.
     /// - Returns: that nothing in it is usable, or that it could not be stored; nil when all is well. And what it says of
     ///   the application's version.
     private func replace(
@@ -49,8 +48,8 @@ extension DocumentStore {
         return (nil, nil)
     }
 
-    /// Downloads and verifies a document within the time that an update has. What takes longer is told to stop, and counts
-    /// for nothing whenever it ends.
+    /// Downloads and verifies a document within the time that an update has. A longer one is canceled, and its result
+    /// is ignored.
     private func fetch(
         within limit: Duration
     ) async throws(StoreError) -> (FetchedDocument<Content>?, Duration) {
@@ -80,25 +79,25 @@ extension DocumentStore {
             latestIssue: { self.snapshot.trustedTime.counted(.distantFuture, clock: self.clock.now) })
     }
 
-    /// What came of putting a document in the place of the one that is there.
+    /// The result of replacing the current document.
     private struct Outcome: Sendable {
         /// That nothing is usable, or that it could not be stored.
         var failure: StoreError?
-        /// Whether another store was faster, and its document counts.
+        /// Whether another store was faster, and its document is used.
         var isOvertaken = false
         /// Whether the document counts now.
         var isReplaced = false
         var announcements: [SharedStorage.Announcement] = []
     }
 
-    /// Puts a document in the place of the one that is there, first in the storage, then in the snapshot.
+    /// Replaces the current document, first in the storage, then in the snapshot.
     private func commit(
         _ fetched: FetchedDocument<Content>?, _ generation: Int, _ takeovers: UInt64
     ) async throws(StoreError) -> Outcome {
         let outcome = try await storageQueue.run { () throws(StoreError) in
             try self.store(fetched, generation, takeovers)
         }
-        // Not on the storage queue: an observer may reset the store.
+        // Not on the storage queue, because an observer may reset the store.
         for announcement in outcome.announcements { announcement() }
         if outcome.isReplaced, let fetched, fetched.shortfall == nil {
             let content = fetched.content
@@ -164,7 +163,7 @@ extension DocumentStore {
             if emptiness == nil, fetched.shortfall == nil { state.forgetFailures() }
         }
         removeAttemptsIfOver()
-        // Each verifies it anew by its own settings.
+        // Each store verifies it again with its own settings.
         if saving.failure == nil {
             for other in storage.noteChange(by: self) { outcome.announcements += other.catchUp() }
         }
@@ -188,7 +187,7 @@ extension DocumentStore {
         let time = trusted.time(clock: now)
         var generator = RandomWords(crypto: crypto)
         let next = format.nextUpdate(for: content, at: time, using: &generator)
-        // Asked for by the device's clock, which may be behind.
+        // The request used the device's clock, which may be slow.
         return now.addingTimeInterval(next.timeIntervalSince(time))
     }
 }

@@ -9,7 +9,8 @@ extension DocumentStore: SharedStorage.Member {
     /// get past the checks against that one, and without a network that one is all there is. On the storage queue.
     func catchUp() -> [SharedStorage.Announcement] {
         guard let stored = try? dataStore.reported(forKey: format.storageKey) else {
-            // Removed under our hands: what was verified still counts here, and is checked against as before.
+            // Somebody else removed it: the verified content stays in use here, and new documents are still checked
+            // against it.
             return []
         }
         return takeOver(stored)
@@ -22,7 +23,7 @@ extension DocumentStore: SharedStorage.Member {
         let loaded = StoreLoading(format: format, now: now).verified(stored)
         let (current, wasUnread) = state.withLock { state in
             defer { (state.mark, state.isUnread) = (mark, false) }
-            // Before the first document that was downloaded there is nothing but what the store began with.
+            // Before the first download there is only the initial content.
             return (state.snapshot, state.isUnread && state.revision == 0)
         }
         guard loaded.content != nil, let content = format.beginning(with: loaded.content),
@@ -42,8 +43,8 @@ extension DocumentStore: SharedStorage.Member {
         return [{ if wasUnread { self.tell(.loaded) } else { self.announce(content) } }]
     }
 
-    /// Whether a stored document may take the place of the one that counts here. An answer to another's challenge is not
-    /// fresh: it goes by its date as well.
+    /// Whether a stored document may take the place of the one that counts here. A response to somebody else's
+    /// challenge is not fresh, so its date counts.
     private func isNewer(_ content: Content, _ current: DocumentSnapshot<Content>, now: Date) -> Bool {
         let newest = current.trustedTime.newestIssue
         do throws(DocumentError) {
@@ -76,15 +77,15 @@ extension DocumentStore: SharedStorage.Member {
     /// What came of saving a record.
     struct Saving {
         var failure: StoreError?
-        /// Whether another process was faster, and what it stored counts.
+        /// Whether another process was faster, and its document is used.
         var isOvertaken = false
         var announcements: [SharedStorage.Announcement] = []
     }
 
-    /// How often a record is tried to be saved while others save theirs, none of which counts here.
+    /// How often saving is retried while others save records that do not count here.
     private static var maximumAttempts: Int { 8 }
 
-    /// Saves a record in the place of what this store knows to be stored, and of nothing else. On the storage queue.
+    /// Saves a record, but only in place of the one that this store knows. On the storage queue.
     func save(_ record: StoredRecord) -> Saving {
         let data = record.data
         var saving = Saving()

@@ -2,8 +2,8 @@ import Dispatch
 package import Foundation
 package import Logging
 
-/// Keeps the document of a format: loads and verifies what is stored, updates it, one update at a time, and hands out
-/// snapshots. What the public stores have in common.
+/// Keeps the document of a format: loads and verifies the stored one, updates it, one update at a time, and hands out
+/// snapshots. All public stores use it.
 package final class DocumentStore<Format: DocumentFormat>: Sendable {
     package typealias Content = Format.Content
 
@@ -21,19 +21,19 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         var lastMismatchUpdate: Date?
         /// The revision for which a mismatch in report mode last started an update.
         var reportedRevision: UInt64?
-        /// Counts documents and resets: what is decided after one may differ from what was decided before it.
+        /// Counts documents and resets, after which decisions may differ.
         var revision: UInt64 = 0
-        /// Whether something may be stored that could not be read when the store was made.
+        /// Whether there may be a stored document that could not be read when the store was made.
         var isUnread = false
-        /// Counts resets: what was begun before one is not committed after it.
+        /// Counts resets: work begun before a reset is not committed after it.
         var generation = 0
         /// What is stored, as far as this store knows; nil for nothing.
         var mark: StorageMark?
-        /// Counts what was taken over from other stores and processes: what was begun before is not committed after it.
+        /// Counts documents adopted from other stores and processes: work begun before one is not committed after it.
         var takeovers: UInt64 = 0
         /// Whether something is kept of failed updates.
         var keepsAttempts = false
-        /// What the log has said already: the format's caveat, and of which document that it is in its grace period.
+        /// What has been logged already: the format's caveat, and which document is in its grace period.
         var hasSaidCaveat = false
         var loggedGrace: Date?
 
@@ -98,7 +98,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         }
         storage.queue.sync { loadAttempts(at: clock.now) }
         storage.join(self)
-        // Who stored something in between knew of no member here.
+        // A store that saved in between did not know this member yet.
         if storage.changes != changes { storage.queue.sync { catchUp() }.forEach { $0() } }
     }
 
@@ -188,21 +188,21 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
 
     /// Whether the document that is there is to be renewed.
     func isRenewalDue(_ state: borrowing State, now: Date) -> Bool {
-        // A clock that was set back must not put it off for longer than it may take.
+        // Setting the clock back must not delay it beyond the longest interval.
         now >= state.nextUpdate || state.nextUpdate.timeIntervalSince(now) > format.longestInterval
     }
 
-    /// Whether the last attempt failed so little ago that another would be too soon.
+    /// Whether the last attempt failed so recently that another would be too soon.
     func mustWait(_ state: borrowing State, now: Date) -> Bool {
         guard let wait = state.retryTime?.timeIntervalSince(now) else { return false }
-        // A clock that was set back must not make the wait longer than it may be.
+        // Setting the clock back must not lengthen the wait beyond its limit.
         return wait > 0 && wait <= format.longestBackOff
     }
 
     /// Forgets everything that was stored; see ``UpdatingStore/reset()``.
     package func reset() { remove(forAll: true) }
 
-    /// Forgets what was stored, where other stores of this process may still need what they have.
+    /// Forgets what was stored; other stores of this process may still need theirs.
     func discard() { remove(forAll: false) }
 
     private func remove(forAll: Bool) {
@@ -215,7 +215,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         for announcement in announcements { announcement() }
     }
 
-    /// Keeps the store up to date until the task is cancelled; see ``UpdatingStore/run(sleepingOn:)``.
+    /// Keeps the store up to date until the task is canceled; see ``UpdatingStore/run(sleepingOn:)``.
     package func run(sleepingOn sleeper: some Clock<Duration>) async throws(StoreError) {
         if let error = format.configurationError { throw error }
         while !Task.isCancelled {

@@ -3,8 +3,8 @@ import Foundation
 /// What is kept of failed updates beside the document, so that an application that starts every few seconds does not ask
 /// its server each time.
 ///
-/// It is unsigned and can do little: a record whose next attempt is further from now than the longest back-off, in either
-/// direction, counts for nothing, so that neither a damaged record nor a clock that was set keeps a store from asking.
+/// It is unsigned, so its effect is limited: a record whose next attempt is further from now than the longest back-off,
+/// in either direction, is ignored. Neither a damaged record nor a changed clock keeps a store from updating.
 struct FailedAttempts: Sendable, Equatable {
     /// Failures in a row.
     let count: Int
@@ -24,7 +24,7 @@ struct FailedAttempts: Sendable, Equatable {
         self.retryTime = retryTime
     }
 
-    /// Reads what was kept; nil for what is damaged, of other documents, or of no meaning at this time.
+    /// Reads a record; nil if it is damaged, belongs to other documents, or is meaningless at this time.
     init?(_ data: Data, of format: some DocumentFormat, at now: Date) {
         guard data.count <= Self.maximumBytes, let record = StoredRecord(data), record.format == .attempts,
             record.origin == format.origin, let count = Int(String(decoding: record.body, as: UTF8.self)),

@@ -1,17 +1,17 @@
 import Dispatch
 import Foundation
 
-/// What a storage keeps under one key, for all stores of this process that keep their document there: they take turns,
-/// and each learns at once what another has stored, so that there is one content for one storage.
+/// One key of a storage, shared by all stores of this process that keep their document there. They take turns, and each
+/// learns at once what another has stored, so all have the same content.
 ///
 /// Stores that an application makes again and again over the same storage share it; it ends with the last of them.
 final class SharedStorage: Sendable {
     /// A store that keeps its document there.
     protocol Member: AnyObject, Sendable {
-        /// Stores of one origin have the same documents.
+        /// Stores with the same origin have the same documents.
         var origin: [UInt8] { get }
         /// Takes over what another has stored. On the storage's queue.
-        /// - Returns: what is to be told of it, with no queue and no lock held.
+        /// - Returns: a closure that reports it, to be called outside queue and lock.
         func catchUp() -> [Announcement]
         /// Forgets what another has removed. On the storage's queue.
         func forget() -> [Announcement]
@@ -19,8 +19,8 @@ final class SharedStorage: Sendable {
 
     typealias Announcement = @Sendable () -> Void
 
-    /// Equal for the same storage and key. Values of a type that says nothing of itself are taken for the same storage:
-    /// their stores take turns and look into their own storage once more, in which nothing has changed.
+    /// Equal for the same storage and key. Values of an unknown type count as the same storage: their stores take turns
+    /// and read their own storage once more, without finding a change.
     private struct Key: Hashable, Sendable {
         let type: Swift.ObjectIdentifier
         let object: Swift.ObjectIdentifier?
@@ -47,7 +47,7 @@ final class SharedStorage: Sendable {
     private struct State {
         var members: [MemberReference] = []
         var changes: UInt64 = 0
-        /// How many members there may be until those that are gone are looked for.
+        /// The number of members beyond which released ones are removed.
         var roomForMembers = 8
     }
 
@@ -62,7 +62,7 @@ final class SharedStorage: Sendable {
 
     deinit {
         let key = key
-        // Another may have taken its place meanwhile, and may end here: after the lock.
+        // Another may have replaced it meanwhile, and is released here, outside the lock.
         let successor = Self.storages.withLock { storages -> SharedStorage? in
             guard let storage = storages[key]?.storage else {
                 storages[key] = nil
@@ -88,7 +88,7 @@ final class SharedStorage: Sendable {
     var changes: UInt64 { state.withLock { $0.changes } }
 
     func join(_ member: any Member) {
-        // A member whose last reference is looked at here ends after the lock.
+        // This may hold the last reference to a member, which is released outside the lock.
         let living = state.withLock { state -> [any Member] in
             var living: [any Member] = []
             if state.members.count >= state.roomForMembers {

@@ -3,14 +3,14 @@ import struct Foundation.Date
 /// What a verified document says, whatever its format.
 struct StoreContent: Sendable {
     let table: PinTable
-    /// Whether the document was signed as a whole: then what left it is no longer trusted, and what it says about hosts
-    /// without pins is its signer's word.
+    /// Whether the document was signed as a whole: then a removed entry is no longer trusted, and its statement about
+    /// hosts without pins is signed.
     let isSignedAsAWhole: Bool
     /// Signed here, nil otherwise.
     let domains: DomainsConfiguration?
     /// Whether there was one that nobody signed.
     let hasUnsignedDomains: Bool
-    /// When the document was made, in its signer's words; only what was signed as a whole says so.
+    /// When the document was made, according to its signer; only a document that is signed as a whole says so.
     let issuedAt: Date?
     let versionCheck: VersionCheck?
 
@@ -32,8 +32,8 @@ struct StoreContent: Sendable {
         versionCheck = response.versionCheck
     }
 
-    /// Whether this may take the place of what a store has. An answer to the store's own challenge is fresh, whatever
-    /// its timestamp says: it may.
+    /// Whether this may replace a store's content. A response to the store's own challenge may, because it is fresh,
+    /// whatever its timestamp.
     /// - Parameters:
     ///   - old: the content it would replace; nil where nothing verified is stored.
     ///   - time: the trusted time, in Unix seconds.
@@ -51,7 +51,7 @@ struct StoreContent: Sendable {
     }
 }
 
-/// What a ``CertStore`` judges by at one moment.
+/// What a ``CertStore`` decides by at one moment.
 struct StoreSnapshot: Sendable {
     let document: DocumentSnapshot<StoreContent>
     let fallback: PinTable
@@ -78,12 +78,12 @@ struct StoreSnapshot: Sendable {
         return table.entries(named: name).isEmpty ? .notCovered : .expired
     }
 
-    /// Whether shipped entries are there to decide by until the first list.
+    /// Whether there are shipped entries to use until the first list.
     func hasUsableFallback(at now: Date) -> Bool {
         content == nil && fallback.hasUsableEntries(at: trustedTime.time(clock: now).wholeSeconds)
     }
 
-    /// What a common name and a fingerprint are worth at a place in the chain; entries for other places are not there.
+    /// The result for a common name and a fingerprint at a place in the chain; entries for other places are ignored.
     func result(
         name: String, fingerprint: some Collection<UInt8>, depth: Int, at time: Date
     ) -> CertStore.ValidationResult {
@@ -98,7 +98,7 @@ struct StoreSnapshot: Sendable {
         return pins.rules(matching: pin, at: time) { $0.covers(depth) }.isEmpty ? .untrusted : .trusted
     }
 
-    /// The usable entries of a dialled host: those of its name, else those of the wildcard above its first label.
+    /// The usable entries of a dialed host: those of its name, else those of the wildcard above its first label.
     func entries(for host: DialledHost, at time: Int64) -> [PinTable.Entry] {
         for name in FingerprintEntry.names(for: host) {
             let usable = table.entries(named: name).filter { $0.isUsable(at: time) }

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// What stores do behind their formats: a ``DocumentStore``, or the ``RevocationStore`` with its many.
+/// The common interface of stores: one ``DocumentStore``, or a ``RevocationStore`` with many.
 protocol StoreDriver: AnyObject, Sendable {
     var name: String { get }
     var clock: any WallClock { get }

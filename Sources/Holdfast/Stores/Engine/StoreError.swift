@@ -54,7 +54,7 @@ extension StoreError.Code {
     }
     /// The document was downloaded and verified, but every entry in it has expired.
     public static var storeIsEmpty: Self { Self("Publish entries that have not expired.") }
-    /// What is stored is damaged or can no longer be verified, and counts as nothing.
+    /// The stored document is damaged or can no longer be verified, and is ignored.
     public static var damagedStorage: Self { Self("Update the store; if it happens again, check the storage.") }
     /// The document counts, but could not be stored.
     public static var notStored: Self {

@@ -55,7 +55,7 @@ extension StoreEvent.Kind {
     public static var updateFinished: Self { Self() }
     /// A new document is in use; see ``StoreEvent/entries`` and ``StoreEvent/date``.
     public static var replaced: Self { Self() }
-    /// What was stored could not be read at first; now it could, and it is in use.
+    /// The stored document could not be read at first, but now it is in use.
     public static var loaded: Self { Self() }
     /// The timestamp of a document is ahead of the clock, by ``StoreEvent/span``. The document still counts, and moves the
     /// store's trusted time, but by a day at most: look at the device's clock and at the signer's.

@@ -1,7 +1,7 @@
 import struct Foundation.Data
 import struct Foundation.Date
 
-/// Reads what a store kept, and verifies it again: a changed file is an empty store, not a trusted one.
+/// Reads a stored document and verifies it again: a modified file makes the store empty, not trusted.
 struct StoreLoading<Format: DocumentFormat> {
     struct Result {
         var content: Format.Content?
@@ -9,7 +9,7 @@ struct StoreLoading<Format: DocumentFormat> {
         var nextUpdate = Date(timeIntervalSince1970: 0)
         var entityTag = ""
         var error: StoreError?
-        /// Whether there may be something that could not be read just now, as before a device is first unlocked.
+        /// Whether there may be a document that cannot be read yet, as before a device is first unlocked.
         var isUnread = false
         /// Of what is stored; nil where nothing is.
         var mark: StorageMark?
@@ -55,8 +55,8 @@ struct StoreLoading<Format: DocumentFormat> {
         }
     }
 
-    /// The dates of a record are unsigned: neither may do more than the signed ones and the schedule allow. Whoever can
-    /// lower the newest issue time can put an older record in the place of this one as well.
+    /// The dates of a record are unsigned, so they are limited by the signed ones and the schedule. An attacker who can
+    /// lower the newest issue time could also restore an older record.
     private func result(of record: StoredRecord, _ content: Format.Content, newest: Date) -> Result {
         var result = Result(content: content, entityTag: record.entityTag)
         result.newestIssue = format.issueTime(of: content).map { min($0, newest) }
@@ -70,8 +70,8 @@ struct StoreLoading<Format: DocumentFormat> {
     }
 }
 
-/// Tells what is stored from what was stored before. Records end with a digest of what they say: two records with equal
-/// marks are equal, and one that was damaged meanwhile says nothing that would have to be known.
+/// Identifies a stored record. Records end with a digest of their content, so records with equal marks are equal,
+/// except for damaged ones, which are ignored anyway.
 struct StorageMark: Sendable, Equatable {
     private let count: Int
     private let end: Data

@@ -1,4 +1,4 @@
-/// Whether what an ``UpdatingStore`` keeps counts at a moment.
+/// Whether the content of an ``UpdatingStore`` counts at a moment.
 public enum StoreState: String, Sendable, Hashable, CaseIterable {
     /// No verified document is there. What an application shipped as a fallback may still count.
     case absent

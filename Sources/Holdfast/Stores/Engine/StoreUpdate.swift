@@ -22,12 +22,12 @@ public enum StoreUpdateKind: String, Sendable, Hashable, CaseIterable {
 public struct StoreUpdateReport: Sendable {
     /// How it was made.
     public let kind: StoreUpdateKind
-    /// Why it failed, or what else is to be said; nil when all is well.
+    /// Why it failed, or another problem; nil if there is none.
     public let error: StoreError?
     /// When it ended, by the store's clock.
     public let time: Date
     /// When the next update is due, or after a failure the next attempt.
     public let nextUpdate: Date
-    /// What the server thinks of the application's version, where it said so.
+    /// The server's opinion of the application's version, if it has one.
     public let versionCheck: VersionCheck?
 }

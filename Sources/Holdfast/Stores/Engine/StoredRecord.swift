@@ -3,8 +3,8 @@ package import Foundation
 
 /// What a store keeps: the document exactly as it was signed, in as many parts as its format has, and when it came.
 ///
-/// The octets are a tag, the parts with their lengths, and the SHA-256 of all that: a half-written or damaged record is
-/// told from one that somebody changed, which its signatures tell.
+/// The octets are a tag, the parts with their lengths, and the SHA-256 of all that: it detects half-written and damaged
+/// records; the signatures detect forged ones.
 package struct StoredRecord: Sendable, Equatable {
     /// How the document is proved.
     package enum Format: String, Sendable, CaseIterable {
@@ -26,19 +26,19 @@ package struct StoredRecord: Sendable, Equatable {
     /// The header texts of an answer to a challenge.
     var challenge = ""
     var signature = ""
-    /// What the server calls this version of the document, for its next question.
+    /// The server's entity tag of this version of the document, for the next request.
     package var entityTag = ""
     /// Unsigned, in whole Unix seconds: when the next update is due, and the newest issue time that was seen.
     var nextUpdate: Int64 = 0
     var newestIssue: Int64 = 0
 
-    /// No part is longer; what a storage returns is read within this.
+    /// The longest part; a storage's data is read within this limit.
     static let maximumPart = 1 << 30
     /// Of the digest at the end.
     static let digestLength = SHA256.byteCount
     private static let tag = Data("holdfast pin store 2\n".utf8)
 
-    /// A digest of what tells two stores apart: kinds, addresses, keys.
+    /// A digest of what distinguishes two stores: kinds, addresses, keys.
     package static func origin(of parts: [[UInt8]]) -> [UInt8] {
         // The length of each first, so that no two lists of parts are the same octets.
         SHA256Digest.of(parts.flatMap { Array("\($0.count) ".utf8) + $0 })

@@ -1,7 +1,7 @@
 package import struct Foundation.Date
 package import struct Foundation.TimeInterval
 
-/// When a store asks for a new document: before the pins it has expire, and now and then anyway.
+/// When a store requests a new document: periodically, and before its pins expire.
 ///
 /// No two updates of a schedule are closer than 15 minutes: what a signer publishes takes longer to change, and a server
 /// has many clients.
@@ -13,11 +13,11 @@ public struct UpdateSchedule: Sendable, Hashable {
 
     /// In seconds, as all of what follows.
     package static let shortestInterval: TimeInterval = 15 * 60
-    /// The longest that the jitter makes of it.
+    /// The longest interval after jitter.
     static let longestOfShortIntervals: TimeInterval = shortestInterval * 1.2
     /// No two updates are further apart.
     var longestInterval: TimeInterval { max(periodicInterval.inSeconds, Self.longestOfShortIntervals) }
-    /// What remains until an expiry that is near is multiplied by this, so that several updates fit in.
+    /// The remaining time until a near expiry is multiplied by this, so that it has room for several updates.
     static let urgency = 0.125
 
     /// Makes a schedule.
@@ -35,7 +35,7 @@ public struct UpdateSchedule: Sendable, Hashable {
     /// - Parameters:
     ///   - now: the current time.
     ///   - expiry: of the latest entry of each name, the soonest that is not past; nil when every entry has expired:
-    ///     what has expired already is no reason to hurry.
+    ///     expired entries are no reason to hurry.
     private func interval(at now: Date, soonestExpiry expiry: Date?) -> TimeInterval {
         let periodic = periodicInterval.inSeconds
         guard let expiry else { return periodic }
@@ -45,7 +45,7 @@ public struct UpdateSchedule: Sendable, Hashable {
     }
 
     /// The time of the next update: never sooner than 15 minutes, and up to a fifth of the interval earlier than it
-    /// ends, or up to a fifth later where 15 minutes is all there is, so that clients do not come all at once.
+    /// ends, or up to a fifth later where 15 minutes is all there is, so that clients do not all update at once.
     func nextUpdate(
         at now: Date, soonestExpiry: Date?, using generator: inout some RandomNumberGenerator
     ) -> Date {
@@ -73,7 +73,7 @@ struct BackOff {
 }
 
 extension RandomNumberGenerator {
-    /// A number from 0 to 1, of 53 bits, from one word: the standard library's draws until it likes what it gets, and
-    /// hangs on an application's generator that always says the same.
+    /// A number from 0 to 1, of 53 bits, from one word: the standard library's rejection sampling never ends with an
+    /// application's generator that is constant.
     package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -20,7 +20,7 @@ public protocol UpdatingStore: AnyObject, Sendable {
     var engine: StoreEngine { get }
 }
 
-/// What a store runs on; only Holdfast makes one.
+/// The machinery of a store; only Holdfast makes one.
 public struct StoreEngine: Sendable {
     let driver: any StoreDriver
 
@@ -30,13 +30,13 @@ public struct StoreEngine: Sendable {
 }
 
 extension UpdatingStore {
-    /// What the store is called in metrics and events. Stores have few names, whatever peers do.
+    /// The store's name in metrics and events. Peers cannot cause more names.
     public var name: String { engine.driver.name }
 
-    /// Whether what the store keeps counts now.
+    /// Whether the store's content counts now.
     public var state: StoreState { engine.driver.currentState }
 
-    /// How often what the store keeps was replaced or deleted since the store was made.
+    /// How often the content was replaced or deleted since the store was made.
     public var revision: UInt64 { engine.driver.revision }
 
     /// The time that decisions use: the latest of the clock, the date of the build, and the newest issue time that was
@@ -49,7 +49,7 @@ extension UpdatingStore {
     /// The result of the last update, including silent ones; nil before the first.
     public var lastUpdate: StoreUpdateReport? { engine.driver.lastUpdate }
 
-    /// What was wrong with what was stored when the store was made; nil when it, or its absence, was fine.
+    /// The problem with the stored document when the store was made; nil if there was none.
     public var storageError: StoreError? { engine.driver.storageError }
 
     /// Brings the store up to date.
@@ -59,7 +59,7 @@ extension UpdatingStore {
     /// ``events()`` have its result. Otherwise it does nothing. Concurrent calls share one download. Canceling the
     /// caller does not cancel the download.
     /// - Returns: the result, or that the update continues.
-    /// - Throws: ``StoreError`` when nothing usable is there afterwards, or a forced update failed. What counted before
+    /// - Throws: ``StoreError`` when nothing usable is there afterward, or a forced update failed. What counted before
     ///   still counts.
     @discardableResult
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
@@ -101,7 +101,7 @@ extension UpdatingStore {
     public func events() -> AsyncStream<StoreEvent> { engine.driver.observers.stream() }
 }
 
-/// A store that knows pins. These come before what a ``PinSource`` does by default.
+/// A store that knows pins. These take precedence over the defaults of ``PinSource``.
 extension UpdatingStore where Self: PinSource {
     /// Grows with every document that the store accepts, and with every reset.
     public var revision: UInt64 { engine.driver.revision }
@@ -121,7 +121,7 @@ extension UpdatingStore where Self: PinSource {
     /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is canceled.
     public func prepare() async throws { try await engine.driver.prepare() }
 
-    /// Reports a host that a document in its grace period let in, and starts an update where one is due or what was found
-    /// is a reason for one.
+    /// Reports a host that was trusted by a document in its grace period, and starts an update if one is due or the
+    /// decision is a reason for one.
     public func receive(_ decision: TrustDecision) { engine.driver.receive(decision) }
 }

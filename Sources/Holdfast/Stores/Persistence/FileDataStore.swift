@@ -11,8 +11,8 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
     /// The most that is read from a file, in bytes.
     package let maximumBytes: Int
 
-    /// Where files are kept when nothing else is said: on Apple's platforms `Holdfast` in the folder that the application
-    /// support folder has for the bundle's identifier, elsewhere `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
+    /// The default folder: on Apple's platforms `Holdfast` in the folder that the application support folder has for
+    /// the bundle's identifier, elsewhere `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
     public static var defaultFolder: URL {
         #if canImport(Darwin)
         Platform.folderForData.appending(path: "Holdfast")
@@ -27,12 +27,12 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
     ///   - maximumBytes: the most that is read from a file.
     public init(folder: URL = Self.defaultFolder, maximumBytes: Int = 64 << 20) {
         self.folder = folder
-        // One more is asked for, to notice that there is more.
+        // One more byte is requested, to notice that the file is longer.
         self.maximumBytes = max(0, min(maximumBytes, .max - 1))
     }
 
-    /// The file of a key: its small letters and digits, everything else as the hexadecimal of its UTF-8 octets, since
-    /// some file systems take capital and small letters for the same.
+    /// The file of a key: its small letters and digits, everything else as the hexadecimal of its UTF-8 octets, because
+    /// some file systems ignore case.
     package func file(forKey key: String) -> URL { folder.appending(path: Self.name(of: key)) }
 
     /// What is kept under a key; nil when there is nothing.
@@ -42,7 +42,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
         do {
             return try AtomicFile.read(file, maximumBytes: maximumBytes, isOwn: true)
         } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
-            // Not asked before: a folder that may not be entered looks like one without the file.
+            // Not checked before reading: an inaccessible folder looks like one without the file.
             return nil
         } catch CocoaError.fileReadTooLarge {
             throw FileDataStoreError(
@@ -60,7 +60,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
         _ = try replace(with: data, forKey: key) { true }
     }
 
-    /// Keeps data under a key if `old` is what is kept there, with nobody writing in between; it waits for other writers.
+    /// Atomically keeps data under a key if `old` is kept there now; it waits for other writers.
     /// - Returns: false if something other than `old` is kept.
     /// - Throws: ``FileDataStoreError``, also when what is there cannot be read.
     public func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
@@ -75,7 +75,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             return try withLock(key) {
                 guard try isMeant() else { return false }
-                // Under the lock there is one writer, so what an earlier one left when it was killed is overwritten.
+                // There is only one writer under the lock, so the leftovers of a killed one are overwritten.
                 try AtomicFile.replace(file, with: data, temporaryName: ".\(Self.name(of: key)).new")
                 return true
             }
@@ -113,7 +113,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
                 name += "_" + Hexadecimal.encode([octet])
             }
         }
-        // A name of a file has at most 255 octets. Past 200 the digest is as good; no other name has two underlines.
+        // A file name has at most 255 octets, so a key longer than 200 is hashed; no other name has two underscores.
         guard name.utf8.count <= 200 else {
             return "__\(Hexadecimal.encode(SHA256Digest.of(Array(key.utf8)))).pins"
         }

@@ -37,8 +37,8 @@ package final class FileLock: Sendable {
     package init(
         _ file: URL, limit: Duration = usualLimit, waiting: () -> Void = {}
     ) throws(Failure) {
-        // Closed on exec, so that no program that is started meanwhile keeps it. Never through a link: whoever may write
-        // to the folder could have one lead elsewhere.
+        // Closed on exec, so that no child process keeps it. Links are not followed: anyone who may write to the folder
+        // could make one.
         let descriptor = unsafe open(
             file.path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600 as mode_t)
         guard descriptor >= 0 else { throw errno == ELOOP ? .foreign : .system(errno) }
@@ -53,8 +53,7 @@ package final class FileLock: Sendable {
     }
 
     deinit {
-        // Until a program that is being started begins, it has a copy of the descriptor, which closing ours would not
-        // unlock.
+        // Unlocked explicitly, because a child process that has not called exec yet has a copy of the descriptor.
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
@@ -62,11 +61,10 @@ package final class FileLock: Sendable {
     private static func requireOwn(_ descriptor: Int32) throws(Failure) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(errno) }
-        // Root works on everybody's files. A file with a second name is another one that somebody put in the lock's place;
-        // its mode must not be changed.
+        // Root may use everybody's files. A hard link is somebody's attempt to have another file's mode changed.
         guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1, status.st_uid == geteuid() || geteuid() == 0
         else { throw .foreign }
-        // One that an earlier version, or a copy, left open to others.
+        // An earlier version, or a copy, may have left it open to others.
         if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw .system(errno) }
     }
 

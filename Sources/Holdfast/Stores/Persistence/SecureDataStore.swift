@@ -4,7 +4,7 @@ public import struct Foundation.Data
 ///
 /// It may be called from any thread; one store never makes two calls for the same key at once. The calls may block.
 public protocol SecureDataStore: Sendable {
-    /// Keeps data under a key, in place of what was there; a reader finds the old or the new, never a half.
+    /// Keeps data under a key, in place of what was there; a reader finds either the old or the new data.
     /// - Returns: whether the data will be there after a restart.
     func save(data: Data, forKey key: String) -> Bool
     /// What is kept under a key; nil when there is nothing.
@@ -13,13 +13,13 @@ public protocol SecureDataStore: Sendable {
     func removeData(forKey key: String)
 }
 
-/// A data store that says why something could not be read or kept.
+/// A data store that reports why something could not be read or stored.
 public protocol ReportingDataStore: SecureDataStore {
     /// What is kept under a key; nil when there is nothing.
     /// - Throws: when there is something that cannot be read.
     func load(forKey key: String) throws -> Data?
     /// Keeps data under a key, in place of what was there.
-    /// - Throws: when it is not kept; what was there before is there still.
+    /// - Throws: when it is not stored; the previous data stays.
     func replace(_ data: Data, forKey key: String) throws
 }
 
@@ -69,7 +69,7 @@ public final class InMemoryDataStore: ComparingDataStore {
 
     /// Keeps data under a key; always true.
     public func save(data: Data, forKey key: String) -> Bool {
-        // What is let go may be the application's memory, with a deallocator of its own: it ends without the lock.
+        // The old data may have the application's own deallocator, so it is released outside the lock.
         _ = state.withLock { state in
             state.changes &+= 1
             return state.values.updateValue(data, forKey: key)
@@ -81,7 +81,7 @@ public final class InMemoryDataStore: ComparingDataStore {
     public func replace(_ old: Data?, with new: Data, forKey key: String) -> Bool {
         while true {
             let (kept, changes) = state.withLock { ($0.values[key], $0.changes) }
-            // Documents are long: not compared with the lock held.
+            // Documents are long, so they are compared outside the lock.
             guard kept == old else { return false }
             let (isDone, _) = state.withLock { state -> (Bool, Data?) in
                 guard state.changes == changes else { return (false, nil) }

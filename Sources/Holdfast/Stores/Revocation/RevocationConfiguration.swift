@@ -1,6 +1,7 @@
 public import struct Foundation.URL
 
-/// What a ``RevocationStore`` is to do: where lists are fetched from, how they are kept, and what an unknown status means.
+/// The configuration of a ``RevocationStore``: where lists are fetched from, how they are kept, and what an unknown
+/// status means.
 ///
 /// ```swift
 /// var configuration = RevocationConfiguration(authorities: [.init(certificate: issuing, urls: [url])])
@@ -18,7 +19,7 @@ public struct RevocationConfiguration: Sendable {
 
         /// Names an authority and where its lists are.
         /// - Parameters:
-        ///   - certificate: whose certificates the lists are about.
+        ///   - certificate: the authority whose certificates the lists are about.
         ///   - anchor: where the path of another signer has to lead, such as the root above `certificate`; nil for
         ///     `certificate` itself.
         ///   - urls: where its lists are, `http` or `https`.
@@ -38,9 +39,9 @@ public struct RevocationConfiguration: Sendable {
     public var certificates: [X509Certificate] = []
     /// Lists that the application has itself; they count beside those that are fetched.
     public var lists: [CertificateRevocationList] = []
-    /// What becomes of a leaf whose status no list tells. With `.fails`, nobody is trusted before the first list is there.
+    /// What happens to a leaf whose status is unknown. With `.fails`, nobody is trusted before the first list arrives.
     public var unknownLeaf = Revocation.UnknownStatus.passesWithoutList
-    /// What becomes of an issuer whose status no list tells.
+    /// What happens to an issuer whose status is unknown.
     public var unknownIssuer = Revocation.UnknownStatus.passesWithoutList
     /// When lists are fetched again: every 6 h, more often in the last day before a list's nextUpdate.
     public var schedule = UpdateSchedule(
@@ -63,8 +64,7 @@ public struct RevocationConfiguration: Sendable {
     }
     private var isProviderGiven = false
 
-    /// Whether places that certificates name are fetched: a peer chooses them, so nothing fetches them that a peer can
-    /// fill the memory of.
+    /// Whether places that certificates name are fetched: a peer chooses them, so the provider must bound its memory.
     var fetchesNamedPlaces: Bool {
         #if canImport(Security)
         followsDistributionPoints
@@ -82,7 +82,7 @@ public struct RevocationConfiguration: Sendable {
         self.authorities = authorities
     }
 
-    /// What cannot be meant; nil where everything can.
+    /// What is wrong with the configuration; nil if it is valid.
     var error: StoreError? {
         for url in authorities.flatMap(\.urls) where RevocationPlace.key(of: url) == nil {
             return StoreError(

@@ -57,8 +57,8 @@ struct RevocationListFormat: DocumentFormat {
         } catch {
             throw Self.unreadable(error)
         }
-        // Before the entries are read: an index of them costs far more than a signature, and anybody on the way can send
-        // as many as fit.
+        // Before the entries are read: indexing them costs far more than a signature, and anyone on the network path
+        // can send as many as fit.
         switch authorities.signer(of: list, knowing: configuration.certificates, at: time.wholeSeconds) {
         case .known(let signer):
             if let room, !room.take(list.der.count) {
@@ -91,9 +91,9 @@ struct RevocationListFormat: DocumentFormat {
     /// The time is the clock's alone: an authority that dates its lists ahead moves nothing.
     func issueTime(of content: CertificateRevocationList) -> Date? { nil }
 
-    /// On the way, another list could be put in the place of this one, now or when this one is out of date: what takes
-    /// its place is of the same issuer, no older, and speaks of the same certificates or of all. While the one that is
-    /// there counts, it counts as well.
+    /// An attacker on the network path could substitute another list, now or when this one is out of date. So the new
+    /// list has the same issuer, is no older, and covers the same certificates or all; while the current one is in
+    /// force, the new one is too.
     func checkReplaces(
         _ new: CertificateRevocationList, _ old: CertificateRevocationList?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
@@ -107,7 +107,7 @@ struct RevocationListFormat: DocumentFormat {
             throw DocumentError(
                 .invalidValue, field: "issuer", expected: "a list of the same issuer", found: "another's")
         }
-        // Numbers of one key and scope are one sequence (RFC 5280 5.2.3).
+        // The numbers of one key and scope form one sequence (RFC 5280 5.2.3).
         if new.provenance?.signer == old.provenance?.signer, new.scope == old.scope,
             let number = new.header.number, let oldNumber = old.header.number, number < oldNumber
         {
@@ -159,7 +159,7 @@ struct RevocationListFormat: DocumentFormat {
 
     // MARK: Conditional requests
 
-    /// What is sent with the next question: the entity tag, else the date of the last change (RFC 9110 8.8).
+    /// Sent with the next request: the entity tag, otherwise the date of the last change (RFC 9110 8.8).
     private static func validator(of response: RemoteDataResponse) -> String {
         let tag = response.entityTag
         if isEntityTag(tag) { return tag }
@@ -189,7 +189,8 @@ final class RevocationAuthorities: Sendable {
         known = Lock([first])
     }
 
-    /// An authority whose certificates name the place beside ever other ones is one, with as many names as that takes.
+    /// An authority whose certificates name the place together with many others counts once, with as many names as
+    /// necessary.
     /// - Returns: whether it, or a name of it, was not known; false also where there are too many.
     func add(_ authority: RevocationAuthority) -> Bool {
         known.withLock { known in

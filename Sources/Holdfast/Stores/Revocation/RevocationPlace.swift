@@ -2,7 +2,7 @@ package import Foundation
 
 /// A place that a list of an authority's is fetched from, and the list.
 struct RevocationPlace: Sendable {
-    /// Where, and whose list: no other authority's takes its place, should it come from there too.
+    /// The URL and the authority: a list of another authority at the same URL does not replace it.
     struct Key: Hashable {
         let address: OctetString
         /// The ``X509Certificate/keyIdentity`` of the authority.
@@ -32,8 +32,8 @@ struct RevocationPlace: Sendable {
     /// The longest URL that is fetched, in octets.
     static let maximumLength = 2_048
 
-    /// What a place is found by; nil for what cannot be fetched. A URL in a certificate is octets of a stranger's before
-    /// it is known to be short and ASCII.
+    /// What a place is found by; nil for what cannot be fetched. A URL in a certificate is untrusted octets until it is
+    /// known to be short and ASCII.
     static func key(of octets: ArraySlice<UInt8>) -> (key: OctetString, url: URL)? {
         guard octets.count <= maximumLength, octets.allSatisfy({ (0x21...0x7E).contains($0) }),
             let url = URL(string: String(decoding: octets, as: UTF8.self)), key(of: url) != nil
@@ -51,14 +51,14 @@ struct RevocationPlace: Sendable {
     }
 }
 
-/// The room for lists whose places certificates name: whoever signs certificates decides how many there are and how long.
+/// The memory for lists whose places certificates name, because authorities decide how many there are and how long.
 final class RevocationRoom: Sendable {
     private let maximum: Int
     private let reserved = Lock<[Swift.ObjectIdentifier: Int]>([:])
 
     init(_ maximum: Int) { self.maximum = maximum }
 
-    /// What one place has of it, for as long as anything of the place is there.
+    /// The share of one place, held as long as the place exists.
     final class Share: Sendable {
         private let room: RevocationRoom
 

@@ -3,9 +3,9 @@ import Logging
 
 // Where lists are found: distribution points of certificates that can be trusted that far.
 extension RevocationStore {
-    /// Certificates whose distribution points are remembered as read; past it they are read again.
+    /// The most certificates whose distribution points are remembered as read; others are read again.
     static let maximumLinks = 4_096
-    /// URLs of one certificate that are fetched. Authorities write one to three; more would only take others' room.
+    /// URLs of one certificate that are fetched. Authorities write one to three; more would only take room from others.
     private static let maximumAddresses = 4
     /// A place that was not known, and whose lists it has.
     typealias Found = (url: URL, authority: X509Certificate)
@@ -19,7 +19,7 @@ extension RevocationStore {
     /// Has the distribution points of the application's own certificates fetched, such as those of servers that it knows
     /// beforehand, whether or not ``RevocationConfiguration/followsDistributionPoints`` is set.
     ///
-    /// Nothing is verified: whoever made these certificates says which places are fetched.
+    /// Nothing is verified: the makers of these certificates decide which places are fetched.
     /// - Parameter chain: leaf first, each with its issuer behind it, the anchor last.
     public func follow(_ chain: [X509Certificate]) { read(chain) }
 
@@ -33,7 +33,7 @@ extension RevocationStore {
             guard !isKnown(link, at: now) else { continue }
             if take(link, at: now, found: &found) { isLookDue = true }
         }
-        // Reading what is stored, downloading, and observers are not for the thread of a handshake.
+        // Storage, downloads and observers must not block the thread of a handshake.
         guard isLookDue else { return }
         Task.detached { [weak self, found] in
             for (url, authority) in found { self?.noteFound(url, authority) }
@@ -75,7 +75,7 @@ extension RevocationStore {
         where add(key, url, authority, at: time, isRestored: isRestored, found: &found) { isNew = true }
         let keys = places.map(\.0)
         known.withLock { state in
-            // Where there was no room it is asked again: there may be some another day.
+            // If there was no room, it is tried again later.
             guard keys.allSatisfy({ state.places[$0] != nil }) else { return }
             if state.links.count >= Self.maximumLinks {
                 let needed = Self.needed(of: state.links)

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-// What certificates name is known after a restart: the first decision goes by the lists that are stored.
+// Remembers the places that certificates name, so that the first decision after a restart uses the stored lists.
 extension RevocationStore {
     /// How long a certificate that no path shows any more is remembered, in seconds.
     private static let remembersUnseen: TimeInterval = 30 * 24 * 3_600
@@ -30,7 +30,7 @@ extension RevocationStore {
         }
     }
 
-    /// How often it is tried to keep places while others keep theirs.
+    /// How often saving the places is retried while others save theirs.
     private static let maximumAttempts = 8
 
     /// Keeps what this store knows together with what others have kept in the same storage.
@@ -77,7 +77,7 @@ extension RevocationStore {
         abs(now.timeIntervalSince(lastSeen)) <= remembersUnseen
     }
 
-    /// As few certificates as name all the places for all their authorities, those that were seen last.
+    /// The fewest certificates that name all places of all authorities, preferring those seen last.
     static func needed(of links: [Link: Naming]) -> [(key: Link, value: Naming)] {
         struct Use: Hashable {
             let place: RevocationPlace.Key
@@ -106,7 +106,7 @@ extension RevocationStore {
         return Data("[\(objects.joined(separator: ",\n"))]".utf8)
     }
 
-    /// Nothing in it is trusted for standing there: the lists of a place are verified when they are read.
+    /// It is not trusted: the lists of a place are verified when they are read.
     private static func namings(in data: Data) throws -> [(link: Link, lastSeen: Date)] {
         var reader = try StrictJSONReader([UInt8](data), maximumBytes: maximumRecord)
         var namings: [(link: Link, lastSeen: Date)] = []

@@ -5,7 +5,7 @@ extension RevocationStore {
     /// Downloads at one time.
     private static let simultaneousDownloads = 4
 
-    /// A few lists at a time. It is no failure if only an earlier run met a list that fails.
+    /// A few lists at a time. A failing list that only an earlier run met is not a failure.
     /// - Returns: of all lists together, the first problem that is no failure.
     @discardableResult
     func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
@@ -33,12 +33,12 @@ extension RevocationStore {
             error: reports.lazy.compactMap(\.error).first, time: clock.now, nextUpdate: nextUpdate, versionCheck: nil)
     }
 
-    /// Waits, for at most ``RevocationConfiguration/preparationTimeout``, for a usable list of every place that is known:
-    /// those of the configuration, of certificates given to ``follow(_:)``, and of paths that were validated. What only an
-    /// earlier run met is not waited for.
+    /// Waits, for at most ``RevocationConfiguration/preparationTimeout``, for a usable list of every place that is
+    /// known: those of the configuration, of certificates given to ``follow(_:)``, and of paths that were validated.
+    /// Places that only an earlier run met are not waited for.
     ///
     /// It returns at once when all are there. A list whose download failed a moment ago is not waited for.
-    /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` when the task is cancelled.
+    /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` when the task is canceled.
     public func prepare() async throws {
         let waiting = Task.detached {
             await self.forEachList { key, documents in
@@ -54,7 +54,7 @@ extension RevocationStore {
             }
         }
         _ = await TimeLimit.value(of: waiting, within: configuration.preparationTimeout)
-        // What is there counts from the next validation on, also where somebody else is about to say so.
+        // The new lists count from the next validation on, even if another caller is about to publish them.
         publish()
         try Task.checkCancellation()
         let now = clock.now
@@ -71,7 +71,7 @@ extension RevocationStore {
         }
     }
 
-    /// Whether somebody needs the list of a place in this run: a server of before may be gone, with its authority.
+    /// Whether this run needs the list of a place; a server of an earlier run may be gone.
     private func isAwaited(_ key: RevocationPlace.Key) -> Bool {
         known.withLock { $0.places[key]?.isRestored == false }
     }
@@ -93,7 +93,7 @@ extension RevocationStore {
         tell(.reset)
     }
 
-    /// One look at a time, whoever asks for it: the downloads of many would add up.
+    /// One check at a time, because the downloads of several would add up.
     func updateWhatIsDue() async {
         let isFirst = known.withLock { state in
             state.looksAgain = state.isLooking

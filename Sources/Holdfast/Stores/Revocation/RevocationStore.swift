@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 public import Logging
 
-/// Fetches revocation lists, keeps them and renews them, and goes where a ``Revocation`` goes.
+/// Fetches revocation lists, keeps them and renews them. Use it wherever a ``Revocation`` is expected.
 ///
 /// ```swift
 /// let store = try await RevocationStore.load(configuration: RevocationConfiguration())
@@ -13,9 +13,9 @@ public import Logging
 /// makes it fetch nothing. A list is verified before it is stored, and again when it is read; one that does not verify, or
 /// is older than the one that is there, changes nothing.
 ///
-/// A validation waits for no storage and no network: it goes by the lists of the moment, and leaves a wish for those that
-/// are due. So the first connection to a server is decided before its list is there, by
-/// ``RevocationConfiguration/unknownLeaf``. ``prepare()`` waits.
+/// A validation never waits for storage or the network: it uses the current lists and requests those that are due. So
+/// the first connection to a server is decided before its list arrives, by ``RevocationConfiguration/unknownLeaf``.
+/// ``prepare()`` waits.
 ///
 /// What every ``UpdatingStore`` does, this one does for every list: an update fails with the error of the first list, in
 /// the order of the URLs, that failed and that this run has met, after the others were updated; its state is that of the
@@ -23,13 +23,14 @@ public import Logging
 public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver {
     typealias Documents = DocumentStore<RevocationListFormat>
 
-    /// A certificate, who issued it, and where the path ended that it stood in.
+    /// A certificate, its issuer, and the anchor of its path.
     struct Link: Hashable {
         let certificate: X509Certificate
         let issuer: X509Certificate
         let anchor: X509Certificate
 
-        /// Of every validation: the end of a signature tells certificates apart as well as all their octets do.
+        /// Called for every validation, so it compares only the end of a signature, which identifies a certificate well
+        /// enough.
         func hash(into hasher: inout Hasher) { hasher.combine(octets: certificate.der.suffix(64)) }
     }
 
@@ -47,13 +48,13 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         var hasRestored = false
         var lastKept = Date.distantPast
         var current: Revocation
-        /// Counts snapshots, so that none takes the place of a later one.
+        /// Counts snapshots, so that none replaces a later one.
         var begun: UInt64 = 0
         var published: UInt64 = 0
-        /// When it is looked next which lists are due.
+        /// When to check next which lists are due.
         var nextLook = Date.distantPast
         var hasSaidFull = false
-        /// Whether somebody looks at what is due, and whether there was a wish for another look meanwhile.
+        /// Whether a check for due lists is running, and whether another was requested meanwhile.
         var isLooking = false
         var looksAgain = false
     }
@@ -77,7 +78,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: what the time is.
-    ///   - logger: told of updates that fail; nil for one labelled `holdfast.store`.
+    ///   - logger: told of updates that fail; nil for one labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
         configuration: RevocationConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
@@ -107,7 +108,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
             }
         }
         storage.sync { _ = restorePlaces() }
-        // Room for all that is kept comes before room for growth: otherwise a restart could lose a list that has grown.
+        // Room for stored lists comes before room for growth; otherwise a restart could lose a list that has grown.
         for documents in keys.compactMap(open) {
             if let list = documents.snapshot.content { documents.format.room?.grow(list.der.count) }
         }
@@ -198,7 +199,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     var keys: [RevocationPlace.Key] { known.withLock { Array($0.places.keys) } }
 
     /// Reads what is stored of a place, once. It blocks.
-    /// - Returns: nil for a place that has made room for another.
+    /// - Returns: nil for a place that was removed to make room for another.
     func open(_ key: RevocationPlace.Key) -> Documents? {
         storage.sync {
             guard let place = known.withLock({ $0.places[key] }) else { return nil }
@@ -226,7 +227,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         }
     }
 
-    /// For the list that was too long for the room that was left, when it is fetched again.
+    /// For a list that did not fit into the remaining room, when it is fetched again.
     private func makeRoom() {
         let now = clock.now
         let evicted = known.withLock { $0.removeUnseen(at: now) }
@@ -240,7 +241,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
             return (state.begun, state.places)
         }
         let lists = places.sorted { $0.key.precedes($1.key) }.compactMap { $0.value.documents?.snapshot.content }
-        // Without the lock: this hashes every list of the application's.
+        // Outside the lock, because this hashes every list of the application.
         let revocation = Revocation.crls(
             configuration.lists + lists, certificates: configuration.certificates,
             unknownLeaf: configuration.unknownLeaf,

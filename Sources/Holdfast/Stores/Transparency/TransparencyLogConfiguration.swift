@@ -1,6 +1,7 @@
 public import Foundation
 
-/// What a ``TransparencyLogStore`` is to do: where the log list comes from, whose it is, and what counts until then.
+/// The configuration of a ``TransparencyLogStore``: where the log list comes from, who signs it, and which list counts
+/// until then.
 public struct TransparencyLogConfiguration: Sendable {
     /// Where the list is downloaded from: JSON in Google's schema, version 3.
     public var listURL: URL
@@ -14,9 +15,9 @@ public struct TransparencyLogConfiguration: Sendable {
     public var updateInterval: Duration = .seconds(86_400)
     /// The longest that an update may take, from the first octet asked for to the list that was verified.
     public var updateTimeout: Duration = .seconds(120)
-    /// When the application was built; a clock that shows an earlier time is not believed. nil if it is not known.
+    /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
-    /// Downloads list and signature. It validates its server by the standard, never through the validator that the list is
+    /// Downloads list and signature. It uses standard validation for its server, never the validator that the list is
     /// for.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
     /// Keeps the list, exactly as it was signed.
@@ -30,7 +31,7 @@ public struct TransparencyLogConfiguration: Sendable {
         self.shipped = shipped
     }
 
-    /// What cannot be meant; nil where everything can.
+    /// What is wrong with the configuration; nil if it is valid.
     var error: StoreError? {
         guard updateInterval > .zero, updateTimeout > .zero else {
             return StoreError(

@@ -4,10 +4,10 @@ import Foundation
 struct TransparencyLogFormat: DocumentFormat {
     /// A list that was verified.
     struct Content: Sendable {
-        /// It counts from no later time than the trusted time allows: whoever keeps it could otherwise make one that stays
-        /// young for years.
+        /// Its date is limited by the trusted time; otherwise its publisher could make a list that stays fresh for
+        /// years.
         let list: TransparencyLogList
-        /// When it was made, in the words of whoever keeps it.
+        /// When it was made, according to its publisher.
         let signedAt: Date
     }
 
@@ -79,7 +79,7 @@ struct TransparencyLogFormat: DocumentFormat {
             found: "one of \(new.signedAt.formatted(.iso8601))")
     }
 
-    /// There is always a list: how old it may be says whoever uses it.
+    /// There is always a list; its user decides how old it may be.
     func obstacle(to content: Content?, at time: Date) -> StoreError? { nil }
 
     func nextUpdate(

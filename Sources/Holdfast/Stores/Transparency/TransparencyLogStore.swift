@@ -9,8 +9,8 @@ public import Logging
 /// let validator = PathValidator(anchors: anchors, transparency: .required(store))
 /// ```
 /// Until a newer list was downloaded the one that the application ships counts. A download that does not verify, or is
-/// older than a list that is there, changes nothing. A validation waits for no storage and no network; it starts an update
-/// in the background when one is due.
+/// older than a list that is there, changes nothing. A validation never waits for storage or the network; it starts an
+/// update in the background when one is due.
 public final class TransparencyLogStore: UpdatingStore {
     /// How the store was set up.
     package let configuration: TransparencyLogConfiguration
@@ -23,7 +23,7 @@ public final class TransparencyLogStore: UpdatingStore {
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: what the time is.
-    ///   - logger: told of updates that fail; nil for one labelled `holdfast.store`.
+    ///   - logger: told of updates that fail; nil for one labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
         checking configuration: TransparencyLogConfiguration, clock: any WallClock = SystemWallClock(),

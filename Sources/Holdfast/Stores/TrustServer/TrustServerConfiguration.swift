@@ -20,20 +20,21 @@ public struct TrustServerConfiguration: Sendable {
 
     /// How long a document is fresh, from its timestamp on; an hour by default.
     public var maxAge = TrustServerConfiguration.usualMaxAge
-    /// How long past that it still counts while updates are tried, each use reported; a day by default.
+    /// How long after that it is still accepted while the store retries the download; every such use is reported. A day
+    /// by default.
     public var grace = TrustServerConfiguration.usualGrace
-    /// The longest that an adapter waits for a document before it decides; 10 s by default.
+    /// The longest time that an adapter waits for a document before it decides; 10 s by default.
     public var preparationTimeout: Duration = .seconds(10)
     /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
     /// How much of a document is read.
     public var limits = DocumentLimits()
-    /// Whether digests with SHA-1 will do, as in documents made before 2018.
+    /// Whether SHA-1 digests are accepted, as in documents made before 2018.
     public var allowsLegacyDigests = false
-    /// When the application was built; a clock that shows an earlier time is not believed. nil if it is not known.
+    /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
-    /// Downloads the document. It validates its server by the standard, never through the trust manager that the pins
-    /// are for.
+    /// Downloads the document. It uses standard validation for its server, never the trust manager that the pins are
+    /// for.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
     /// Keeps the document, exactly as it was signed.
     public var secureDataStore: any SecureDataStore = FileDataStore()
@@ -45,7 +46,7 @@ public struct TrustServerConfiguration: Sendable {
         self.customer = customer
     }
 
-    /// What cannot be meant; nil where everything can.
+    /// What is wrong with the configuration; nil if it is valid.
     var error: StoreError? {
         guard (1...DocumentLimits.nameBytes).contains(customer.utf8.count) else {
             return StoreError(

@@ -59,8 +59,7 @@ extension TrustServerFormat {
     }
 }
 
-/// The pins of a verified document as a client has them that was given it, for tools that want to know whether it gets
-/// in.
+/// The pins of a verified document as a client would use them, for tools that check whether it would get in.
 package struct TrustServerDocumentPins: PinSource {
     private let format: TrustServerFormat
     private let table: TrustServerTable

@@ -4,10 +4,10 @@ import Foundation
 struct TrustServerFormat: DocumentFormat {
     let configuration: TrustServerConfiguration
 
-    /// A document that was just downloaded may be so many seconds old: a signer makes one every five minutes.
+    /// The greatest age of a new document, in seconds; a signer makes one every five minutes.
     static let greatestAgeOfDownload: TimeInterval = 10 * 60
 
-    /// Different for every customer, server and signer: what one has is nothing to another.
+    /// Different for every customer, server and signer, so they never share documents.
     var origin: [UInt8] {
         StoredRecord.origin(of: [
             Array("trust-server".utf8), Array(configuration.url.absoluteString.utf8), configuration.signer.identity,
@@ -93,7 +93,7 @@ struct TrustServerFormat: DocumentFormat {
                 .storeIsEmpty, expected: "a document of the trust server", found: "none",
                 remedy: "Let the application reach the trust server.")
         }
-        // Written so that a time that is no number is past every end.
+        // Written so that NaN is past every end.
         guard !(time < content.end) else { return nil }
         let age = time.timeIntervalSince(content.timestamp)
         return StoreError(

@@ -1,4 +1,4 @@
-/// Pins by the dialled host and its port, from the newest document.
+/// Pins by the dialed host and its port, from the newest document.
 extension TrustServerStore: PinSource {
     /// What the document requires of a host at the moment. Without one that counts, and for a host that it does not
     /// have, there is `noUsablePins`.
@@ -9,16 +9,16 @@ extension TrustServerStore: PinSource {
             to: question, from: snapshot.content, at: time, lastFailure: { self.lastUpdate?.error })
     }
 
-    /// False: a document cannot loosen anything.
+    /// False: a document cannot switch pinning off.
     public var mayAdmitWithoutPins: Bool { false }
 }
 
 extension TrustServerStore {
     /// A policy that trusts by the document's pins, for a ``TrustManager`` or any adapter.
     /// - Parameters:
-    ///   - host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is dialled.
+    ///   - host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is dialed.
     ///   - pinning: whether keys are pinned, which survive a renewal, or certificates.
-    ///   - validatesHostName: whether the leaf must name the dialled host; leave it true. If false, only a pin of the
+    ///   - validatesHostName: whether the leaf must name the dialed host; leave it true. If false, only a pin of the
     ///     server's own certificate counts.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
     /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.

@@ -19,10 +19,10 @@ extension TrustServerStore {
             return try make()
         }
         if let store = sharedStores.withLock({ $0[key]?.store }) { return store }
-        // Reads the storage: not with the lock held. Of two that are made at once the first counts.
+        // Reads the storage, so outside the lock. Of two stores made at once, the first is used.
         let made = try make()
-        // Looking at a store may leave the last reference to it here: it ends, with what the application gave it, after
-        // the lock.
+        // This may hold the last reference to a store, which is released outside the lock with the application's
+        // objects.
         let (store, _) = sharedStores.withLock { stores -> (TrustServerStore, [TrustServerStore]) in
             if let store = stores[key]?.store { return (store, []) }
             let living = stores.compactMapValues(\.store)

@@ -28,7 +28,7 @@ public final class TrustServerStore: UpdatingStore {
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: what the time is.
-    ///   - logger: gets updates that fail and documents in their grace period; nil for one labelled `holdfast.store`.
+    ///   - logger: gets updates that fail and documents in their grace period; nil for one labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
         checking configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(),

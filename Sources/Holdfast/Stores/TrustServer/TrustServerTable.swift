@@ -1,18 +1,18 @@
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// What a verified document of a trust server says, by host.
+/// The content of a verified trust-server document, by host.
 struct TrustServerTable: Sendable {
-    /// What the document has for a host that was dialled.
+    /// What the document has for a host that was dialed.
     enum Answer: Sendable {
         case pins(PinSet)
         /// The host is not in the document.
         case unlisted
         /// The host's entries have no pins of this kind.
         case otherKind
-        /// The host's entries are for other ports than the one that was dialled.
+        /// The host's entries are for other ports than the one that was dialed.
         case otherPorts([Int])
-        /// The port is not known, and the host's entries are not the same for all of theirs.
+        /// The port is unknown, and the host's entries differ by port.
         case differentPorts([Int])
     }
 
@@ -45,10 +45,9 @@ struct TrustServerTable: Sendable {
     /// Of one host by port; nil stands for a port that the document does not name.
     private typealias Services = [Int?: Service]
 
-    /// When the document was made, as far as that counts: a signer whose clock is years ahead makes no document that
-    /// is fresh for years.
+    /// When the document was made, limited so that a signer whose clock is years ahead cannot make it fresh for years.
     let timestamp: Date
-    /// When the document was made, in its signer's words.
+    /// When the document was made, according to its signer.
     let signedTimestamp: Date
     /// The notAfter of the signer's certificate, where it has passed.
     let signerExpired: Date?
@@ -60,7 +59,7 @@ struct TrustServerTable: Sendable {
     ///   - document: the verified document.
     ///   - latest: it counts from no later time.
     ///   - lifetime: for how many seconds after its timestamp it counts, grace included; the last one is inclusive.
-    /// - Throws: ``DocumentError`` `invalidValue` for a hostname that is none: nobody could dial it.
+    /// - Throws: ``DocumentError`` `invalidValue` for an invalid hostname.
     init(
         _ document: TrustServerDocument, issuedUpTo latest: Date, lifetime: TimeInterval
     ) throws(DocumentError) {

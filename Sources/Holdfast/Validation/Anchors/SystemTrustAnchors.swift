@@ -5,7 +5,7 @@ public import Foundation
 /// `SSL_CERT_FILE` and `SSL_CERT_DIR` come first, as with OpenSSL: the former replaces the system's file, the latter (a
 /// list separated by colons) its folders. Otherwise the first file that exists is used, and folders if no file exists.
 package struct SystemTrustAnchors: Sendable {
-    /// Bundles, by system: Debian and Alpine, Fedora and its kin, openSUSE, Alpine's libressl, FreeBSD.
+    /// Bundles, by system: Debian and Alpine, the Fedora family, openSUSE, Alpine's libressl, FreeBSD.
     static let bundles = [
         "/etc/ssl/certs/ca-certificates.crt",
         "/etc/pki/tls/certs/ca-bundle.crt",
@@ -62,7 +62,7 @@ package struct SystemTrustAnchors: Sendable {
         return Reading(anchors: TrustAnchors(certificates), sources: sources, leftOut: leftOut)
     }
 
-    /// One bad certificate must not take the others of a bundle with it: the store is the system's, not ours to mend.
+    /// One bad certificate must not make the others of a bundle unusable: Holdfast cannot repair the system's store.
     private func read(
         _ file: URL, into certificates: inout [X509Certificate], leavingOut leftOut: inout [CertificateFileError]
     ) {
@@ -103,14 +103,14 @@ package struct SystemTrustAnchors: Sendable {
             .filter(isFile)
     }
 
-    /// Reading a pipe or a socket could wait for ever.
+    /// Reading a pipe or a socket could block forever.
     private func isFile(_ url: URL) -> Bool {
         let values = try? url.resolvingSymlinksInPath().resourceValues(forKeys: [.isRegularFileKey])
         return values?.isRegularFile ?? false
     }
 
     private func isFolder(_ url: URL) -> Bool {
-        // Entries of such folders are links into others, which is what counts here.
+        // Entries of such folders are links to files in other folders.
         let values = try? url.resolvingSymlinksInPath().resourceValues(forKeys: [.isDirectoryKey])
         return values?.isDirectory ?? false
     }

@@ -38,12 +38,12 @@ public final class TrustAnchorStore: Sendable {
         }
     }
 
-    /// Reloads again and again until the task is cancelled; a reload that fails is logged and tried again next time.
+    /// Reloads periodically until the task is canceled; a reload that fails is logged and retried at the next interval.
     /// - Parameters:
     ///   - interval: the time between two reloads; a second at least, a year at most.
     ///   - clock: what the interval is measured on.
     public func run(every interval: Duration, clock: some Clock<Duration> = ContinuousClock()) async {
-        // No time at all would keep a core busy, and clocks trap on what they cannot represent.
+        // A zero interval would keep a core busy, and clocks trap on times that they cannot represent.
         let interval = min(max(interval, .seconds(1)), .seconds(366 * 86_400))
         while !Task.isCancelled {
             do {

@@ -1,4 +1,4 @@
-/// The certificates that are trusted to begin with (RFC 5280 6.1.1 (d)): a value, found by the subject they bear.
+/// The certificates that are trusted to begin with (RFC 5280 6.1.1 (d)), indexed by their subjects.
 ///
 /// Reading the system's is ``system(environment:)``; a set that can be replaced while connections are made is a
 /// ``TrustAnchorStore``. Cheap to copy.

@@ -1,14 +1,14 @@
-/// The lists that may speak of one certificate, and what has come of asking them.
+/// The lists that may cover one certificate, and what they say about it.
 ///
 /// Of the verified lists of one key and one scope (equal issuingDistributionPoint) the newer counts; see
 /// ``RevocationListHeader/age(beside:)``. So a certificate is revoked if a list names it, unless
 /// - a list of the same key and scope vouches that is newer and does not name it: it was on hold, or
-/// - the naming list is out of date, and one of another key or scope vouches that was issued later: numbers of different
-///   keys or scopes say nothing beside each other.
+/// - the naming list is out of date, and one of another key or scope vouches that was issued later: numbers of
+///   different keys or scopes cannot be compared.
 ///
-/// Whoever chooses what arrives, by blocking one place and replaying what another once served, can only leave lists out.
-/// A list vouches for a certificate if it speaks of it, is understood, has begun and is not out of date, and no other of
-/// its key and scope contradicts its age. A delta list vouches for what it takes back from its base, together with it.
+/// An attacker who blocks one place and replays what another once served can only leave lists out. A list vouches for a
+/// certificate if it covers it, is understood, is in force, and no other list of its key and scope contradicts its age.
+/// A delta list vouches for what it takes back from its base, together with it.
 struct ListInquiry {
     enum Verdict {
         /// - Parameter isFinal: whether the issuer's own key says so, and nothing on another path could say otherwise.
@@ -42,10 +42,10 @@ struct ListInquiry {
     let node: Int
     let issuers: ArraySlice<Int>
     let isOfSigner: Bool
-    /// Who signed the lists that were verified so far; nil for one that nobody did who may.
+    /// The signers of the lists that were verified so far; nil for a list without an authorized signer.
     var signers: [Int: Signer?] = [:]
     var objections: [PathSearch.ListObjection] = []
-    /// Whether a list speaks of the certificate, whatever it is good for.
+    /// Whether a list covers the certificate, even if it cannot vouch for it.
     var isCovered = false
 
     init(
@@ -65,7 +65,7 @@ struct ListInquiry {
         listings[list] == .revoked && !lists[list].scope.onlyAttributeCertificates
     }
 
-    /// Whether a list was in force once and is so no longer.
+    /// Whether a list was in force and no longer is.
     func isOutOfDate(_ list: Int) -> Bool {
         lists[list].thisUpdateSeconds <= subject.time
             && lists[list].end.map { $0 <= subject.time } ?? true
@@ -122,7 +122,7 @@ extension PathSearch {
                 inquiry.objections.append(objection)
                 return false
             }
-            // It speaks of the certificate: the first rule is about that.
+            // The first rule is left out: it is known that the list covers the certificate.
             inquiry.isCovered = true
         }
         guard let signer = try signer(of: list, &inquiry) else { return false }
@@ -133,7 +133,7 @@ extension PathSearch {
         return true
     }
 
-    /// Whether what a list says of the certificate no longer counts, since another list vouches that took its place.
+    /// Whether a list is superseded by another list that vouches for the certificate.
     private mutating func isSuperseded(
         _ naming: Int, of signer: ListInquiry.Signer, _ inquiry: inout ListInquiry
     ) throws(ListInquiry.Overrun) -> Bool {
@@ -193,7 +193,7 @@ extension PathSearch {
         return false
     }
 
-    /// Who signed a list; nil where nobody did who may.
+    /// The signer of a list; nil if nobody who is allowed to signed it.
     /// - Parameter isNoted: whether what is wrong with it keeps the status from being known.
     private mutating func signer(
         of list: Int, _ inquiry: inout ListInquiry, isNoted: Bool = true

@@ -1,11 +1,11 @@
 extension PathSearch {
-    /// How an issuer's name finds a certificate. Nearly always the octets are the same; comparing as RFC 5280 7.1 has it
-    /// costs more and comes when that led nowhere.
+    /// How an issuer's name finds a certificate. Nearly always the octets are the same, so the costlier comparison of
+    /// RFC 5280 7.1 is used only if that found nothing.
     enum NameComparison: CaseIterable {
         case octets, folded
     }
 
-    /// A name and a key. A hash is of all octets: whoever makes certificates can give many the same end.
+    /// A name and a key. All octets are hashed, because an attacker can make many certificates with the same end.
     struct Authority: Hashable {
         let name: ArraySlice<UInt8>
         let key: ArraySlice<UInt8>
@@ -77,13 +77,13 @@ extension PathSearch {
         return same + none + other
     }
 
-    /// Reads what else was presented, once, when an issuer is looked for; nil when the budget does not suffice.
+    /// Reads the other presented certificates when an issuer is first needed; nil when the budget does not suffice.
     mutating func presentedIssuers() -> SmallDictionary<DistinguishedName, [Int]>? {
         if let presented { return presented }
         var bySubject = SmallDictionary<DistinguishedName, [Int]>()
         var seen: Set<OctetString> = []
         let leaf = nodes[0].certificate.der
-        // The leaf and one more differ as a rule, and hashing both costs more than to compare them.
+        // Two certificates are compared, because that is cheaper than hashing both.
         let isHashed = request.chain.certificates.count > 2
         if isHashed { seen.insert(OctetString(leaf[...])) }
         for (position, der) in request.chain.certificates.enumerated().dropFirst() {

@@ -1,5 +1,5 @@
 extension PathSearch {
-    /// What makes one certificate the issuer of another on a path, the cheapest first.
+    /// The checks that make one certificate the issuer of another on a path, the cheapest first.
     enum LinkCheck: CaseIterable {
         case issuer, pathLength, nameConstraints, signature
     }
@@ -40,7 +40,7 @@ extension PathSearch {
     private mutating func issuerViolation(of node: Int) -> Violation?? {
         if let known = nodes[node].issuerOutcome { return .some(known) }
         let certificate = nodes[node].certificate
-        // What an anchor says of itself is the application's.
+        // The application chose the anchor, whatever its certificate says.
         guard meter.spend(certificate.rulesWork(request.profile)) else { return nil }
         context.isAnchor = nodes[node].isAnchor
         var violation: Violation?

@@ -62,7 +62,7 @@ extension PathSearch {
         return .found(path.map { nodes[$0].certificate.layout.end }.min() ?? .max)
     }
 
-    /// Depth first, as the search itself; what it meets is nobody's failure and not noted.
+    /// Depth first, like the main search, but without recording failures.
     private mutating func extendSigner(
         _ path: inout [Int], intermediates: Int, _ question: RevocationMemory.SignerQuestion
     ) -> Extent {
@@ -110,8 +110,8 @@ extension PathSearch {
         return inOrder(found, of: nodes[node].certificate.authorityKeyIdentifier)
     }
 
-    /// What is asked of a whole path: policies that its authorities require, and the status of each certificate by lists
-    /// that issuers on the path sign. Signers of those lists are not looked for any further.
+    /// The checks of a whole path: the policies that its authorities require, and the status of each certificate by
+    /// lists that issuers on the path sign. Other signers of such lists are not searched for.
     private mutating func isValidSignerPath(_ path: [Int]) -> Extent {
         if let violation = PolicyCheck.violation(of: path.map { nodes[$0].certificate }, meter: &meter) {
             return violation.code == .budgetExceeded ? .overBudget : .blocked

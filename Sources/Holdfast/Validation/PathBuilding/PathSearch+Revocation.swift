@@ -4,7 +4,7 @@ struct Link: Hashable {
     let issuer: Int
 }
 
-/// What a search remembers of revocation lists and of those who sign them.
+/// What a search remembers of revocation lists and their signers.
 struct RevocationMemory {
     /// Equal for the same octets: two lists may bear one signature, of which at most one is theirs.
     struct SignedList: Hashable {
@@ -12,7 +12,7 @@ struct RevocationMemory {
         let signature: Range<Int>
         let signer: Int
 
-        /// Lists are long, and the application's; their signatures tell nearly all apart.
+        /// Lists are long and come from the application; their signatures distinguish nearly all of them.
         func hash(into hasher: inout Hasher) {
             hasher.combine(octets: der[signature])
             hasher.combine(signer)
@@ -88,9 +88,9 @@ extension PathSearch {
 
     /// RFC 5280 6.3.3 for the certificate at a place of a path whose signatures have been verified.
     ///
-    /// A certificate that a list of its issuer names is revoked, whatever part of his certificates the list is for: serial
-    /// numbers are unique for an issuer. Lists that cannot vouch for a certificate can still revoke it. Which list counts
-    /// of several, ``ListInquiry`` says.
+    /// A certificate that a list of its issuer names is revoked, whatever part of his certificates the list is for:
+    /// serial numbers are unique for an issuer. Lists that cannot vouch for a certificate can still revoke it.
+    /// ``ListInquiry`` decides which of several lists counts.
     /// - Parameters:
     ///   - isOfSigner: whether the path is that of a list's signer. The status of its certificates is asked of the lists
     ///     that issuers on it sign, and no further.
@@ -156,7 +156,7 @@ extension PathSearch {
         Violation(.revocationUnknown, certificate, "a revocation list that can be used", found)
     }
 
-    /// What looking into lists costs beside signatures, in the unit of ``ValidationLimits/work``.
+    /// The cost of looking into lists, without signatures, in the unit of ``ValidationLimits/work``.
     private static func work(of certificate: X509Certificate, against lists: Int) -> Int {
         let octets = certificate.distributionPointLength + lists * 2 * certificate.serialNumber.count
         return 20 + lists * 20 + octets / WorkMeter.octetsOfUnit
@@ -195,7 +195,7 @@ extension PathSearch {
         else { return lists }
         let certificate = nodes[subject].certificate
         let key = nodes[issuer].certificate.keyIdentity
-        // What is rarely needed is read once, by the first list that needs it.
+        // Rarely needed parts are read once, by the first list that needs them.
         var places: Set<OctetString>?
         var signers: Set<OctetString>?
         var own: [CertificateRevocationList] = []
@@ -227,7 +227,7 @@ extension PathSearch {
     /// Who signed a list: the issuer at hand, another certificate of that name further up the path, or one whose own path
     /// leads to the same anchor.
     /// - Parameters:
-    ///   - subject: whose status is asked; nil where it is nobody's.
+    ///   - subject: the certificate whose status is checked; nil if there is none.
     ///   - issuers: what stands above it on the path, the anchor last.
     mutating func answer(
         of list: RevocationListHeader, about subject: Int?, by issuers: ArraySlice<Int>, isOfSigner: Bool = false
@@ -292,7 +292,7 @@ extension PathSearch {
         nodes[node].certificate.subject.matches(list.issuer)
     }
 
-    /// Lists are the application's and long, so that hashing one costs nothing as often as an honest chain needs it.
+    /// Hashing a long list of the application is free as often as a legitimate chain needs it.
     private static let freeHashings = 4
 
     /// nil when the budget is spent.

@@ -1,15 +1,15 @@
 import struct Foundation.Date
 
-/// One search for a valid path: depth first from the leaf towards the anchors, every rule checked before the signature
+/// One search for a valid path: depth first from the leaf toward the anchors, every rule checked before the signature
 /// it would cost, each certificate's own outcome and each signature worked out once (RFC 5280 6.1, RFC 4158).
 struct PathSearch {
     /// A certificate of the search and what has been found out about it.
     struct Node {
         let certificate: X509Certificate
         let isAnchor: Bool
-        /// Equal for certificates of one name and key.
+        /// Equal for certificates with the same name and key.
         let authority: Int
-        /// Who may have issued it, as far as somebody asked.
+        /// Its possible issuers, once they were needed.
         var issuersByOctets: [Int]?
         var issuersFolded: [Int]?
         /// Outer nil: not asked yet; inner nil: fit to be an issuer.
@@ -26,7 +26,7 @@ struct PathSearch {
         case accepted, overBudget
         /// Nothing found, for reasons that hold wherever the certificate stands.
         case deadEnd
-        /// Nothing accepted here; below other certificates it may be otherwise.
+        /// No path was accepted here; below other certificates one may be.
         case blocked
     }
 
@@ -47,8 +47,8 @@ struct PathSearch {
         let context: PathRuleContext
         /// Where RFC 9525 identity is asked of the leaf.
         let host: DialledHost?
-        /// Whether lists count that another certificate of the issuer's name signed. Not where presented certificates are
-        /// taken for anchors: whoever presents them could certify any key as the issuer's.
+        /// Whether lists count that another certificate of the issuer's name signed. False where presented certificates
+        /// count as anchors: the peer could then certify any key as the issuer's.
         var asksOtherListSigners = true
         /// Which timestamps the leaf must have.
         var transparency: TransparencyDemand?
@@ -67,7 +67,7 @@ struct PathSearch {
 
     var nodes: [Node] = []
     var authorities = SmallDictionary<Authority, Int>()
-    /// Nodes of presented issuers by subject; nil until somebody asks.
+    /// Nodes of presented issuers by subject; nil until needed.
     var presented: SmallDictionary<DistinguishedName, [Int]>?
     var presentedFolded: [FoldedName: [Int]]?
     /// Few enough to be searched from end to end: `limits.signatures` at most.
@@ -101,8 +101,7 @@ struct PathSearch {
     var limits: ValidationLimits { meter.limits }
 
     /// Searches from a leaf.
-    /// - Returns: why no path was accepted; nil when one was, and when all that was wrong with the valid ones is that the
-    ///   caller accepted none.
+    /// - Returns: why no path was valid; nil if a valid one was found, even if the caller accepted none.
     mutating func run(from leaf: X509Certificate) -> Violation? {
         _ = add(leaf, isAnchor: false)
         if let violation = leafViolation(of: leaf) { return violation }
@@ -175,7 +174,7 @@ struct PathSearch {
                 let offered = offer(path + [candidate])
                 guard offered == .blocked else { return offered }
                 extent = .blocked
-                // One that is trusted for itself may stand below another that the caller wants.
+                // A certificate that is trusted for itself may be below another one that the caller wants.
             }
             path.append(candidate)
             let counted = nodes[candidate].certificate.isSelfIssued ? 0 : 1
@@ -190,7 +189,7 @@ struct PathSearch {
         return extent
     }
 
-    /// To look at a candidate, its basicConstraints and what is known of it.
+    /// The cost of looking at a candidate: its basicConstraints and what is known about it.
     private static let unitsOfStep = 20
 
     /// Whether `candidate` may stand above `path` as the issuer of its last certificate: `accepted` if so.
@@ -240,8 +239,8 @@ struct PathSearch {
             note(violation)
             return violation.code == .budgetExceeded ? .overBudget : .blocked
         }
-        // Also of a path whose status nobody knows: a list that was not fetched yet keeps every path from being valid.
-        // Whoever is revoked names no places, nor whoever may name his own anchors.
+        // Even if the status is unknown: without a list that has yet to be fetched, no path is valid. A revoked
+        // certificate names no download places, and neither does a peer that may name its own anchors.
         if request.isTrusted == nil { request.revocationSource.note(certificates) }
         if let unknown {
             note(unknown)

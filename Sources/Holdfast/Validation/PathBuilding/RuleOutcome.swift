@@ -1,6 +1,6 @@
 package import struct Foundation.Date
 
-/// How one rule came out for one certificate: for people who ask what was checked, such as the users of a command.
+/// The result of one rule for one certificate, for people who want to know what was checked.
 ///
 /// Decisions are never made from it.
 package struct RuleOutcome: Sendable {
@@ -15,9 +15,9 @@ package struct RuleOutcome: Sendable {
 }
 
 extension PathValidator {
-    /// Examines the path that validation finds, or where it finds none the certificates that come nearest to one: each
-    /// rule for each certificate, leaf first, also those after the first that is broken. The rules are those of the
-    /// validation, in the same search; revocation is among them where it is checked.
+    /// Examines the path that validation finds, or if there is none, the certificates that come closest to one: each
+    /// rule for each certificate, leaf first, even after a rule is broken. The rules are those of the validation, in
+    /// the same search, including revocation if it is checked.
     /// - Parameters:
     ///   - chain: what was presented, leaf first.
     ///   - purpose: what the path must be good for.

@@ -1,8 +1,8 @@
-/// The budget of one validation: what a hostile chain can make a verifier do. Past it the answer is `budgetExceeded` or
-/// `chainTooLarge`, never a guess.
+/// The budget of one validation: the most work that a hostile chain can cause. Past it, validation fails with
+/// `budgetExceeded` or `chainTooLarge`.
 ///
-/// The defaults for signatures and comparisons are those that rustls-webpki arrived at after reports of chains made to
-/// keep verifiers busy; honest chains use a handful of each.
+/// The defaults for signatures and comparisons are those of rustls-webpki, chosen after reports of chains made to keep
+/// verifiers busy; legitimate chains use a handful of each.
 public struct ValidationLimits: Sendable, Hashable {
     /// The most intermediates between leaf and anchor, self-issued ones not counted (RFC 5280 6.1, max_path_length).
     /// The public web has one to three; eight leaves room for bridged authorities.
@@ -25,7 +25,7 @@ public struct ValidationLimits: Sendable, Hashable {
     /// Bytes of all presented certificates together.
     public var presentedBytes = 1 << 20
 
-    /// Hashed in about the time of one signature of P-256, on processors without instructions for it.
+    /// The number of octets that a processor without SHA instructions hashes in the time of one P-256 signature.
     static let bytesHashedForOne = 16_384
 
     /// The defaults.
@@ -40,9 +40,9 @@ public struct ValidationLimits: Sendable, Hashable {
 
 /// Which rules a path must keep.
 public enum ValidationProfile: String, Sendable, Hashable, CaseIterable {
-    /// Every rule that keeps an attacker out; what a plain private authority issues passes.
+    /// Every rule that keeps an attacker out; certificates of simple private authorities pass.
     case standard
-    /// The certificate profile of RFC 5280 and of the web PKI as well: for those who want to know that what they, or their
-    /// authority, issue conforms. It refuses certificates that are safe to trust.
+    /// Also the certificate profile of RFC 5280 and of the web PKI, to check that your authority issues conforming
+    /// certificates. It refuses some certificates that are safe to trust.
     case strict
 }

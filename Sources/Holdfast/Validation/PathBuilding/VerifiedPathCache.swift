@@ -1,15 +1,14 @@
 /// Remembers validated paths for a short while, so that a second connection to a server costs a hash and a look-up.
 ///
-/// Only paths are kept: pins, expiry and policy are judged every time, failures are not kept. A path is found again
-/// only for the same presented certificates in the same order, the same anchors, revocation lists, certificate
+/// Only paths are kept: pins, expiry and policy are evaluated every time, and failures are not kept. A path is found
+/// again only for the same presented certificates in the same order, the same anchors, revocation lists, certificate
 /// policies, transparency logs, purpose, profile, limits, public suffixes and checked identity, at a time within the
 /// validity of every certificate on it and of the revocation lists, at most five minutes after it was made.
 public final class VerifiedPathCache: Sendable {
     /// How long a path is remembered, on a monotonic clock.
     package static let lifetime: Duration = .seconds(300)
 
-    /// Everything that a path was validated with. The certificates are told by a digest of each, in their order: as many
-    /// digests say the same of no other chain.
+    /// Everything that a path was validated with. The chain is represented by the digests of its certificates in order.
     struct Key: Hashable {
         private let certificates: [Pin]
         private let identity: DialledHost.Kind?
@@ -39,7 +38,7 @@ public final class VerifiedPathCache: Sendable {
             limits = validator.limits
         }
 
-        /// The certificates tell nearly all keys apart.
+        /// The certificates distinguish nearly all keys.
         func hash(into hasher: inout Hasher) { hasher.combine(certificates) }
     }
 
@@ -86,7 +85,7 @@ public final class VerifiedPathCache: Sendable {
         }
     }
 
-    /// - Parameter start: from when on what else was checked holds, such as the lists of revoked certificates.
+    /// - Parameter start: from when on the other checks hold, such as those of revocation lists.
     func remember(_ path: ValidatedPath, for key: Key, since start: Int64 = .min) {
         let notBefore = path.certificates.map(\.layout.notBefore).max().map { max($0, start) } ?? .max
         let last = path.holdsUntil.wholeSeconds - 1

@@ -1,13 +1,13 @@
 /// Counts what one decision costs and says when it has cost enough.
 ///
-/// Each kind of work has a limit of its own, and all together one more: what is cheap of every kind can be dear in sum.
+/// Each kind of work has a limit, and so has the total: a little of every kind can be expensive in sum.
 struct WorkMeter {
     let limits: ValidationLimits
     private(set) var effort: ValidationEffort
 
     /// One signature of P-256 in the unit of ``ValidationLimits/work``.
     static let unitsOfSignature = 1_000
-    /// Octets that are hashed, copied or compared for one unit.
+    /// Octets that can be hashed, copied or compared for one unit.
     static let octetsOfUnit = 16
 
     init(_ limits: ValidationLimits, effort: ValidationEffort = ValidationEffort()) {
@@ -22,7 +22,7 @@ struct WorkMeter {
         return true
     }
 
-    /// For work that is done already: counted up to the limit.
+    /// For work that has already been done; counts up to the limit.
     mutating func account(_ units: Int) -> Bool {
         if spend(units) { return true }
         effort.work = max(effort.work, limits.work)
@@ -63,8 +63,8 @@ extension X509Certificate {
     /// What it costs to read a certificate of this many octets, used or not.
     static func readingWork(_ count: Int) -> Int { 40 + count / WorkMeter.octetsOfUnit }
 
-    /// What it costs at most to keep it to the rules of a profile: lists in extensions may have an element in every other
-    /// octet, and the rules of the strict profile read them once more each.
+    /// The highest cost of checking a profile's rules: lists in extensions may have an element in every other octet,
+    /// and each rule of the strict profile reads them again.
     func rulesWork(_ profile: ValidationProfile) -> Int {
         var lists = 0
         for one in layout.extensions {

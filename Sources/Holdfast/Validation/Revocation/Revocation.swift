@@ -2,7 +2,7 @@ import Crypto
 
 /// Whether and how revocation is checked (RFC 5280 6.3), by lists that are given. A ``RevocationStore`` fetches them.
 public struct Revocation: Sendable {
-    /// What happens to a certificate whose status no list gives.
+    /// What happens to a certificate whose status is unknown.
     public enum UnknownStatus: Sendable, Hashable {
         /// It passes, even if lists cover it and none of them can be used.
         case passes
@@ -30,7 +30,7 @@ public struct Revocation: Sendable {
         self.certificates = Dictionary(grouping: certificates) { Self.key($0.subject, $0.subject.folded) }
         (unknownLeaf, unknownIssuer) = (leaf, issuer)
         var hash = SHA256()
-        // With the numbers, so that no list stands for a certificate.
+        // The counts are included, so that a list cannot be confused with a certificate.
         hash.update(data: Array("\(leaf) \(issuer) \(lists.count) \(certificates.count)".utf8))
         for list in lists {
             hash.update(data: list.provenance?.digest ?? SHA256Digest.of(list.der))
@@ -46,8 +46,8 @@ public struct Revocation: Sendable {
     /// Whether a certificate is refused, leaf or issuer, for which no list is given.
     package var isRequired: Bool { unknownLeaf == .fails && unknownIssuer == .fails }
 
-    /// The lists of an issuer, whichever way a certificate spells its name (RFC 5280 7.1): a list that is not found would
-    /// revoke nothing.
+    /// The lists of an issuer, whichever way a certificate spells its name (RFC 5280 7.1): a missed list would revoke
+    /// nothing.
     func lists(of issuer: DistinguishedName) -> [CertificateRevocationList] { lists(of: issuer, folded: issuer.folded) }
 
     /// - Parameter folded: the issuer's name, folded.
@@ -96,8 +96,8 @@ extension RevocationSource where Self == Revocation {
     /// for a certificate, it is refused.
     /// - Parameters:
     ///   - lists: any number for each issuer.
-    ///   - certificates: certificates of those who sign lists, and issuers above these; being here makes none of them
-    ///     trusted.
+    ///   - certificates: certificates of those who sign lists, and issuers above these; they are not trusted because of
+    ///     it.
     ///   - isRequired: whether certificates are refused for which no list is given.
     public static func crls(
         _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [], isRequired: Bool = false
@@ -110,8 +110,8 @@ extension RevocationSource where Self == Revocation {
     /// another for issuers; see ``crls(_:certificates:isRequired:)``.
     /// - Parameters:
     ///   - lists: any number for each issuer.
-    ///   - certificates: certificates of those who sign lists, and issuers above these; being here makes none of them
-    ///     trusted.
+    ///   - certificates: certificates of those who sign lists, and issuers above these; they are not trusted because of
+    ///     it.
     ///   - unknownLeaf: what happens to a leaf whose status is unknown.
     ///   - unknownIssuer: what happens to an issuer whose status is unknown.
     public static func crls(

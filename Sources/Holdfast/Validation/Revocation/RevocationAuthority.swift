@@ -1,5 +1,5 @@
-/// Whose lists are expected at a place: proves a list before it is stored, as path validation proves it again before it
-/// counts (RFC 5280 6.3.3 (f), (g)).
+/// The authority whose lists are expected at a place. It verifies a list before it is stored; path validation verifies
+/// it again before it counts (RFC 5280 6.3.3 (f), (g)).
 struct RevocationAuthority: Sendable, Hashable {
     /// Whose certificates the lists are about.
     let issuer: X509Certificate
@@ -18,7 +18,7 @@ struct RevocationAuthority: Sendable, Hashable {
         self.pointNames = pointNames
     }
 
-    /// - Returns: whether names were taken that were not known.
+    /// - Returns: whether there were new names.
     mutating func take(_ names: Set<DistributionPointName>) -> Bool {
         guard !pointNames.isEmpty, !names.isSubset(of: pointNames), pointNames.count < Self.maximumNames else {
             return false
@@ -31,11 +31,11 @@ struct RevocationAuthority: Sendable, Hashable {
     enum Signer {
         /// With the ``X509Certificate/keyIdentity``.
         case known(OctetString)
-        /// With what keeps the list from being the authority's.
+        /// With the reason why the list is not the authority's.
         case none(String)
     }
 
-    /// Who signed a list that is this authority's.
+    /// The signer of one of this authority's lists.
     /// - Parameters:
     ///   - certificates: of those who sign lists, and issuers above these.
     ///   - time: Unix seconds, within the validity of other signers.

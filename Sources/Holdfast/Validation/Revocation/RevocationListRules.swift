@@ -21,11 +21,11 @@ protocol RevocationListRule: Sendable {
     /// Where the rule comes from, for example `RFC 5280 5.1.2.5`.
     var reference: String { get }
 
-    /// What keeps the list from telling the certificate's status; nil if nothing does.
+    /// Why the list does not tell the certificate's status; nil if it does.
     func objection(to list: CertificateRevocationList, about subject: RevocationSubject) -> String?
 }
 
-/// A list speaks of the certificates in its scope (RFC 5280 6.3.3 (b)).
+/// A list covers the certificates in its scope (RFC 5280 6.3.3 (b)).
 struct ListScopeRule: RevocationListRule {
     let name = "list scope"
     let reference = "RFC 5280 6.3.3 (b)"
@@ -49,8 +49,8 @@ struct ListKindRule: RevocationListRule {
     func objection(to list: CertificateRevocationList, about subject: RevocationSubject) -> String? { list.unsupported }
 }
 
-/// A list has begun to count and the next one is not due (RFC 5280 5.1.2.4, 5.1.2.5). Conforming lists say when the next
-/// one is; without it nobody knows how old is too old.
+/// A list has begun to count and the next one is not due (RFC 5280 5.1.2.4, 5.1.2.5). Conforming lists say when the
+/// next one is; otherwise nobody can tell when a list is too old.
 struct ListValidityRule: RevocationListRule {
     let name = "list validity"
     let reference = "RFC 5280 5.1.2.5"
@@ -66,7 +66,7 @@ struct ListValidityRule: RevocationListRule {
     }
 }
 
-/// Who signs lists may do so: a keyUsage has cRLSign (RFC 5280 6.3.3 (f)).
+/// The signer of a list may sign lists: its keyUsage has cRLSign (RFC 5280 6.3.3 (f)).
 enum ListSignerRule {
     static let name = "list signer"
     static let reference = "RFC 5280 6.3.3 (f)"
@@ -115,7 +115,7 @@ enum ListOrderRule {
 }
 
 extension CertificateRevocationList {
-    /// Whether the key of a certificate verifies the signature of the list. Nothing else is looked at, so it says who
+    /// Whether the key of a certificate verifies the signature of the list. Nothing else is checked, so it says who
     /// signed and not whether the list counts.
     package func isSigned(by signer: X509Certificate) -> Bool { ListSignatureRule.verifies(header, by: signer) }
 }

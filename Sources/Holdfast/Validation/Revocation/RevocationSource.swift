@@ -7,8 +7,8 @@ public protocol RevocationSource: Sendable {
     var current: Revocation { get }
 
     /// Is told of a path that leads to an anchor and keeps every rule, apart from revocation, which is checked
-    /// afterwards: the places where its certificates say that their lists are can be trusted that far. By default
-    /// nothing happens.
+    /// afterward: the places that its certificates give for their lists can be trusted that far. By default nothing
+    /// happens.
     ///
     /// It is called during a validation: it neither blocks nor takes long.
     /// - Parameter path: leaf first, the anchor last.

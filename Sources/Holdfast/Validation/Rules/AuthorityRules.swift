@@ -1,4 +1,4 @@
-/// Whoever signs certificates is a CA by its basicConstraints (RFC 5280 4.2.1.9, 6.1.4 (k)).
+/// An issuer is a CA according to its basicConstraints (RFC 5280 4.2.1.9, 6.1.4 (k)).
 struct BasicConstraintsRule: ExtensionRule {
     let name = "basicConstraints"
     let reference = "RFC 5280 4.2.1.9"

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// Only version 3 says who is a CA and whom a certificate is for (RFC 5280 4.1.2.1).
+/// Only version 3 states who is a CA and what names a certificate is for (RFC 5280 4.1.2.1).
 struct VersionRule: PathRule {
     let name = "version"
     let reference = "RFC 5280 4.1.2.1"
@@ -39,7 +39,7 @@ struct ValidityRule: PathRule {
     }
 }
 
-/// A CA has a name (RFC 5280 4.1.2.6): without one, whoever names nobody would have been issued by it.
+/// A CA has a name (RFC 5280 4.1.2.6); otherwise every certificate with an empty issuer could claim it.
 struct IssuerNameRule: PathRule {
     let name = "subject of a CA"
     let reference = "RFC 5280 4.1.2.6"

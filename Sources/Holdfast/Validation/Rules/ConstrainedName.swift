@@ -1,4 +1,4 @@
-/// A name of a certificate, prepared once for being compared with many subtrees.
+/// A name of a certificate, prepared once for comparisons with many subtrees.
 struct ConstrainedName: Sendable {
     enum Form: Sendable {
         case dns(ArraySlice<UInt8>)
@@ -7,7 +7,7 @@ struct ConstrainedName: Sendable {
         /// The host of a URI.
         case uri(host: ArraySlice<UInt8>)
         case directory(FoldedName)
-        /// No question about subtrees has an answer.
+        /// It cannot be compared with subtrees.
         case other
     }
 

@@ -1,5 +1,5 @@
-/// Keys are of a kind that is verified and too strong to be broken: RSA of 2048 bits or more (CA/Browser Forum
-/// baseline requirements 6.1.5, NIST SP 800-131A), the curves P-256, P-384, P-521, Ed25519.
+/// Keys are of a supported kind and strong enough: RSA of 2048 bits or more (CA/Browser Forum baseline requirements
+/// 6.1.5, NIST SP 800-131A), the curves P-256, P-384, P-521, Ed25519.
 struct KeyStrengthRule: PathRule {
     let name = "public key"
     let reference = "CA/B BR 6.1.5"
@@ -28,8 +28,8 @@ struct KeyStrengthRule: PathRule {
     }
 }
 
-/// A certificate is signed by the key of its issuer (RFC 5280 6.1.3 (a) (1)), with an algorithm that still means
-/// something: neither SHA-1 nor MD5 (RFC 6194, RFC 6151).
+/// A certificate is signed by the key of its issuer (RFC 5280 6.1.3 (a) (1)), with a secure algorithm: neither SHA-1
+/// nor MD5 (RFC 6194, RFC 6151).
 enum SignatureRule {
     static let name = "signature"
     static let reference = "RFC 5280 6.1.3 (a)"
@@ -66,8 +66,8 @@ enum SignatureRule {
 }
 
 extension X509Certificate {
-    /// Whether the key of a certificate verifies the signature of this one. Nothing else is looked at, so it says who
-    /// signed and not whether anybody may believe it.
+    /// Whether the key of a certificate verifies the signature of this one. Nothing else is checked, so it says who
+    /// signed and not whether the certificate is valid.
     package func isSigned(by issuer: X509Certificate) -> Bool {
         SignatureRule.violation(of: self, by: issuer) == nil
     }

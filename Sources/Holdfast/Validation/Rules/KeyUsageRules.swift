@@ -1,6 +1,6 @@
 /// An end entity whose keyUsage allows neither to sign nor to agree on keys nor to decrypt one is not for TLS (RFC 5280
-/// 4.2.1.3, RFC 8446 4.4.2.2). A CA's certificate in the leaf's place is let pass: private authorities serve with theirs,
-/// whose keyUsage speaks of what it issues, and no attacker holds its key.
+/// 4.2.1.3, RFC 8446 4.4.2.2). A CA's certificate may be the leaf: some private authorities serve with their own, whose
+/// keyUsage is about issuing, and no attacker has its key.
 struct LeafKeyUsageRule: ExtensionRule {
     let name = "keyUsage"
     let reference = "RFC 5280 4.2.1.3"
@@ -15,8 +15,8 @@ struct LeafKeyUsageRule: ExtensionRule {
     }
 }
 
-/// An extendedKeyUsage includes the purpose at hand (RFC 5280 4.2.1.12). In an issuer it limits what the certificates
-/// below may be for, as the web PKI has it (CA/B BR 7.1.2.10.6); without one there is no limit.
+/// An extendedKeyUsage includes the purpose at hand (RFC 5280 4.2.1.12). In an issuer it limits the purposes of the
+/// certificates below, as in the web PKI (CA/B BR 7.1.2.10.6); without one there is no limit.
 struct ExtendedKeyUsageRule: ExtensionRule {
     let name = "extendedKeyUsage"
     let reference = "RFC 5280 4.2.1.12"

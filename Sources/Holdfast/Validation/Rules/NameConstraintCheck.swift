@@ -1,10 +1,10 @@
 /// Compares the names of a certificate with the constraints of an issuer above it (RFC 5280 4.2.1.10, 6.1.4 (b), (c)).
 ///
-/// Work is counted in comparisons of 16 octets, so that long names and names that must be folded cost what they cost.
+/// Work is counted in comparisons of 16 octets, so that long names and folding are charged what they cost.
 struct NameConstraintCheck {
     enum Outcome {
         case allowed
-        /// The words are made only when somebody reads them.
+        /// The text is made only when it is read.
         case violation(TrustFailure.Code, @Sendable () -> (expected: String, found: String))
         case overBudget
     }
@@ -77,8 +77,8 @@ struct NameConstraintCheck {
     }
 }
 
-/// Name constraints can be read (RFC 5280 4.2.1.10): one that cannot would otherwise constrain nothing. Whether names
-/// keep them depends on the path and is ``NameConstraintCheck``'s to say.
+/// Name constraints can be read (RFC 5280 4.2.1.10): one that cannot would otherwise constrain nothing.
+/// ``NameConstraintCheck`` decides whether the names on a path satisfy them.
 struct NameConstraintsRule: ExtensionRule {
     let name = "nameConstraints"
     let reference = "RFC 5280 4.2.1.10"

@@ -37,8 +37,8 @@ extension PathRule {
     }
 }
 
-/// What a rule may know besides the certificate. Nothing in it depends on the rest of the path, so a certificate's
-/// outcome at a place is worked out once a search.
+/// What a rule knows besides the certificate. Nothing in it depends on the rest of the path, so each search evaluates a
+/// certificate only once per place.
 struct PathRuleContext: Sendable {
     /// Seconds since 1970, rounded down: validity is stated in whole seconds.
     let time: Int64
@@ -47,7 +47,7 @@ struct PathRuleContext: Sendable {
     var checksValidity = true
     /// The suffixes under which strangers register names, where a list was given.
     var publicSuffixes: PublicSuffixList?
-    /// The content octets of an extendedKeyUsage that is asked for instead of those of TLS.
+    /// The content octets of an extendedKeyUsage that is required instead of those of TLS.
     var purpose: [UInt8]?
     /// Whether the certificate at hand is an anchor.
     var isAnchor = false
@@ -67,7 +67,7 @@ struct PathRules: Sendable {
         }
     }
 
-    /// For what is trusted whatever its certificates say.
+    /// For certificates that are trusted regardless of their contents.
     static let none = PathRules(leaf: [], issuer: [])
 
     /// For a certificate whose key signs revocation lists, whatever else it is for (RFC 5280 6.3.3 (f)).

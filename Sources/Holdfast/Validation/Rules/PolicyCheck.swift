@@ -1,8 +1,8 @@
 /// Whether a path has the certificate policies that are required, by the application or by authorities on it (RFC 5280
 /// 6.1).
 ///
-/// Without a requirement every path has, as long as nobody maps anyPolicy. What is valid at one depth is kept by policy, as
-/// RFC 9618 has it: the tree of RFC 5280 grows exponentially under mappings.
+/// Without a requirement every path passes, unless an authority maps anyPolicy. The state of each depth is a graph
+/// keyed by policy, as in RFC 9618, because the tree of RFC 5280 grows exponentially under mappings.
 struct PolicyCheck {
     static let name = "certificate policies"
     static let reference = "RFC 5280 4.2.1.11"
@@ -23,7 +23,7 @@ struct PolicyCheck {
     private var inhibitAnyPolicy: Int
     private let policies: CertificatePolicies
 
-    /// - Parameter path: leaf first, anchor last; what the anchor says of policies is no part of the path.
+    /// - Parameter path: leaf first, anchor last; the anchor's policies are not part of the path.
     static func violation(
         of path: [X509Certificate], requiring policies: CertificatePolicies = .any, meter: inout WorkMeter
     ) -> Violation? {
@@ -84,7 +84,7 @@ struct PolicyCheck {
         _ certificates: ArraySlice<X509Certificate>, meter: inout WorkMeter
     ) -> Violation? {
         for (place, certificate) in certificates.enumerated().reversed() {
-            // Nearly every second octet may be a policy's identifier.
+            // A hostile certificate may have a policy in nearly every second octet.
             let length = Self.readOctets(of: certificate)
             guard meter.spend(comparisons: 1 + length / 2) else { return Self.overBudget(meter.limits) }
             do throws(DERError) {
@@ -174,7 +174,7 @@ struct PolicyCheck {
 
 /// RFC 9618 5.5, wrap-up (g): which policies of the anchor's domain the path is valid for.
 extension PolicyCheck {
-    /// How many policies are gone through for it.
+    /// How many policies are visited.
     private var size: Int {
         levels.reduce(0) { $0 + $1.values.reduce(0) { $0 + 1 + $1.expected.count } }
     }

@@ -1,7 +1,7 @@
-/// Server identity as RFC 9525 has it: the host that was dialled is one of the leaf's subjectAltName entries.
+/// Server identity as RFC 9525 has it: the host that was dialed is one of the leaf's subjectAltName entries.
 ///
 /// DNS names compare label by label without regard to case; a wildcard is a whole leftmost label and stands for exactly
-/// one. Addresses compare with iPAddress entries only. Common names identify nobody.
+/// one. Addresses compare with iPAddress entries only. Common names identify no host.
 enum ServerIdentity {
     static func violation(of leaf: X509Certificate, for host: DialledHost) -> Violation? {
         let names: [GeneralNameSlice]?
@@ -40,7 +40,7 @@ enum ServerIdentity {
         let dialled = dialled.utf8
         guard presented.first == UInt8(ascii: "*") else { return DNSOctets.equal(presented, dialled) }
         let suffix = presented.dropFirst()
-        // A lone `*` or a second one is no pattern of RFC 9525, and a wildcard stands for one whole label of the host.
+        // RFC 9525 allows neither a lone `*` nor a second one; a wildcard stands for one whole label of the host.
         guard suffix.first == UInt8(ascii: "."), suffix.count > 1, !suffix.contains(UInt8(ascii: "*")),
             let dot = dialled.firstIndex(of: UInt8(ascii: ".")), dot > dialled.startIndex
         else { return false }

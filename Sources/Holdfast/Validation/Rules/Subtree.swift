@@ -1,9 +1,9 @@
-/// A base of a name constraint and the names that lie in its subtree, prepared once. nil: the question cannot be
-/// answered, for a form that is not processed or a base that is none.
+/// A base of a name constraint and the names that lie in its subtree, prepared once. nil for an unsupported form or an
+/// invalid base.
 struct Subtree: Sendable {
     private enum Base: Sendable {
-        /// `strictly`: every name below, not the domain itself. Tools have always written that with a leading period, which
-        /// RFC 5280 does not have.
+        /// `strictly`: every name below, not the domain itself. Tools have always written that with a leading period,
+        /// which RFC 5280 does not define.
         case dns(below: ArraySlice<UInt8>, strictly: Bool)
         case address(network: ArraySlice<UInt8>, mask: ArraySlice<UInt8>)
         case mailbox(local: ArraySlice<UInt8>, host: ArraySlice<UInt8>)
@@ -56,9 +56,9 @@ struct Subtree: Sendable {
     /// Whether all that `name` stands for lies in the subtree.
     func permits(_ name: ConstrainedName) -> Bool? {
         guard case .dns(let below, let strictly) = base, case .dns(let name) = name.form else { return contains(name) }
-        // A name with an empty first label is none, and so lies in no subtree.
+        // A name with an empty first label is invalid and in no subtree.
         if name.first == UInt8(ascii: ".") { return false }
-        // What stands for every label below X lies in a subtree when X does.
+        // A wildcard below X is in a subtree when X is.
         if let parent = Self.wildcardParent(name) { return Self.isWithin(parent, below, strictly: false) }
         return Self.isWithin(name, below, strictly: strictly)
     }
@@ -98,15 +98,15 @@ struct Subtree: Sendable {
 
     // MARK: DNS names
 
-    /// A base with a wildcard, a trailing period or an empty label is none.
+    /// A base with a wildcard, a trailing period or an empty label is invalid.
     private static func dns(_ base: ArraySlice<UInt8>) -> Base {
         let isStrict = base.first == UInt8(ascii: ".")
         let below = isStrict ? base.dropFirst() : base
         return isDomain(below) ? .dns(below: below, strictly: isStrict) : .unusable
     }
 
-    /// Whether names can lie below it at all: labels with neither wildcards nor spaces, or nothing. What no name can match
-    /// would exclude nothing.
+    /// Whether names can lie below it at all: labels with neither wildcards nor spaces, or nothing. A base that no name
+    /// can match would exclude nothing.
     private static func isDomain(_ base: ArraySlice<UInt8>) -> Bool {
         var previous = UInt8(ascii: ".")
         for octet in base {
@@ -126,7 +126,7 @@ struct Subtree: Sendable {
     }
 
     private static func isWithin(_ name: ArraySlice<UInt8>, _ base: ArraySlice<UInt8>, strictly: Bool) -> Bool {
-        // Every name lies below the root, which the empty base stands for.
+        // The empty base is the root, which is above every name.
         if base.isEmpty { return true }
         return DNSOctets.isWithin(name, base) && !(strictly && name.count == base.count)
     }

@@ -1,9 +1,9 @@
-/// A rule that a certificate breaks. The words are made only when somebody reads them: a search meets many violations
-/// and reports one.
+/// A rule that a certificate breaks. The text is made only when it is read, because a search meets many violations and
+/// reports one.
 struct Violation: Error {
     let code: TrustFailure.Code
     let certificate: X509Certificate?
-    /// What came of the leaf's timestamps, where there are not enough.
+    /// The results for the leaf's timestamps, if too few count.
     var timestamps: [TimestampFinding] = []
     private let words: @Sendable () -> (expected: String, found: String)
 
@@ -24,7 +24,7 @@ struct Violation: Error {
         self.init(code, certificate) { (expected(), found()) }
     }
 
-    /// An extension that does not read as its syntax says.
+    /// An extension that does not match its syntax.
     init(_ error: DERError, in field: String, of certificate: X509Certificate) {
         self.init(.malformedExtension, certificate, "\(field) in DER (RFC 5280 4.2)", error.description)
     }
@@ -37,14 +37,14 @@ struct Violation: Error {
         return failure
     }
 
-    /// What helps where the usual remedy does not: nobody issued intermediates for a certificate that signs itself.
+    /// A specific remedy: a self-signed certificate has no missing intermediates.
     private var remedy: String? {
         guard code == .unknownIssuer, certificate?.isSelfIssued == true else { return nil }
         return "If you trust it, add it to the anchors or pin it; or have the server use a certificate of an authority."
     }
 
-    /// How much a reader learns from it: of all violations of a search the highest is reported. That a search ended
-    /// early comes before anything it saw; a broken right of an issuer that was found comes before not finding one.
+    /// How informative it is: a search reports its highest violation. An exhausted budget ranks above everything, and
+    /// an issuer without the right to issue ranks above a missing issuer.
     var rank: Int {
         switch code {
         case .budgetExceeded: 5

@@ -1,7 +1,7 @@
 /// What a log signed for a certificate before the certificate was issued (RFC 6962 3.2, PreCert).
 ///
 /// A precertificate differs from its certificate in the poison, which logs leave out, and in the timestamps, which were
-/// not there yet. Who signed it for the authority is left out as well, so that the certificate says all of it.
+/// not there yet. A separate precertificate signer is ignored too, so the certificate determines everything.
 struct Precertificate: Sendable {
     /// SHA-256 of the key of the certificate's issuer.
     let issuerKeyHash: [UInt8]
@@ -39,7 +39,7 @@ struct Precertificate: Sendable {
                 kept += bytes[one.encoded]
             }
         }
-        // An empty list of extensions is none (RFC 5280 4.1).
+        // An empty list of extensions is left out (RFC 5280 4.1).
         let extensions =
             kept.isEmpty
             ? [] : DEREncoding.element(DERTag.contextConstructed(3), DEREncoding.element(DERTag.sequence, kept))

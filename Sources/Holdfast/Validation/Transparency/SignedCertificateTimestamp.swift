@@ -1,5 +1,5 @@
-/// The word of a transparency log that it knows a certificate (RFC 6962 3.2), as it stands in the certificate; nothing is
-/// verified by reading.
+/// A transparency log's promise that it knows a certificate (RFC 6962 3.2), as embedded in the certificate; reading
+/// verifies nothing.
 struct SignedCertificateTimestamp: Sendable, Hashable {
     /// The identifier of the log: SHA-256 of its key, 32 octets (RFC 6962 3.2).
     let logIdentifier: ArraySlice<UInt8>
@@ -17,7 +17,7 @@ struct SignedCertificateTimestamp: Sendable, Hashable {
         case other
     }
 
-    /// What one element of a list reads as. One that cannot be read takes no other with it.
+    /// One element of a list. An unreadable one does not affect the others.
     enum Reading: Sendable, Hashable {
         case timestamp(SignedCertificateTimestamp)
         /// Of another version than 1.
@@ -30,7 +30,7 @@ struct SignedCertificateTimestamp: Sendable, Hashable {
 
     /// Reads a SignedCertificateTimestampList (RFC 6962 3.3).
     /// - Parameter value: the value of the extension: an OCTET STRING around the list.
-    /// - Returns: what each element reads as; empty for an empty list, which RFC 6962 does not allow and proves nothing.
+    /// - Returns: each element; empty for an empty list, which RFC 6962 forbids and which proves nothing.
     static func readAll(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) -> [Reading] {
         let content = try DERReader.only(DERTag.octetString, of: bytes, in: value).content
         var whole = TLSVectorReader(bytes[content])
@@ -88,7 +88,7 @@ extension SignedCertificateTimestamp.Algorithm {
     }
 }
 
-/// A cursor over the presentation language of TLS (RFC 8446 3); nil where the octets end too soon.
+/// A cursor over the presentation language of TLS (RFC 8446 3); nil if the octets end too soon.
 private struct TLSVectorReader {
     private var rest: ArraySlice<UInt8>
 

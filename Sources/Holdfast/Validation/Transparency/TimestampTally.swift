@@ -20,7 +20,7 @@ struct TimestampTally: Sendable {
         self.requiresUntiledLog = requiresUntiledLog
     }
 
-    /// Both ends of the validity belong to it (RFC 5280 4.1.2.5).
+    /// The validity includes both ends (RFC 5280 4.1.2.5).
     static func needed(for leaf: X509Certificate) -> Int {
         leaf.layout.end - leaf.layout.notBefore <= longestWithTwo ? 2 : 3
     }

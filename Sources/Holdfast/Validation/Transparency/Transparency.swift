@@ -11,10 +11,10 @@ import struct Foundation.Date
 /// Only timestamps that are embedded in the leaf count. Those that a server sends in the handshake (the TLS extension)
 /// or in an OCSP response are not seen: TLS libraries for Swift do not show them, and nearly every authority embeds.
 ///
-/// There must be two timestamps for a leaf that is valid for at most 180 days, both ends counted, and three for a longer
-/// one; of distinct logs, and of two operators at least by who operated the logs at the time; one at least of a log that is
-/// qualified, usable or read-only now. What a log signed after it was retired does not count, and what pending and rejected
-/// logs signed never does.
+/// There must be two timestamps for a leaf that is valid for at most 180 days, both ends counted, and three for a
+/// longer one; from distinct logs, run at the time by at least two operators, with at least one log that is qualified,
+/// usable or read-only now. What a log signed after it was retired does not count, and what pending and rejected logs
+/// signed never does.
 ///
 /// No timestamps are required of clients, for purposes other than ``ValidationPurpose/server(identity:)``, of a leaf
 /// that is an anchor itself, or where pins alone decide.
@@ -57,7 +57,7 @@ public struct Transparency: Sendable {
     }
 }
 
-/// What one validation asks for: the list of the moment with the settings.
+/// The requirements of one validation: the current list and the settings.
 struct TransparencyDemand: Sendable {
     let list: TransparencyLogList
     let exempt: TrustAnchors
@@ -74,7 +74,7 @@ struct TransparencyDemand: Sendable {
         SHA256Digest.of(list.digest + exempt.digest + Array("\(maximumAge) \(requiresUntiledLog)".utf8))
     }
 
-    /// What a decision for a path says where the list is too old; nil where it is not, or does not matter.
+    /// The notice for a path if the list is too old; nil if it is not, or does not matter.
     func notice(about path: ValidatedPath, at time: Int64) -> TrustFailure? {
         guard !isEnforced(at: time), path.certificates.count > 1, let anchor = path.anchor, !exempt.contains(anchor)
         else { return nil }

@@ -1,15 +1,15 @@
 import struct Foundation.Date
 
-/// Whether a leaf has the timestamps that are asked for (RFC 6962 3.3; what a client asks of them, RFC 6962 5.2).
+/// Whether a leaf has the required timestamps (RFC 6962 3.3; for clients, RFC 6962 5.2).
 enum TransparencyCheck {
     static let name = "transparency"
     static let reference = "RFC 6962 3.3"
 
-    /// To find the log of a timestamp and look at both.
+    /// The cost of finding the log of a timestamp and checking both.
     private static let unitsOfTimestamp = 20
 
-    /// What is wrong with the timestamps of a leaf; nil where they are enough. Each is verified at most once, one of a log
-    /// that counts already or that cannot count not at all, and none beyond those that are enough.
+    /// What is wrong with the timestamps of a leaf; nil where they are enough. Each is verified at most once, and only
+    /// while more are needed and its log can still count.
     /// - Parameters:
     ///   - issuer: who signed the leaf, which has been verified.
     ///   - time: in seconds since 1970.
@@ -71,7 +71,7 @@ enum TransparencyCheck {
         return violation
     }
 
-    /// Why a timestamp does not count, whoever signed it; nil where only its signature is left to be asked.
+    /// Why a timestamp does not count regardless of its signature; nil if only the signature remains to be verified.
     static func objection(
         to timestamp: SignedCertificateTimestamp, of log: TransparencyLog?, for leaf: X509Certificate, at time: Int64
     ) -> String? {

@@ -4,7 +4,7 @@ package import struct Foundation.Date
 package struct TransparencyLog: Sendable, Hashable {
     /// The state of a log, according to the list.
     package enum State: Sendable, Hashable {
-        /// It has applied to be listed and is not listed yet.
+        /// It has applied but is not listed yet.
         case pending
         /// It is listed, but some clients may not know it yet.
         case qualified
@@ -106,7 +106,7 @@ package struct TransparencyLog: Sendable, Hashable {
     /// Consistent with equality.
     package func hash(into hasher: inout Hasher) { hasher.combine(octets: identifier[...]) }
 
-    /// Everything that is said of it, each part with its length.
+    /// All of its properties, each with its length.
     var encoded: [UInt8] {
         func seconds(_ date: Date?) -> String { date.map { String($0.wholeSeconds) } ?? "" }
         var parts = [

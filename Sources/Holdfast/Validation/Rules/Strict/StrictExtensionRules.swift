@@ -100,7 +100,7 @@ struct KeyIdentifierRule: PathRule {
         let hasAuthority = certificate.value(of: .authorityKeyIdentifier) != nil
         let authority = certificate.authorityKeyIdentifier
         let subject = certificate.subjectKeyIdentifier
-        // An anchor is known, so that nothing has to be found by what it says of its issuer.
+        // An anchor is known, so its issuer need not be found.
         if !context.isAnchor, !certificate.isSelfIssued, authority == nil {
             return violation(certificate, "an authorityKeyIdentifier with a keyIdentifier", "none")
         }

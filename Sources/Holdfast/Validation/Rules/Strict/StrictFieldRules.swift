@@ -1,5 +1,5 @@
 /// A serial number is positive, in DER and has at most 20 octets (RFC 5280 4.1.2.2). Roots of the public web have the
-/// number zero; what an anchor says of itself was decided on when it was chosen.
+/// number zero; an anchor was accepted as it is when it was chosen.
 struct SerialNumberRule: PathRule {
     let name = "serialNumber"
     let reference = "RFC 5280 4.1.2.2"
@@ -33,8 +33,8 @@ struct KeyShapeRule: PathRule {
     }
 }
 
-/// Times through 2049 are UTCTime, later ones GeneralizedTime (RFC 5280 4.1.2.5). What an anchor says of itself was decided
-/// on when it was chosen.
+/// Times through 2049 are UTCTime, later ones GeneralizedTime (RFC 5280 4.1.2.5). An anchor was accepted as it is when
+/// it was chosen.
 struct TimeFormRule: PathRule {
     let name = "form of times"
     let reference = "RFC 5280 4.1.2.5"

@@ -1,9 +1,9 @@
 /// A common name that is a host is one of the subjectAltName entries, character for character (CA/B BR 7.1.4.3). It
-/// identifies nobody either way; what differs would mislead who reads it.
+/// identifies no host either way, but a different name would mislead readers.
 ///
-/// Held to it are addresses, in whatever notation, A-labels and U-labels, and names that differ from an entry only in
-/// case. That a plain name stands beside entries for other names is let pass: private authorities do so for a service
-/// with several names, and nothing is identified by it.
+/// This applies to addresses in any notation, A-labels and U-labels, and names that differ from an entry only in case.
+/// A plain name beside entries for other names is allowed: private authorities use it for services with several names,
+/// and it identifies nothing.
 struct CommonNameRule: PathRule {
     let name = "common name"
     let reference = "CA/B BR 7.1.4.3"
@@ -12,7 +12,7 @@ struct CommonNameRule: PathRule {
         guard let attribute = certificate.subject.lastCommonNameAttribute, !attribute.value.isEmpty,
             let names = try? certificate.subjectAltName
         else { return nil }
-        // Octets: comparing text costs what whoever wrote it likes.
+        // Octets, because an attacker can make comparing text expensive.
         guard let common = attribute.utf8, !common.isEmpty else { return nil }
         let looksLikeHost = Self.looksLikeAddress(common) || Self.isInternational(common)
         var work = 0
@@ -24,7 +24,7 @@ struct CommonNameRule: PathRule {
             String(decoding: common, as: UTF8.self).quoted)
     }
 
-    /// Whether entries are the name in other letters; nil when one is the name itself.
+    /// Whether an entry is the name in another case; nil when one is the name itself.
     /// - Parameter work: grows by every octet that is looked at, and by every entry.
     static func differsInCase(_ common: [UInt8], from names: [GeneralNameSlice], work: inout Int) -> Bool? {
         var differs = false
@@ -84,7 +84,7 @@ struct CommonNameRule: PathRule {
 }
 
 extension DistinguishedName.Attribute {
-    /// The value as UTF-8; nil for what is no text.
+    /// The value as UTF-8; nil if it is not text.
     fileprivate var utf8: [UInt8]? {
         DistinguishedName.Attribute.text(tag: tag, value: Array(value)).map { Array($0.utf8) }
     }
