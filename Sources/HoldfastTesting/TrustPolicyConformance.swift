@@ -2,7 +2,7 @@ public import Holdfast
 
 public import struct Foundation.Date
 
-/// Checks that a policy of your own keeps what ``Holdfast/TrustPolicy`` promises to everybody who asks it. For tests, in
+/// Checks that a policy of your own keeps what `TrustPolicy` promises to everybody who asks it. For tests, in
 /// any test framework.
 ///
 /// ```swift
