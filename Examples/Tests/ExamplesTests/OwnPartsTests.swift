@@ -71,7 +71,7 @@ struct OwnPartsTests {
         #expect(restarted.entryCount == 1)
         #expect(policy.evaluate(try trust(stage.server), at: .now).isTrusted)
         #expect(policy.evaluate(try trust(stage.impostor()), at: .now).failure?.code == .pinMismatch)
-        let error = await #expect(throws: StoreError.self) { try await restarted.update() }
+        let error = await #expect(throws: StoreError.self) { try await restarted.update(mode: .forced) }
         #expect(error?.code == .networkError && (error?.underlying as? RemoteDataError)?.status == 404)
     }
 
