@@ -15,7 +15,7 @@ public enum PinWorkloads {
     public static func check(_ chain: ChainMaterial) throws -> Workload {
         guard let last = chain.path.last else { throw WorkloadError("an empty chain") }
         let backups = try (0..<3).map { index in
-            try Pin(subject: .publicKey, digest: [UInt8](repeating: UInt8(index), count: Pin.digestLength))
+            try Pin(subject: .publicKey, digest: [UInt8](repeating: UInt8(index), count: 32))
         }
         let pins = try PinSet(pins: [try Pin.publicKey(of: last)], backups: backups)
         let path = chain.path

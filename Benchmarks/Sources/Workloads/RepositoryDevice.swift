@@ -73,7 +73,11 @@ public struct RepositoryDevice: Sendable {
     }
 
     /// One of the pins that it has, which tells a new pin file from an old one.
-    public var firstPin: Pin? { pins.pinFile?.hosts.first?.pins.first?.pin }
+    public var firstPin: Pin? {
+        let question = PinQuestion(host: try? DialledHost("host-0.example.com"), time: .now)
+        guard case .required(let pins)? = pins.pinFile?.answer(to: question).content else { return nil }
+        return pins.pins.first
+    }
 
     /// Updates.
     /// - Returns: what it took.

@@ -80,7 +80,8 @@ public enum StoreWorkloads {
 
         /// One P-256 verification for each entry, one after the other on one core.
         public func bareVerifications() throws -> Workload {
-            let key = try P256.Signing.PublicKey(x963Representation: try key.publicKey.x963)
+            let octets = Data(base64Encoded: try key.publicKey.base64) ?? Data()
+            let key = try P256.Signing.PublicKey(x963Representation: octets)
             let signatures = signatures
             return Workload("\(count.formatted()) bare P-256 verifications, one core") {
                 for (message, signature) in signatures {

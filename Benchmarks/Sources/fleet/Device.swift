@@ -95,7 +95,8 @@ final class Device {
     }
 
     private func knowsNewPin(_ pins: PinRepository, _ site: Site) throws -> Bool {
-        let new = try site.newPin
-        return pins.pinFile?.hosts.contains { $0.pins.contains { $0.pin == new } } ?? false
+        let question = PinQuestion(host: try DialledHost(Site.host), time: site.start)
+        guard case .required(let pins)? = pins.pinFile?.answer(to: question).content else { return false }
+        return pins.contains(try site.newPin)
     }
 }

@@ -66,7 +66,7 @@ public struct CertificateRevocationList: Sendable {
     }
 
     /// Whether it lists a serial number, given as the content octets of the INTEGER; nothing is verified.
-    package func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { listing(of: serialNumber) == .revoked }
+    public func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { listing(of: serialNumber) == .revoked }
 
     /// What it says of a serial number, given as the content octets of the INTEGER.
     func listing(of serialNumber: ArraySlice<UInt8>) -> RevocationEntries.Listing {
