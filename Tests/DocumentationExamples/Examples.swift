@@ -42,7 +42,7 @@ func store(_ manager: TrustManager, url: URL, publicKey: String) async throws {
 func alertOfFailures(of stores: [any UpdatingStore]) {
     for store in stores {
         store.addObserver { event in
-            guard let error = event.report?.error else { return }
+            guard let report = event.report, let error = report.error else { return }
             print("\(event.store): \(error). Next attempt: \(report.nextUpdate)")
         }
     }
