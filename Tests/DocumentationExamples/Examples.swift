@@ -149,7 +149,7 @@ func nioTesting() async throws -> (Int, Int) {
 }
 
 func repository(
-    offline: TUFSigningKey, online: TUFSigningKey, pinFile: PinFile, url: URL, now: Date,
+    offline: TUFSigningKey, online: TUFSigningKey, pinFile: Data, url: URL, now: Date,
     upload: (URL, TUFUploadPlan.Object) async throws -> Void
 ) async throws {
     var state = try TUFRepositoryState(
@@ -157,7 +157,7 @@ func repository(
             .root: TUFRoleKeys([offline.publicKey]), .targets: TUFRoleKeys([offline.publicKey]),
             .snapshot: TUFRoleKeys([online.publicKey]), .timestamp: TUFRoleKeys([online.publicKey]),
         ], at: now)
-    try state.prepare(pins: pinFile.json, at: now)
+    try state.prepare(pins: pinFile, at: now)
     _ = try state.sign(by: offline)
     let folder = TUFRepositoryFolder(url)
     try folder.writeDrafts(state)
