@@ -219,8 +219,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: [
-                "Holdfast", "HoldfastCompatibility", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning",
-                "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
+                "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
