@@ -161,7 +161,7 @@ private final class DocumentDownload: Sendable {
     }
 
     private func client(for url: URL, _ arrival: Arrival) throws -> PinnedHTTPClient {
-        let manager = TrustManager(unknownHosts: .standard)
+        let manager = TrustManager(unknownHosts: .standardValidation)
         if url.scheme?.lowercased() == "http" || !request.validatesServer {
             // The rules allowed plain HTTP, and then there is nothing to validate.
             let host = HostPattern(try DialledHost(url: url))

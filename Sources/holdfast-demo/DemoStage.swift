@@ -152,10 +152,10 @@ struct DemoStage {
             return try PinnedPolicy(host: pattern, pins: PinSet(pins: [Pin.certificate(original.der)]))
         case .store:
             guard let store else { throw DemoFailure("there is no store") }
-            return store.trustPolicy(for: pattern)
+            return store.policy(for: pattern)
         case .online:
             guard let trustServer else { throw DemoFailure("there is no trust server") }
-            return trustServer.trustPolicy(for: pattern)
+            return trustServer.policy(for: pattern)
         case .repository:
             guard let repository else { throw DemoFailure("there is no repository") }
             return repository.policy(for: pattern)

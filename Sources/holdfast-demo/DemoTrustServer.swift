@@ -75,7 +75,7 @@ struct DemoTrustServer {
 
     private func isTrusted(_ certificate: TestCertificate) -> Bool {
         let trust = ServerTrust(certificates: certificate.chain, host: stage.host, anchors: stage.anchors)
-        return store.trustPolicy(for: HostPattern(stage.host)).evaluate(trust, at: stage.clock.now).isTrusted
+        return store.policy(for: HostPattern(stage.host)).evaluate(trust, at: stage.clock.now).isTrusted
     }
 
     /// Makes the document that a trust server signs after it has validated the trusted server.

@@ -35,7 +35,7 @@ func holdfast(
 func store(_ manager: TrustManager, url: URL, publicKey: String) async throws {
     let configuration = CertStoreConfiguration(serviceURL: url, publicKey: publicKey, useChallenge: true)
     let store = try await CertStore.load(configuration: configuration)
-    manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+    manager.add(policy: try store.policy(for: "www.example.com"))
     try await store.update()
 }
 
@@ -115,12 +115,12 @@ func status(of url: String, by executor: any HTTPRequestExecutor) async throws -
     return try await executor.execute(request, deadline: .now() + .seconds(30), logger: nil).status.code
 }
 
-func signing(password: [UInt8], certificate: [UInt8], expires: Int64) throws -> (String, String, Data) {
+func signing(password: [UInt8], certificate: [UInt8], until end: Date) throws -> (String, String, Data) {
     let key = SigningKey()
     let file = try key.pem(password: password)
     let publicKey = try key.publicKey.base64
     var draft = PinListDraft()
-    draft.add(try FingerprintEntry(name: "www.example.com", pin: .certificate(certificate), expires: expires))
+    draft.add(try FingerprintEntry(name: "www.example.com", pin: .certificate(certificate), until: end))
     let list = try draft.signed(by: key)
     return (file, publicKey, list)
 }

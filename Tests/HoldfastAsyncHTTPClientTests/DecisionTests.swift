@@ -96,7 +96,9 @@ struct DecisionTests {
                 #expect(await client.refusal(origin.url())?.code == .noPolicyForHost)
                 #expect(origin.counters.accepted == 0)
             }
-            let text = try await setting.withClient(unknownHosts: .standard) { try await $0.text(origin.url()) }
+            let text = try await setting.withClient(unknownHosts: .standardValidation) {
+                try await $0.text(origin.url())
+            }
             #expect(text == "ok")
         }
     }
@@ -109,7 +111,7 @@ struct DecisionTests {
         var options = TestOrigin.Options()
         options.isPlain = true
         try await withOrigin(nil, options: options) { origin in
-            try await setting.withClient(unknownHosts: .standard) { client in
+            try await setting.withClient(unknownHosts: .standardValidation) { client in
                 #expect(await client.refusal(origin.url(scheme: "http"))?.code == .noTrust)
                 #expect(await client.refusal(origin.url(host: "other.example.net", scheme: "http")) != nil)
                 #expect(origin.counters.accepted == 0)

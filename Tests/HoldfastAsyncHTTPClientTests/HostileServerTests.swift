@@ -58,7 +58,7 @@ struct HostileServerTests {
             var options = TestOrigin.Options()
             options.protocols = ["h2"]
             try await withOrigin(leaf, options: options, answer: { _ in .redirect(.found, to: location) }) { first in
-                try await setting.withClient(unknownHosts: .standard, redirects: RedirectRules()) { client in
+                try await setting.withClient(unknownHosts: .standardValidation, redirects: RedirectRules()) { client in
                     let failure = await client.refusal(first.url(host: "other.example.net"))
                     #expect(failure?.code == .hostNameMismatch)
                     #expect(second.requests == 0)

@@ -46,7 +46,7 @@ struct OnlinePinningTests {
         configuration.secureDataStore = InMemoryDataStore()
         configuration.preparationTimeout = timeout
         let store = try TrustServerStore(checking: configuration, logger: RecordingLog().logger)
-        setting.manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+        setting.manager.add(policy: try store.policy(for: "www.example.com"))
         return store
     }
 

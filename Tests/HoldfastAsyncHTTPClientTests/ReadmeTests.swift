@@ -72,8 +72,8 @@ enum ReadmeExamples {
         return bootstrap
     }
 
-    static func signing(certificate: [UInt8], expires: Int64, published: Data, key: SigningKey) throws -> Data {
-        let entry = try FingerprintEntry(name: "api.example.com", pin: Pin.certificate(certificate), expires: expires)
+    static func signing(certificate: [UInt8], until end: Date, published: Data, key: SigningKey) throws -> Data {
+        let entry = try FingerprintEntry(name: "api.example.com", pin: Pin.certificate(certificate), until: end)
         var list = try PinListDraft(reading: published, signedBy: key.publicKey)
         list.add(entry)
         let document = try list.signed(by: key)
@@ -84,7 +84,7 @@ enum ReadmeExamples {
         let signer = try TrustServerSigner(certificate: signerCertificate)
         let configuration = TrustServerConfiguration(url: url, signer: signer, customer: "gcx")
         let store = try await TrustServerStore.load(configuration: configuration)
-        manager.add(policy: try store.trustPolicy(forHost: "api.example.com"))
+        manager.add(policy: try store.policy(for: "api.example.com"))
     }
 
     static func repository(

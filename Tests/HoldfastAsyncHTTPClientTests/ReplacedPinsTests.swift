@@ -47,7 +47,7 @@ struct ReplacedPinsTests {
                 serviceURL: try #require(URL(string: "https://pins.example.com/list")),
                 publicKey: try key.publicKey.base64, useChallenge: answersChallenges),
             secureDataStore: InMemoryDataStore(), remoteDataProvider: server, logger: RecordingLog().logger)
-        return PinSource(policy: try store.trustPolicy(forHost: Self.host)) { certificates in
+        return PinSource(policy: try store.policy(for: Self.host)) { certificates in
             let expires = Int64(SystemWallClock().now.timeIntervalSince1970) + 86_400
             let entries = try certificates.map {
                 try FingerprintEntry(name: Self.host, pin: Pin.certificate($0.der), expires: expires)

@@ -70,7 +70,7 @@ public enum StoreWorkloads {
             let entries = try (0..<count).map { index in
                 try FingerprintEntry(
                     name: name(index), pin: try Pin(subject: .certificate, digest: fingerprint(index)),
-                    expires: expires)
+                    until: Date(timeIntervalSince1970: Double(expires + 1)))
             }
             self.key = key
             self.count = count

@@ -114,9 +114,9 @@ struct ExamplesTests {
     func pinKeeper() async throws {
         let key = SigningKey()
         var list = PinListDraft()
-        let expires = Int64(Date.now.timeIntervalSince1970) + 86_400
         list.add(
-            try FingerprintEntry(name: "localhost", pin: .certificate(stage.server.der), expires: expires))
+            try FingerprintEntry(
+                name: "localhost", pin: .certificate(stage.server.der), until: .now.addingTimeInterval(86_400)))
         let document = String(decoding: try list.signed(by: key), as: UTF8.self)
         let http = LoopbackTLSServer.Options(behavior: .http())
         let (lists, backend, impostor) = try await (

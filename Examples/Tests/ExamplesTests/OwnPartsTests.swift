@@ -51,8 +51,9 @@ struct OwnPartsTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let key = SigningKey()
         var list = PinListDraft()
-        let expires = Int64(Date.now.timeIntervalSince1970) + 86_400
-        list.add(try FingerprintEntry(name: "localhost", pin: .certificate(stage.server.der), expires: expires))
+        list.add(
+            try FingerprintEntry(
+                name: "localhost", pin: .certificate(stage.server.der), until: .now.addingTimeInterval(86_400)))
         try list.signed(by: key).write(to: folder.appending(path: "pins.json"))
         let configuration = CertStoreConfiguration(
             serviceURL: try #require(URL(string: "https://lists.example/pins.json")),
@@ -67,7 +68,7 @@ struct OwnPartsTests {
         try FileManager.default.removeItem(at: folder.appending(path: "pins.json"))
 
         let restarted = try await store()
-        let policy = restarted.trustPolicy(for: host)
+        let policy = restarted.policy(for: host)
         #expect(restarted.entryCount == 1)
         #expect(policy.evaluate(try trust(stage.server), at: .now).isTrusted)
         #expect(policy.evaluate(try trust(stage.impostor()), at: .now).failure?.code == .pinMismatch)

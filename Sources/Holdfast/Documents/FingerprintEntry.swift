@@ -9,8 +9,8 @@ public struct FingerprintEntry: Sendable, Hashable {
     public let name: String
     /// The certificate.
     public let pin: Pin
-    /// The last second for which the entry counts, in Unix time.
-    public let expires: Int64
+    /// The last second for which the entry counts, in Unix time: the format's end is inclusive.
+    package let expires: Int64
     /// The certificate's place in the path: 0 the server's own, n the n-th above it.
     public let depth: Int
 
@@ -18,10 +18,17 @@ public struct FingerprintEntry: Sendable, Hashable {
     /// - Parameters:
     ///   - name: 1 to 256 octets without control characters.
     ///   - pin: of a certificate.
-    ///   - expires: seconds of Unix time, 0 to 2^53 - 1.
+    ///   - end: the first instant at which it no longer counts; a fraction of a second is cut off.
     ///   - depth: 0 for the server's own certificate, n for the n-th above it, at most 16.
     /// - Throws: ``DocumentError`` `invalidValue`.
-    public init(name: String, pin: Pin, expires: Int64, depth: Int = 0) throws(DocumentError) {
+    public init(name: String, pin: Pin, until end: Date, depth: Int = 0) throws(DocumentError) {
+        try self.init(name: name, pin: pin, expires: end.wholeSeconds - 1, depth: depth)
+    }
+
+    /// Makes an entry from what the formats have.
+    /// - Parameter expires: seconds of Unix time, 0 to 2^53 - 1.
+    /// - Throws: ``DocumentError`` `invalidValue`.
+    package init(name: String, pin: Pin, expires: Int64, depth: Int = 0) throws(DocumentError) {
         guard Self.isName(name) else { throw Self.invalid("name", Self.nameRule, name.quoted) }
         guard pin.subject == .certificate else { throw Self.invalid("fingerprint", "a certificate's pin", "a key's") }
         guard (0...DocumentLimits.greatestInteger).contains(expires) else {
@@ -45,11 +52,14 @@ public struct FingerprintEntry: Sendable, Hashable {
         return [name, "*" + name[dot...]]
     }
 
-    /// The first second at which the entry no longer counts, in Unix time: the format's end is inclusive.
-    package var end: Int64 { expires + 1 }
+    /// The first instant at which the entry no longer counts.
+    public var end: Date { Date(end: endSecond) }
 
-    /// ``expires`` as a date.
-    public var expiryDate: Date { Date(wholeSeconds: expires) }
+    /// ``end`` in Unix time.
+    package var endSecond: Int64 { expires + 1 }
+
+    /// The last second as a date, as the command shows it.
+    package var expiryDate: Date { Date(wholeSeconds: expires) }
 
     /// The fingerprint as the published formats write it: Base64 of the SHA-256 of the certificate's DER.
     public var fingerprint: String { CanonicalBase64.encode(pin.digest) }

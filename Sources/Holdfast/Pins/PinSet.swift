@@ -11,20 +11,20 @@ public import Foundation
 /// Keep a backup: the pin of a key that is kept offline, so that losing the served key does not lock the app out. A
 /// backup counts as every other pin does.
 public struct PinSet: Hashable, Sendable {
-    /// Which rules a path must match.
+    /// Which rules a path must match. The raw values here and below are the words of the pin file (docs/formats.md).
     public enum Requirement: String, Hashable, Sendable, CaseIterable {
         /// One.
         case any
         /// One for the server's own certificate and one for a certificate above it.
-        case oneOfEachRole
+        case oneOfEachRole = "leafAndIssuer"
     }
 
     /// What happens once the pins have run out.
     public enum ExpiryAction: String, Hashable, Sendable, CaseIterable {
         /// Every connection is rejected.
-        case reject
+        case reject = "failClosed"
         /// The pins no longer matter; standard validation alone decides.
-        case standardValidation
+        case standardValidation = "systemTrust"
     }
 
     /// What happens when the requirement is not met.
@@ -32,15 +32,7 @@ public struct PinSet: Hashable, Sendable {
         /// The connection is rejected.
         case enforce
         /// The failure is reported and the connection goes on, if it passes standard validation for its host.
-        case reportOnly
-    }
-
-    /// Whether the pins still hold.
-    package enum State: String, Hashable, Sendable, CaseIterable {
-        /// Some path could meet the requirement.
-        case active
-        /// Too many pins have run out for any path to match: ``PinSet/afterExpiry`` decides.
-        case expired
+        case reportOnly = "report"
     }
 
     /// The rules, in the order they were given.
@@ -144,7 +136,7 @@ public struct PinSet: Hashable, Sendable {
 
     /// The pins that are accepted at an instant; every one where they have run out.
     package func pins(at time: Date) -> [Pin] {
-        state(at: time) == .active ? pins(of: { !$0.isOnTrial && $0.counts(at: time) }) : pins
+        isExpired(at: time) ? pins : pins(of: { !$0.isOnTrial && $0.counts(at: time) })
     }
 
     /// The pins of some rules, each once.
@@ -158,8 +150,8 @@ public struct PinSet: Hashable, Sendable {
         return rules.filter(isMeant).map(\.pin).filter { seen.insert($0).inserted }
     }
 
-    /// Whether the pins still hold at an instant; at ``expires`` itself they do not.
-    package func state(at now: Date) -> State { isSatisfiable { $0.counts(at: now) } ? .active : .expired }
+    /// Whether too many pins have run out for any path to match, as at ``expires`` itself: ``afterExpiry`` decides.
+    package func isExpired(at now: Date) -> Bool { !isSatisfiable { $0.counts(at: now) } }
 
     /// The first instant at which the pins have run out; nil if they never do.
     public var expires: Date? {

@@ -86,7 +86,7 @@ package struct HostLookup: Sendable {
             var decision = policy.policy.evaluate(trust, at: time)
             decision.registration = policy.registration
             return decision
-        case (nil, .standard):
+        case (nil, .standardValidation):
             return StandardPolicy(host: HostPattern(host)).evaluate(trust, at: time)
         case (nil, .reject):
             return DecisionDraft(host.name, trust, time).rejected(

@@ -1,5 +1,4 @@
 public import struct Foundation.Date
-public import struct Foundation.TimeInterval
 
 /// A source of pins for hosts: fixed pins, a pin file, a signed list, a trust server's document, a repository.
 ///
@@ -110,12 +109,12 @@ public struct PinAnswer: Sendable {
     /// The time of the answer: the question's, or the source's trusted time if that is later.
     public let time: Date
     /// How long its document has been past its time; nil if it is not.
-    public let age: TimeInterval?
+    public let age: Duration?
     /// Notices for a decision by it, such as that pins are past their time.
     public let notices: [TrustFailure]
 
     /// Puts an answer together.
-    public init(_ content: Content, at time: Date, age: TimeInterval? = nil, notices: [TrustFailure] = []) {
+    public init(_ content: Content, at time: Date, age: Duration? = nil, notices: [TrustFailure] = []) {
         self.content = content
         self.time = time
         self.age = age

@@ -143,7 +143,7 @@ extension PinnedPolicy {
     ) -> TrustDecision {
         draft.pins = pins.pins(at: draft.time)
         if let error = conflict(with: pins) { return draft.rejected(error.failure) }
-        guard pins.state(at: draft.time) == .active else { return expired(pins, purpose, &draft) }
+        guard !pins.isExpired(at: draft.time) else { return expired(pins, purpose, &draft) }
         let leafOnly = purpose.host != nil && !validatesHostName
         if certificatePinOnly {
             return PinOnlyValidation(

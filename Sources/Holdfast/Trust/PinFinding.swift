@@ -1,5 +1,3 @@
-public import struct Foundation.TimeInterval
-
 /// Why the pins that a host requires are unknown.
 ///
 /// There is no fourth reason: a source has nothing, has had something, or has something about others.
@@ -23,8 +21,8 @@ public struct PinFinding: Sendable, Hashable {
     public private(set) var enforcement: PinSet.Enforcement?
     /// Why there were no pins; nil where there were some.
     public private(set) var absence: PinAbsence?
-    /// How long the document has been past its time, in seconds; nil while it is fresh.
-    public private(set) var age: TimeInterval?
+    /// How long the document has been past its time; nil while it is fresh.
+    public private(set) var age: Duration?
 }
 
 extension PinFinding.Kind {
@@ -47,5 +45,5 @@ extension PinFinding {
     package static func noPins(_ absence: PinAbsence) -> Self { Self(kind: .noPins, absence: absence) }
     package static var exempt: Self { Self(kind: .exempt) }
     package static var candidateMismatch: Self { Self(kind: .candidateMismatch) }
-    package static func pastTheirTime(_ age: TimeInterval) -> Self { Self(kind: .pastTheirTime, age: age) }
+    package static func pastTheirTime(_ age: Duration) -> Self { Self(kind: .pastTheirTime, age: age) }
 }

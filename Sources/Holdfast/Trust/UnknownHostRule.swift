@@ -3,5 +3,5 @@ public enum UnknownHostRule: String, Sendable, Hashable, CaseIterable {
     /// Rejects it with `noPolicyForHost`.
     case reject
     /// Standard validation decides.
-    case standard
+    case standardValidation
 }

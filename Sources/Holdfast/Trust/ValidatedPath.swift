@@ -36,8 +36,8 @@ public struct ValidatedPath: Sendable, Hashable {
 }
 
 extension X509Certificate {
-    /// The first instant after the last second of its validity.
-    var validityEnd: Date { min(Date(wholeSeconds: layout.end), .distantFuture) }
+    /// The first instant that its validity no longer covers: ``notAfter`` is the last second that it does.
+    public var validityEnd: Date { min(Date(wholeSeconds: layout.end), .distantFuture) }
 
     /// The earliest end among the certificates that are still valid at a time.
     static func earliestEnd(of certificates: [X509Certificate], after time: Date) -> Date {

@@ -112,7 +112,7 @@ struct PublishedPolicy {
         } catch {
             throw invalid("parameters of a trust server", ForeignErrorText.found(error), "Correct them.", host)
         }
-        return store.trustPolicy(
+        return store.policy(
             for: host, pinning: subject, validatesHostName: validatesHostName, certificatePinOnly: certificatePinOnly)
     }
 

@@ -44,14 +44,14 @@ enum PinFileChanges {
             guard same != pin else { continue }
             lines.append("\(name): \(pin.pin) \(same == nil ? "is added" : "is now") (\(text(pin)))")
         }
-        if old.map({ $0.mode != new.mode }) ?? (new.mode != .enforce) {
-            lines.append("\(name): mode \(new.mode.rawValue)")
+        if old.map({ $0.enforcement != new.enforcement }) ?? (new.enforcement != .enforce) {
+            lines.append("\(name): mode \(new.enforcement.rawValue)")
         }
         if old.map({ $0.requirement != new.requirement }) ?? (new.requirement != .any) {
             lines.append("\(name): require \(new.requirement.rawValue)")
         }
-        if old.map({ $0.onExpiry != new.onExpiry }) ?? (new.onExpiry != .failClosed) {
-            lines.append("\(name): onExpiry \(new.onExpiry.rawValue)")
+        if old.map({ $0.afterExpiry != new.afterExpiry }) ?? (new.afterExpiry != .reject) {
+            lines.append("\(name): onExpiry \(new.afterExpiry.rawValue)")
         }
         if old.map({ $0.ports != new.ports }) ?? !new.ports.isEmpty {
             let ports = new.ports.map(String.init).joined(separator: ", ")

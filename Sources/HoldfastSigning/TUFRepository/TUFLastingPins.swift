@@ -10,7 +10,7 @@ package struct TUFLastingPins: Sendable {
     package let ended: [PinFile.Host]
 
     /// Those of the hosts of ``ended`` to which no client connects then.
-    package var closed: [PinFile.Host] { ended.filter { $0.mode == .enforce && $0.onExpiry == .failClosed } }
+    package var closed: [PinFile.Host] { ended.filter { $0.enforcement == .enforce && $0.afterExpiry == .reject } }
 
     /// - Parameter time: the later time.
     package init(_ file: PinFile, at time: Date) {
@@ -21,8 +21,8 @@ package struct TUFLastingPins: Sendable {
             if lasting.count == host.pins.count {
                 hosts.append(host)
             } else if let rest = try? PinFile.Host(
-                host.pattern, ports: host.ports, mode: host.mode, requirement: host.requirement,
-                onExpiry: host.onExpiry, pins: lasting, report: host.report)
+                host.pattern, ports: host.ports, enforcement: host.enforcement, requirement: host.requirement,
+                afterExpiry: host.afterExpiry, pins: lasting, report: host.report)
             {
                 hosts.append(rest)
             } else {

@@ -34,7 +34,7 @@ struct TUFNextVersions {
             return
         }
         do throws(TUFError) {
-            beginAgain = try newRoot.root().rotatesFreshness(of: try root.root())
+            beginAgain = try newRoot.root().rotatesOnlineRoles(of: try root.root())
         } catch {
             throw TUFRepositoryError(.damaged, of: "root", expected: error.expected, found: error.found)
         }

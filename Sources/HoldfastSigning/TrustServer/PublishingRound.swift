@@ -25,12 +25,12 @@ public struct PublishingRound: Sendable {
     public struct Rules: Sendable {
         /// Which certificates are published.
         public var included: Included
-        /// For how many seconds after its last validation a host that fails keeps its pins. A negative number counts as
-        /// 0.
-        public var keep: Int64
-        /// For how many seconds a host is still published with a pin that it no longer shows. A negative number counts
-        /// as 0, which withdraws such a pin at once.
-        public var overlap: Int64
+        /// How long after its last validation a host that fails keeps its pins, in whole seconds. A negative span counts
+        /// as none.
+        public var keep: Duration
+        /// How long a host is still published with a pin that it no longer shows, in whole seconds. A negative span
+        /// counts as none, which withdraws such a pin at once.
+        public var overlap: Duration
         /// How many changes one round may make (``PublishingRound/changes``); nil for half the number of hosts that
         /// were known before, but at least ten.
         public var maximumChanges: Int?
@@ -41,7 +41,7 @@ public struct PublishingRound: Sendable {
 
         /// Makes rules; the defaults are those of `holdfastctl trust-server publish`.
         public init(
-            included: Included = .leaf, keep: Int64 = 7 * 86_400, overlap: Int64 = 7 * 86_400,
+            included: Included = .leaf, keep: Duration = .seconds(7 * 86_400), overlap: Duration = .seconds(7 * 86_400),
             maximumChanges: Int? = nil, backups: TrustServerBackups = TrustServerBackups()
         ) {
             self.included = included
@@ -189,7 +189,7 @@ public struct PublishingRound: Sendable {
                     old.flatMap { Self.isKept($0, rules, time) ? .kept(since: $0.validated) : nil } ?? .omitted
             } else {
                 let new = SeenHost(
-                    host, seen: certificates, earlier: old, overlap: max(0, rules.overlap), at: time)
+                    host, seen: certificates, earlier: old, overlap: max(0, rules.overlap.components.seconds), at: time)
                 if let old {
                     if let renewal = Renewal(of: old, by: new) {
                         changed.append(Place(host).text)
@@ -234,7 +234,8 @@ public struct PublishingRound: Sendable {
 
     private static func isKept(_ host: SeenHost, _ rules: Rules, _ time: Int64) -> Bool {
         // A validation in the future proves nothing: the clock was wrong then, or it is wrong now.
-        (-clockTolerance...max(0, rules.keep)).contains(time.subtractingReportingOverflow(host.validated).partialValue)
+        (-clockTolerance...max(0, rules.keep.components.seconds)).contains(
+            time.subtractingReportingOverflow(host.validated).partialValue)
     }
 
     private struct Place: Hashable {

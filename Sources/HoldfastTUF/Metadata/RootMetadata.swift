@@ -22,7 +22,7 @@ package struct RootMetadata: Sendable {
     }
 
     /// Whether the keys of timestamp or snapshot were rotated (section 5.3.11).
-    package func rotatesFreshness(of earlier: RootMetadata) -> Bool {
+    package func rotatesOnlineRoles(of earlier: RootMetadata) -> Bool {
         earlier.timestamp.isRotated(in: timestamp) || earlier.snapshot.isRotated(in: snapshot)
     }
 }

@@ -90,12 +90,12 @@ public struct PinFloor: Sendable, Hashable {
                 .hostNotAllowed, expected: "hosts that the app allows", found: host.pattern.description,
                 remedy: "Publish the host in a repository of its own.")
         }
-        if requiresEnforcement, !host.isRetired, host.mode != .enforce || host.onExpiry != .failClosed,
+        if requiresEnforcement, !host.isRetired, host.enforcement != .enforce || host.afterExpiry != .reject,
             covered.contains(where: { $0.overlaps(host.pattern) })
         {
             throw PinFloorError(
                 .notEnforced, expected: "mode enforce and onExpiry failClosed for \(host.pattern)",
-                found: "\(host.mode.rawValue) and \(host.onExpiry.rawValue)",
+                found: "\(host.enforcement.rawValue) and \(host.afterExpiry.rawValue)",
                 remedy: "Publish the host with mode enforce and onExpiry failClosed.")
         }
         guard let allowedReportHosts, let report = host.report else { return }

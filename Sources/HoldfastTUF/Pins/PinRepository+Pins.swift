@@ -21,7 +21,8 @@ extension PinRepository: PinSource {
             .pinsPastTheirTime, expected: "a pin file before its notAfter",
             found: "one that ended at \(pins.graceBegins.formatted(.iso8601)); its pins expire at "
                 + pins.end.formatted(.iso8601))
-        return PinAnswer(content, at: time, age: time.timeIntervalSince(pins.graceBegins), notices: [notice])
+        let age = Duration(exactSeconds: time.timeIntervalSince(pins.graceBegins)) ?? .seconds(Int64.max)
+        return PinAnswer(content, at: time, age: age, notices: [notice])
     }
 
     /// True: a document may put a host in report mode, in which nobody is refused.

@@ -29,7 +29,7 @@ struct RootWalk {
             let file = RepositoryFile(kind: .metadata, path: RoleName.root.remoteFile(version: version))
             guard let served = try await context.fetch(file, of: RoleName.root.text, atMost: limit) else { break }
             let next = try step.next([UInt8](served), after: root)
-            try forgetFreshness(root, next)
+            try forgetOnlineRoles(root, next)
             // Store the history first: if the process is killed between the two, the next walk goes through this
             // version again.
             try keep(served, version: version)
@@ -39,7 +39,7 @@ struct RootWalk {
         if octets != kept {
             // The application shipped with a newer root than the stored one, or the process was killed during the last
             // walk.
-            if let kept, let earlier = try? step.initial([UInt8](kept)) { try forgetFreshness(earlier, root) }
+            if let kept, let earlier = try? step.initial([UInt8](kept)) { try forgetOnlineRoles(earlier, root) }
             try context.keep(newest, kept, octets, atMost: limit)
         }
         return root
@@ -48,8 +48,8 @@ struct RootWalk {
     /// Section 5.3.11. This happens before the root that rotates the keys is stored, so that even a client that is
     /// killed in between recovers from a fast-forward attack. Both files are removed if the keys of either role were
     /// rotated.
-    private func forgetFreshness(_ root: RootMetadata, _ next: RootMetadata) throws(TUFError) {
-        guard next.rotatesFreshness(of: root) else { return }
+    private func forgetOnlineRoles(_ root: RootMetadata, _ next: RootMetadata) throws(TUFError) {
+        guard next.rotatesOnlineRoles(of: root) else { return }
         for (role, limit) in [
             (RoleName.timestamp, context.settings.timestampBytes), (.snapshot, context.settings.snapshotBytes),
         ] {

@@ -179,7 +179,7 @@ struct PinExport {
         entries.append(
             Entry(
                 pattern: host.pattern, ports: host.ports, leaves: leaves, issuers: issuers,
-                lastDay: expiry(of: counting, host, at: field), isEnforced: host.mode == .enforce,
+                lastDay: expiry(of: counting, host, at: field), isEnforced: host.enforcement == .enforce,
                 reportURL: host.report?.url, includesSubdomains: host.pattern.scope == .subtree || isPair,
                 annotations: annotations))
     }
@@ -211,7 +211,7 @@ struct PinExport {
             lose("\(field).retired", "\(format.reader) cannot reject a host; it is left out")
             return false
         }
-        if host.mode == .report, !format.saysReportOnly {
+        if host.enforcement == .reportOnly, !format.saysReportOnly {
             lose("\(field).mode", "\(format.reader) cannot only report; the host is left out")
             return false
         }
@@ -234,7 +234,7 @@ struct PinExport {
             lose("\(field).require", "\(format.reader) asks for a leaf and an issuer; the issuer pins are left out")
             return (leaves, [])
         }
-        if host.requirement == .leafAndIssuer {
+        if host.requirement == .oneOfEachRole {
             lose("\(field).require", "\(format.reader) is content with one pin; the issuer pins are left out")
             return (leaves, [])
         }
@@ -261,7 +261,7 @@ struct PinExport {
             lose(place, "\(format.reader) has one expiry for all pins of a host; those of \(host.pattern) last")
             return nil
         }
-        guard host.onExpiry == .systemTrust || host.mode == .report else {
+        guard host.afterExpiry == .standardValidation || host.enforcement == .reportOnly else {
             lose(
                 "\(field).onExpiry", "\(format.reader) pins nothing after the expiry; the pins of \(host.pattern) last")
             return nil
@@ -298,8 +298,9 @@ struct PinExport {
 
 extension PinFile.Host {
     fileprivate func differsOnlyInPattern(from other: PinFile.Host) -> Bool {
-        ports == other.ports && isRetired == other.isRetired && mode == other.mode && requirement == other.requirement
-            && onExpiry == other.onExpiry && pins == other.pins && report == other.report
+        ports == other.ports && isRetired == other.isRetired && enforcement == other.enforcement
+            && requirement == other.requirement
+            && afterExpiry == other.afterExpiry && pins == other.pins && report == other.report
     }
 }
 

@@ -97,8 +97,9 @@ struct PinImport {
         do {
             return try Self.patterns(of: domain).map {
                 try PinFile.Host(
-                    $0, mode: domain.isEnforced ? .enforce : .report, requirement: both ? .leafAndIssuer : .any,
-                    onExpiry: domain.end == nil ? .failClosed : .systemTrust, pins: pins,
+                    $0, enforcement: domain.isEnforced ? .enforce : .reportOnly,
+                    requirement: both ? .oneOfEachRole : .any,
+                    afterExpiry: domain.end == nil ? .reject : .standardValidation, pins: pins,
                     report: try domain.reportURL.map { try PinFile.Report(url: $0) })
             }
         } catch {
@@ -146,7 +147,8 @@ struct PinImport {
             }
             hosts.append(
                 try PinFile.Host(
-                    pattern, mode: .report, requirement: above.requirement, onExpiry: above.onExpiry, pins: above.pins))
+                    pattern, enforcement: .reportOnly, requirement: above.requirement, afterExpiry: above.afterExpiry,
+                    pins: above.pins))
         } catch {
             throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error)) (line \(domain.line))")
         }

@@ -54,7 +54,7 @@ struct PinCollection {
                     // for both gets that.
                     let needsBoth = format.saysRoles && Set(host.pins.map(\.role)).count == 2
                     return try PinFile.Host(
-                        host.pattern, ports: host.ports, requirement: needsBoth ? .leafAndIssuer : .any, pins: host.pins
+                        host.pattern, ports: host.ports, requirement: needsBoth ? .oneOfEachRole : .any, pins: host.pins
                     )
                 })
         } catch {

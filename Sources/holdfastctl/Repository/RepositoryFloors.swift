@@ -36,8 +36,8 @@ struct RepositoryFloors {
                     ?? covered.first(where: { $0.overlaps(host.pattern) })
             else { return nil }
             let fields = [
-                host.mode == .enforce ? nil : "mode \(host.mode.rawValue)",
-                host.onExpiry == .failClosed ? nil : "onExpiry \(host.onExpiry.rawValue)",
+                host.enforcement == .enforce ? nil : "mode \(host.enforcement.rawValue)",
+                host.afterExpiry == .reject ? nil : "onExpiry \(host.afterExpiry.rawValue)",
             ].compactMap(\.self).joined(separator: " and ")
             return "\(host.pattern) has \(fields): apps whose floor covers \(pattern) refuse the whole file, unless "
                 + "they were built with requiresEnforcement false"
@@ -46,6 +46,6 @@ struct RepositoryFloors {
 
     /// Whether a floor that requires enforcement refuses it.
     private static func isWeak(_ host: PinFile.Host) -> Bool {
-        !host.isRetired && (host.mode != .enforce || host.onExpiry != .failClosed)
+        !host.isRetired && (host.enforcement != .enforce || host.afterExpiry != .reject)
     }
 }

@@ -134,7 +134,7 @@ extension RolloverDocument.Subject {
     /// A host in report mode lets clients in that find no pin, and so does one whose pins have expired if its entry says
     /// so.
     private func letsEverybodyIn(at now: Date) -> Bool {
-        pins.enforcement == .reportOnly || pins.state(at: now) == .expired && pins.afterExpiry == .standardValidation
+        pins.enforcement == .reportOnly || pins.isExpired(at: now) && pins.afterExpiry == .standardValidation
     }
 
     private static func refusal(_ path: ValidatedPath) -> String {

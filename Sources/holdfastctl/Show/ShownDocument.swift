@@ -78,7 +78,8 @@ struct ShownDocument {
             item.add(
                 "host",
                 [
-                    "\(host.pattern)", ports, host.mode.rawValue, host.requirement.rawValue, host.onExpiry.rawValue,
+                    "\(host.pattern)", ports, host.enforcement.rawValue, host.requirement.rawValue,
+                    host.afterExpiry.rawValue,
                     backup,
                 ]
                 .compactMap(\.self).joined(separator: ", "))

@@ -229,7 +229,8 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         case .failure(let error): ask = { _ in .unreachable(error.message) }
         }
         var rules = PublishingRound.Rules(
-            included: include, keep: keep.seconds, overlap: overlap.seconds, maximumChanges: maximumChanges)
+            included: include, keep: .seconds(keep.seconds), overlap: .seconds(overlap.seconds),
+            maximumChanges: maximumChanges)
         rules.holdsChanges = holdsChanges
         let log = log
         return TrustServerPublication(

@@ -90,7 +90,7 @@ private enum DocumentExamples {
 
     static func keychain(_ manager: TrustManager, _ configuration: CertStoreConfiguration) throws {
         let store = CertStore(configuration: configuration, secureDataStore: KeychainDataStore())
-        manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+        manager.add(policy: try store.policy(for: "www.example.com"))
     }
 
     static func newer() {
@@ -133,7 +133,7 @@ private enum DocumentExamples {
         case .trusted: completionHandler(.performDefaultHandling, nil)
         case .untrusted, .empty: completionHandler(.cancelAuthenticationChallenge, nil)
         }
-        manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+        manager.add(policy: try store.policy(for: "www.example.com"))
         try await store.update()
     }
 
@@ -170,7 +170,7 @@ private enum DocumentExamples {
             backups: [Pin("sha256/S5z3Fz5ZfZAGJOBZjK6TYBquyLLKO+BndKXBlL3nPjo=")],
             expires: expiry, afterExpiry: .standardValidation)
         manager.add(policy: try PinnedPolicy(host: HostPattern("**.example.com"), pins: pins))
-        manager.unknownHosts = .standard
+        manager.unknownHosts = .standardValidation
         let session = URLSession(pinnedBy: manager)
         return session
     }

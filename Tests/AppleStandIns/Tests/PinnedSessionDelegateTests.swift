@@ -54,7 +54,7 @@ struct PinnedSessionDelegateTests {
         let delegate = PinnedSessionDelegate(manager: fixture.manager)
         #expect(await ask(delegate, challenge) == .cancelled)
         #expect(delegate.failure(forHost: fixture.host)?.code == .noPolicyForHost)
-        fixture.manager.unknownHosts = .standard
+        fixture.manager.unknownHosts = .standardValidation
         #expect(await ask(delegate, challenge) == .trusted)
     }
 
@@ -70,7 +70,7 @@ struct PinnedSessionDelegateTests {
     @Test("A challenge without a trust, and one for what is no host, are cancelled")
     func incompleteChallenges() async throws {
         let fixture = try AppleFixture()
-        fixture.manager.unknownHosts = .standard
+        fixture.manager.unknownHosts = .standardValidation
         let delegate = PinnedSessionDelegate(manager: fixture.manager)
         #expect(await ask(delegate, fixture.challenge(nil)) == .cancelled)
         #expect(await ask(delegate, fixture.challenge(fixture.secTrust(), host: "127.1")) == .cancelled)

@@ -23,7 +23,7 @@ struct ManagedClientTests {
         try await withLoopbackTLSServer(serving: leaf) { server in
             let client = try setting.client(for: host, trust: .manager(manager))
             try await expectRefusal(try await ClientAttempt.make(client, at: server), .noPolicyForHost, at: server)
-            manager.unknownHosts = .standard
+            manager.unknownHosts = .standardValidation
             expectTrust(try await ClientAttempt.make(client, at: server))
         }
         #expect(seen.withLock { $0.map(\.isTrusted) } == [false, true])

@@ -74,7 +74,7 @@ struct OnlinePinningTests {
         configuration.secureDataStore = InMemoryDataStore()
         configuration.preparationTimeout = timeout
         let store = try TrustServerStore(checking: configuration, clock: clock, logger: RecordingLog().logger)
-        return try store.trustPolicy(forHost: host)
+        return try store.policy(for: host)
     }
 
     @Test("Eight connections at once wait for the first document, which a real server sends once")

@@ -44,7 +44,7 @@ struct PinnedByStoreTests {
                 checking: configuration, secureDataStore: InMemoryDataStore(),
                 remoteDataProvider: URLSessionDataProvider(allowsPlainHTTPToLoopback: true),
                 logger: RecordingLog().logger)
-            let policy = try store.trustPolicy(forHost: "www.example.com")
+            let policy = try store.policy(for: "www.example.com")
             let client = try setting.client(for: "www.example.com", trust: .policy(policy))
 
             try await withLoopbackTLSServer(serving: leaf) { server in

@@ -19,14 +19,14 @@ struct RepositoryPinFileTests {
     /// The scene's pins with an end of their own.
     private func file(
         _ scene: RepositoryScene, issued days: Double = 0, activeUntil active: Double? = nil,
-        backupUntil backup: Double? = nil, _ onExpiry: PinFile.Host.ExpiryAction = .failClosed
+        backupUntil backup: Double? = nil, _ afterExpiry: PinSet.ExpiryAction = .reject
     ) throws -> PinFile {
         func time(_ days: Double) -> Date { scene.clock.now.addingTimeInterval(days * RepositoryScene.day) }
         return try PinFile(
             issuedAt: time(days), notAfter: time(90), refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400),
             hosts: [
                 try PinFile.Host(
-                    HostPattern(RepositoryScene.host), onExpiry: onExpiry,
+                    HostPattern(RepositoryScene.host), afterExpiry: afterExpiry,
                     pins: [
                         try PinFile.KeyPin(Pin.publicKey(of: scene.leaf.der), notAfter: active.map(time)),
                         try PinFile.KeyPin(
@@ -38,11 +38,11 @@ struct RepositoryPinFileTests {
     @Test("Hosts of which all pins expire before the timestamp does are published only where that is allowed")
     func endingHosts() async throws {
         try await published { scene in
-            for (active, backup, onExpiry, isRefused) in [
-                (5, 13, .failClosed, true), (5, 15, .failClosed, false), (5, nil, .failClosed, false),
-                (5, 13, .systemTrust, false),
-            ] as [(Double?, Double?, PinFile.Host.ExpiryAction, Bool)] {
-                let pins = try file(scene, activeUntil: active, backupUntil: backup, onExpiry).json
+            for (active, backup, afterExpiry, isRefused) in [
+                (5, 13, .reject, true), (5, 15, .reject, false), (5, nil, .reject, false),
+                (5, 13, .standardValidation, false),
+            ] as [(Double?, Double?, PinSet.ExpiryAction, Bool)] {
+                let pins = try file(scene, activeUntil: active, backupUntil: backup, afterExpiry).json
                 try await scene.prepare(signedBy: [offline]) { _ = try $0.prepare(pins: pins, at: scene.clock.now) }
                 guard isRefused else {
                     #expect(try await scene.publication(online).objects.isEmpty == false)
@@ -62,7 +62,7 @@ struct RepositoryPinFileTests {
         let digest = { (octet: UInt8) in try Pin(subject: .publicKey, digest: [UInt8](repeating: octet, count: 32)) }
         let end = RepositoryScene.start
         let host = try PinFile.Host(
-            HostPattern(RepositoryScene.host), requirement: .leafAndIssuer,
+            HostPattern(RepositoryScene.host), requirement: .oneOfEachRole,
             pins: [
                 try PinFile.KeyPin(digest(1)), try PinFile.KeyPin(digest(2), state: .backup),
                 try PinFile.KeyPin(digest(3), role: .issuer, notAfter: end),

@@ -89,7 +89,8 @@ struct RepositoryShownDraftTests {
         try await scene { scene in
             let plain = try scene.pinFile()
             let host = try PinFile.Host(
-                HostPattern("www.example.com"), ports: [443], mode: .report, onExpiry: .systemTrust,
+                HostPattern("www.example.com"), ports: [443], enforcement: .reportOnly,
+                afterExpiry: .standardValidation,
                 pins: plain.hosts[0].pins, report: PinFile.Report(url: "https://r.example.com/a"))
             let file = try PinFile(
                 app: "bank", issuedAt: plain.issuedAt, notAfter: plain.notAfter,

@@ -99,7 +99,7 @@ struct PublishingOverlapTests {
     @Test("Without an overlap a pin is withdrawn at once, and does not come back", arguments: [0, -1])
     func withdrawal(overlap: Int64) throws {
         let (old, new) = (try path(), try path())
-        let withdrawn = round([new], after: round([old]).remembered, at: 1, rules: .init(overlap: overlap))
+        let withdrawn = round([new], after: round([old]).remembered, at: 1, rules: .init(overlap: .seconds(overlap)))
         #expect(withdrawn.hosts.map(\.publicKeys) == [[try key(new)]])
         #expect(round([new], after: withdrawn.remembered, at: 2).hosts.map(\.publicKeys) == [[try key(new)]])
     }

@@ -121,7 +121,8 @@ struct PublishingRoundTests {
         let earlier = try good().remembered
         for (elapsed, isKept) in [(0, true), (1, false)] as [(Int64, Bool)] {
             let round = PublishingRound(
-                [(a, .unreachable("down"))], earlier: earlier, rules: .init(keep: .min), at: now + elapsed)
+                [(a, .unreachable("down"))], earlier: earlier, rules: .init(keep: .seconds(Int64.min)),
+                at: now + elapsed)
             #expect(round.isPublishable == isKept)
         }
     }

@@ -161,12 +161,12 @@ struct HostileRepositoryTests {
         try await pins.update()
         #expect(pins.pinFile?.hosts.count == 4)
         let manager = TrustManager(
-            policies: [try pins.policy(for: PinScene.host)], unknownHosts: .standard, clock: scene.clock)
+            policies: [try pins.policy(for: PinScene.host)], unknownHosts: .standardValidation, clock: scene.clock)
         func code(_ host: String, _ certificate: TestCertificate) throws -> TrustFailure.Code? {
             try manager.evaluate(scene.trust(host, certificate)).failure?.code
         }
         for host in [PinScene.other, "old.example.com", "new.example.com"] {
-            manager.unknownHosts = .standard
+            manager.unknownHosts = .standardValidation
             #expect(try code(host, scene.leaf) == nil)
             manager.unknownHosts = .reject
             #expect(try code(host, scene.leaf) == .noPolicyForHost)

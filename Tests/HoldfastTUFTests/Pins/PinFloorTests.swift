@@ -26,9 +26,12 @@ struct PinFloorTests {
             (try scene.pinFile([scene.entry("*.api.example.com")], app: app), .hostNotCovered),
             (try scene.pinFile([scene.entry(), scene.entry("example.org")], app: app), .hostNotAllowed),
             (try scene.pinFile([scene.entry(report: far)], app: app), .reportHostNotAllowed),
-            (try scene.pinFile([scene.entry(mode: .report)], app: app), .notEnforced),
-            (try scene.pinFile([scene.entry("**.example.com", mode: .report), scene.entry()], app: app), .notEnforced),
-            (try scene.pinFile([scene.entry(onExpiry: .systemTrust)], app: app), .notEnforced),
+            (try scene.pinFile([scene.entry(enforcement: .reportOnly)], app: app), .notEnforced),
+            (
+                try scene.pinFile([scene.entry("**.example.com", enforcement: .reportOnly), scene.entry()], app: app),
+                .notEnforced
+            ),
+            (try scene.pinFile([scene.entry(afterExpiry: .standardValidation)], app: app), .notEnforced),
             (try scene.pinFile(days: 400, graceDays: 1, app: app), .validTooLong),
             (try scene.pinFile(days: 1, graceDays: 3_650, app: app), .validTooLong),
             (try scene.pinFile(app: "com.example.game"), .otherApplication),
@@ -57,13 +60,14 @@ struct PinFloorTests {
             ("**.example.com", "a.example.com"), ("a.example.com", "*.example.com"),
         ] {
             let floor = PinFloor(covering: [try HostPattern(covered)])
-            let file = try scene.pinFile([scene.entry(covered), scene.entry(reported, mode: .report)])
+            let file = try scene.pinFile([scene.entry(covered), scene.entry(reported, enforcement: .reportOnly)])
             let error = #expect(throws: PinFloorError.self) { try floor.check(file) }
             #expect(error?.code == .notEnforced, "\(covered) \(reported)")
         }
         let floor = PinFloor(covering: [try HostPattern("*.example.com")])
         for apart in ["**.example.org", "a.b.example.com", "*.b.example.com"] {
-            try floor.check(try scene.pinFile([scene.entry("*.example.com"), scene.entry(apart, mode: .report)]))
+            try floor.check(
+                try scene.pinFile([scene.entry("*.example.com"), scene.entry(apart, enforcement: .reportOnly)]))
         }
     }
 
@@ -79,7 +83,7 @@ struct PinFloorTests {
             try scene.pinFile([scene.entry(), .retired(try HostPattern("**.shop.example.com"))]),
             try scene.pinFile([
                 .retired(try HostPattern(PinScene.host)), scene.entry("**.shop.example.com"),
-                scene.entry("www.example.org", mode: .report),
+                scene.entry("www.example.org", enforcement: .reportOnly),
             ]),
         ]
         let pins = try scene.start()

@@ -117,7 +117,7 @@ struct PinRepositoryTests {
     func fallback() async throws {
         var scene = try PinScene()
         scene.floor.requiresEnforcement = false
-        try scene.publish(scene.pinFile([scene.entry(onExpiry: .systemTrust)]))
+        try scene.publish(scene.pinFile([scene.entry(afterExpiry: .standardValidation)]))
         let pins = try scene.start()
         try await pins.update()
         scene.clock.advance(by: .seconds(45 * PinScene.day))
@@ -213,7 +213,7 @@ struct PinRepositoryTests {
     func reportedMismatch() async throws {
         var scene = try PinScene()
         scene.floor.requiresEnforcement = false
-        try scene.publish(scene.pinFile([scene.entry(mode: .report)]))
+        try scene.publish(scene.pinFile([scene.entry(enforcement: .reportOnly)]))
         let pins = try scene.start()
         try await pins.update()
         let before = scene.provider.requests.count
@@ -225,7 +225,7 @@ struct PinRepositoryTests {
         await pins.settle()
         #expect(scene.provider.requests.count == before + 1)
         #expect(try !pins.policy(for: PinScene.host).needsPreparation)
-        try scene.publish(scene.pinFile([scene.entry(mode: .report)]))
+        try scene.publish(scene.pinFile([scene.entry(enforcement: .reportOnly)]))
         try await pins.update(mode: .forced)
         #expect(try scene.rejection(pins, PinScene.host, scene.foreign) == nil)
         await pins.settle()

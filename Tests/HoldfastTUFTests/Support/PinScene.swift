@@ -48,12 +48,13 @@ struct PinScene {
     // MARK: The repository
 
     func entry(
-        _ name: String = PinScene.host, mode: PinFile.Host.Mode = .enforce, active: TestCertificate? = nil,
-        withBackup: Bool = true, onExpiry: PinFile.Host.ExpiryAction = .failClosed, report: PinFile.Report? = nil
+        _ name: String = PinScene.host, enforcement: PinSet.Enforcement = .enforce, active: TestCertificate? = nil,
+        withBackup: Bool = true, afterExpiry: PinSet.ExpiryAction = .reject, report: PinFile.Report? = nil
     ) throws -> PinFile.Host {
         var pins = [try PinFile.KeyPin(Pin.publicKey(of: (active ?? leaf).der))]
         if withBackup { pins.append(try PinFile.KeyPin(Pin.publicKey(of: backup.der), state: .backup)) }
-        return try PinFile.Host(try HostPattern(name), mode: mode, onExpiry: onExpiry, pins: pins, report: report)
+        return try PinFile.Host(
+            try HostPattern(name), enforcement: enforcement, afterExpiry: afterExpiry, pins: pins, report: report)
     }
 
     /// A pin file that ends after 30 days, with two weeks of grace.
@@ -126,7 +127,7 @@ extension PinRepository {
     /// The error with which a forced update ends; nil where it succeeds.
     func refusal() async -> StoreError? {
         do throws(StoreError) {
-            try await update(mode: .forced)
+            try await update(enforcement: .forced)
             return nil
         } catch {
             return error

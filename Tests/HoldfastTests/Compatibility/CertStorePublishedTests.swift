@@ -112,11 +112,11 @@ struct CertStorePublishedTests {
         let fixture = try StoreFixture()
         let store = fixture.store()
         func lines() -> [String] { fixture.log.lines.filter { $0.contains("another domain") } }
-        _ = try store.trustPolicy(forHost: "www.example.com")
-        _ = try store.trustPolicy(forHost: "*.pins.example.com")
+        _ = try store.policy(for: "www.example.com")
+        _ = try store.policy(for: "*.pins.example.com")
         #expect(lines().isEmpty)
-        _ = try store.trustPolicy(forHost: "**.example.com")
-        _ = try store.trustPolicy(forHost: "https://pins.example.com/list")
+        _ = try store.policy(for: "**.example.com")
+        _ = try store.policy(for: "https://pins.example.com/list")
         #expect(lines().count == 1)
         #expect(lines().first?.hasPrefix("notice ") == true && lines().first?.contains("host=pins.example.com") == true)
     }

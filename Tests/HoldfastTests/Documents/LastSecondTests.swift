@@ -53,7 +53,7 @@ struct LastSecondTests {
             try fixture.publish()
             try await store.update()
             let end = fixture.clock.now + 3_600 + (format == .trustServer ? 86_400 : 0)
-            let policy = try store.trustPolicy(forHost: PolicyFixture.host)
+            let policy = try store.policy(for: PolicyFixture.host)
             return { seconds in
                 fixture.clock.set(end.addingTimeInterval(seconds))
                 guard format == .trustServer else { return store.state == .fresh }

@@ -51,7 +51,7 @@ struct PolicyRaceTests {
 
     @Test("A rule for unknown hosts that gets stricter while it is gone by decides nothing")
     func stricterMeanwhile() throws {
-        let manager = TrustManager(unknownHosts: .standard)
+        let manager = TrustManager(unknownHosts: .standardValidation)
         let path = try #require(
             StandardPolicy(host: HostPattern(try DialledHost(PolicyFixture.host)))
                 .evaluate(try fixture.trust(), at: fixture.now).path)

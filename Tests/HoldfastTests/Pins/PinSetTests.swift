@@ -48,12 +48,12 @@ struct PinSetTests {
     func expiry() throws {
         let expires = Date(timeIntervalSince1970: 1_000)
         let set = try PinSet(pins: [first], expires: expires)
-        #expect(set.state(at: expires - 1) == .active)
-        #expect(set.state(at: expires) == .expired)
-        #expect(set.state(at: .distantFuture) == .expired)
-        #expect(set.state(at: Date(timeIntervalSince1970: .nan)) == .expired)
-        #expect(try PinSet(pins: [first], expires: Date(timeIntervalSince1970: .nan)).state(at: expires) == .expired)
-        #expect(try PinSet(pins: [first]).state(at: .distantFuture) == .active)
+        #expect(!set.isExpired(at: expires - 1))
+        #expect(set.isExpired(at: expires))
+        #expect(set.isExpired(at: .distantFuture))
+        #expect(set.isExpired(at: Date(timeIntervalSince1970: .nan)))
+        #expect(try PinSet(pins: [first], expires: Date(timeIntervalSince1970: .nan)).isExpired(at: expires))
+        #expect(try !PinSet(pins: [first]).isExpired(at: .distantFuture))
     }
 
     @Test("Rules that no path could ever match are refused: none, on trial alone, of one role where both are asked for")
@@ -76,13 +76,13 @@ struct PinSetTests {
         let time = Date(timeIntervalSince1970: 1_000)
         let (early, late) = (PinRule(first, at: .leaf, until: time), PinRule(second, at: .issuer, until: time + 10))
         let any = try PinSet(rules: [early, late])
-        #expect(any.expires == time + 10 && any.state(at: time + 9) == .active && any.state(at: time + 10) == .expired)
+        #expect(any.expires == time + 10 && !any.isExpired(at: time + 9) && any.isExpired(at: time + 10))
         #expect(any.pins(at: time) == [second] && any.pins(at: time - 1) == [first, second])
         #expect(any.pins(at: time + 10) == [first, second])
         let both = try PinSet(rules: [early, late], requirement: .oneOfEachRole)
-        #expect(both.expires == time && both.state(at: time - 1) == .active && both.state(at: time) == .expired)
+        #expect(both.expires == time && !both.isExpired(at: time - 1) && both.isExpired(at: time))
         let endless = try PinSet(rules: [early, PinRule(second)])
-        #expect(endless.expires == nil && endless.state(at: .distantFuture - 1) == .active)
+        #expect(endless.expires == nil && !endless.isExpired(at: .distantFuture - 1))
     }
 
     @Test("Only what some rule asks for is hashed")

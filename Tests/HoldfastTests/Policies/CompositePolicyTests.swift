@@ -110,7 +110,7 @@ struct CompositePolicyTests {
         let store = stores.store()
         let policy = try CompositePolicy(
             host: HostPattern(host),
-            anyOf: [fixture.pinned([.certificate([1])]), store.trustPolicy(forHost: host)])
+            anyOf: [fixture.pinned([.certificate([1])]), store.policy(for: host)])
         #expect(try policy.evaluate(fixture.trust(), at: fixture.now).failure?.code == .pinMismatch)
         try await store.update()
         let decision = try policy.evaluate(fixture.trust(), at: fixture.now)

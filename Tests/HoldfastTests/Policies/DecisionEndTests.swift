@@ -218,7 +218,7 @@ struct DecisionEndTests {
         let store = fixture.store()
         try await store.update()
         expectEnd(
-            after(24).addingTimeInterval(1), of: try store.trustPolicy(forHost: PolicyFixture.host),
+            after(24).addingTimeInterval(1), of: try store.policy(for: PolicyFixture.host),
             for: try pki.trust())
     }
 
@@ -228,7 +228,7 @@ struct DecisionEndTests {
         fixture.settings.maxAge = .seconds(3_600)
         fixture.settings.grace = .seconds(7_200)
         try fixture.publish()
-        let policy = try fixture.store().trustPolicy(forHost: PolicyFixture.host)
+        let policy = try fixture.store().policy(for: PolicyFixture.host)
         try await policy.prepare()
         let decision = try policy.evaluate(fixture.pki.trust(), at: fixture.clock.now)
         let last = fixture.clock.now.addingTimeInterval(3 * 3_600)

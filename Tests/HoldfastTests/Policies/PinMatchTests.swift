@@ -111,7 +111,7 @@ struct PinMatchTests {
             #expect((match != nil) == isMet(rules, requirement, at: time), "\(rules), \(requirement)")
             guard let match else { continue }
             met += 1
-            #expect(set.state(at: time) == .active && match.rules.allSatisfy(rules.contains))
+            #expect(!set.isExpired(at: time) && match.rules.allSatisfy(rules.contains))
             #expect(match.rules.allSatisfy { !$0.isOnTrial && time < $0.end })
             guard match.holdsUntil < .distantFuture else { continue }
             #expect(isMet(rules, requirement, at: match.holdsUntil - 0.5))
@@ -144,7 +144,7 @@ struct PinMatchTests {
                     certificates: [], log: pki.log.policyLog)
             }
             let decisions = try policies.map { $0.evaluate(try pki.trust(), at: pki.now) }
-            guard !without.rules.isEmpty, without.state(at: pki.now) == .active else { continue }
+            guard !without.rules.isEmpty, !without.isExpired(at: pki.now) else { continue }
             #expect(decisions[0].isTrusted == (match != nil) && decisions[1].isTrusted)
             #expect(decisions[0].matchedPins == match?.pins ?? [])
             let isNoted = all.trial(in: path, at: pki.now) == false

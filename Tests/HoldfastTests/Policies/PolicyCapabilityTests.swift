@@ -115,7 +115,7 @@ struct PolicyCapabilityTests {
         let unnamed = StandardPolicy(host: host, validatesHostName: false)
         let leaf = try pki.pinned(pins, pinOnly: true)
         let custom = CustomPolicy(host: host) { _ in true }
-        let store = try StoreFixture().store().trustPolicy(for: host)
+        let store = try StoreFixture().store().policy(for: host)
         for (policy, expected) in [
             (standard as any TrustPolicy, PolicyEvidence.pathForHost), (unnamed, .path), (leaf, .leaf),
             (custom, .chain),

@@ -92,10 +92,10 @@ struct PureDecisionTests {
         let store = try fixture.store()
         let events = Lock(0)
         store.addObserver { _ in events.withLock { $0 += 1 } }
-        let policy = try store.trustPolicy(forHost: PolicyFixture.host)
+        let policy = try store.policy(for: PolicyFixture.host)
         let list = try StoreFixture()
         let lists = list.store()
-        let listPolicy = try lists.trustPolicy(forHost: PolicyFixture.host)
+        let listPolicy = try lists.policy(for: PolicyFixture.host)
         for _ in 0..<3 {
             #expect(policy.evaluate(try fixture.pki.trust(), at: fixture.clock.now).failure?.code == .noUsablePins)
             #expect(listPolicy.evaluate(try pki.trust(), at: pki.now).failure?.code == .noUsablePins)
@@ -121,7 +121,7 @@ struct PureDecisionTests {
     func empty() async throws {
         let fixture = try listFixture(name: PolicyFixture.host)
         let store = fixture.store()
-        let policy = try store.trustPolicy(forHost: PolicyFixture.host)
+        let policy = try store.policy(for: PolicyFixture.host)
         let trust = try pki.trust()
         let report = await store.finishedUpdate {
             for _ in 0..<8 { #expect(policy.decision(about: trust, at: pki.now).failure?.code == .noUsablePins) }
@@ -136,7 +136,7 @@ struct PureDecisionTests {
         fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
         let trust = try pki.trust()
         let store = fixture.store()
-        let policy = try store.trustPolicy(forHost: PolicyFixture.host)
+        let policy = try store.policy(for: PolicyFixture.host)
         _ = await store.finishedUpdate { _ = policy.decision(about: trust, at: pki.now) }
         _ = policy.decision(about: trust, at: pki.now)
         #expect(!store.documents.isUpdating && fixture.provider.requests.count == 1)
@@ -147,7 +147,7 @@ struct PureDecisionTests {
         let fixture = try listFixture(name: "other.example.com")
         let store = fixture.store()
         try await store.update()
-        let policy = try store.trustPolicy(forHost: PolicyFixture.host)
+        let policy = try store.policy(for: PolicyFixture.host)
         for _ in 0..<3 {
             let decision = policy.decision(about: try pki.trust(), at: pki.now)
             #expect(decision.findings == [.noPins(.notCovered)])
@@ -159,7 +159,7 @@ struct PureDecisionTests {
     func firstList() async throws {
         var fixture = try listFixture(name: PolicyFixture.host)
         let store = fixture.store()
-        let policy = try store.trustPolicy(forHost: PolicyFixture.host)
+        let policy = try store.policy(for: PolicyFixture.host)
         #expect(policy.needsPreparation)
         let manager = TrustManager(policies: [policy], clock: pki.clock)
         #expect(await manager.decision(for: try pki.trust()).isTrusted)

@@ -69,7 +69,7 @@ struct TrustManagerAsyncTests {
         #expect(isOnQueue.withLock { $0 })
         let other = try fixture.trust(host: "unknown.example")
         #expect(await manager.decision(for: other).failure?.code == .noPolicyForHost)
-        manager.unknownHosts = .standard
+        manager.unknownHosts = .standardValidation
         #expect(await manager.decision(for: other).failure?.code == .hostNameMismatch)
     }
 }

@@ -105,25 +105,25 @@ struct TrustManagerTests {
         #expect(rejected.failure?.code == .noPolicyForHost)
         #expect(rejected.failure?.host?.name == PolicyFixture.host)
         let before = manager.generation
-        manager.unknownHosts = .standard
+        manager.unknownHosts = .standardValidation
         #expect(manager.generation != before, "pooled connections are judged again")
         #expect(manager.evaluate(try fixture.trust()).isTrusted)
         #expect(manager.evaluate(try fixture.untrusted()).failure?.code == .unknownIssuer)
         let known = manager.generation
-        manager.unknownHosts = .standard
+        manager.unknownHosts = .standardValidation
         #expect(manager.generation == known)
         // The rule is the manager's, not its policies'.
         manager.policies = [:]
         #expect(manager.evaluate(try fixture.trust()).isTrusted)
-        let lenient = TrustManager(unknownHosts: .standard, clock: fixture.clock)
-        #expect(lenient.unknownHosts == .standard)
+        let lenient = TrustManager(unknownHosts: .standardValidation, clock: fixture.clock)
+        #expect(lenient.unknownHosts == .standardValidation)
         #expect(lenient.evaluate(try fixture.trust()).isTrusted)
     }
 
     @Test("A host that was looked up once decides by its policy of the moment")
     func lookUp() async throws {
         let fixture = try PolicyFixture()
-        let manager = TrustManager(unknownHosts: .standard, clock: fixture.clock)
+        let manager = TrustManager(unknownHosts: .standardValidation, clock: fixture.clock)
         let host = try DialledHost(PolicyFixture.host)
         let unknown = manager.lookUp(host)
         #expect(unknown.policy == nil && !unknown.isRefused)
@@ -182,7 +182,7 @@ struct TrustManagerTests {
         }
         _ = manager.evaluate(try fixture.trust())
         _ = manager.evaluate(try fixture.trust(host: "other.example"))
-        manager.unknownHosts = .standard
+        manager.unknownHosts = .standardValidation
         _ = manager.evaluate(try fixture.trust(host: "other.example"))
         _ = manager.evaluate(try fixture.trust(host: nil))
         let policy = try #require(manager.policy(for: PolicyFixture.host))

@@ -63,7 +63,7 @@ struct OlderFormatAttackTests {
         }
         let store = fixture.store()
         try await store.update()
-        let policy = try store.trustPolicy(forHost: PolicyFixture.host)
+        let policy = try store.policy(for: PolicyFixture.host)
         let trust = try pki.trust()
         #expect(policy.evaluate(trust, at: fixture.clock.now).isTrusted)
         fixture.clock.advance(by: .seconds(86_401))
@@ -78,14 +78,14 @@ struct OlderFormatAttackTests {
         let (old, new) = (try fixture.pki.trust(), try fixture.pki.trust(renewed.chain))
         let before = try fixture.document()
         fixture.provider.answer(before)
-        let policy = try fixture.store().trustPolicy(forHost: PolicyFixture.host)
+        let policy = try fixture.store().policy(for: PolicyFixture.host)
         try await policy.prepare()
         #expect(policy.evaluate(old, at: fixture.clock.now).isTrusted)
         fixture.clock.advance(by: .seconds(60))
         try fixture.publish([.init(PolicyFixture.host, [renewed])])
         try await policy.trustServerStore().update(mode: .forced)
         fixture.provider.answer(before)
-        for policy in [policy, try fixture.store().trustPolicy(forHost: PolicyFixture.host)] {
+        for policy in [policy, try fixture.store().policy(for: PolicyFixture.host)] {
             #expect(try await policy.trustServerStore().updateError()?.documentCode == .issuedBeforeNewest)
             #expect(policy.evaluate(old, at: fixture.clock.now).failure?.code == .pinMismatch)
             #expect(policy.evaluate(new, at: fixture.clock.now).isTrusted)
@@ -161,11 +161,11 @@ struct OlderFormatAttackTests {
             }
             let store = fixture.store()
             try await store.update()
-            return try store.trustPolicy(forHost: PolicyFixture.host)
+            return try store.policy(for: PolicyFixture.host)
         case .trustServer:
             let fixture = try TrustServerStoreFixture()
             try fixture.publish([.init(PolicyFixture.host, [pki.leaf]), .init(other, [pki.leaf])])
-            let policy = try fixture.store().trustPolicy(forHost: PolicyFixture.host)
+            let policy = try fixture.store().policy(for: PolicyFixture.host)
             try await policy.prepare()
             return policy
         }
@@ -180,7 +180,7 @@ struct OlderFormatAttackTests {
         let pinned = try pki.issuing.leaf(names: [.dns(PolicyFixture.host), .dns(other)])
         let trust = try pki.trust(pinned.chain, host: other)
         #expect(manager.evaluate(trust).failure?.code == .noPolicyForHost)
-        manager.unknownHosts = .standard
+        manager.unknownHosts = .standardValidation
         // The document's own pin for that host is another.
         #expect(manager.evaluate(trust).isTrusted)
         #expect(manager.evaluate(try pki.trust()).isTrusted)

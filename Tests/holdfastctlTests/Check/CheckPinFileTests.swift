@@ -86,9 +86,9 @@ struct CheckPinFileTests {
                     try PinFile.Host(pattern, pins: [Self.pin(leaf.der)]),
                     try PinFile.Host(pattern, pins: [Self.pin(other.der), Self.pin(issuer, .issuer)]),
                     try PinFile.Host(
-                        pattern, requirement: .leafAndIssuer, pins: [Self.pin(leaf.der), Self.pin(issuer, .issuer)]),
-                    try PinFile.Host(pattern, mode: .report, pins: [Self.pin(other.der)]),
-                    try PinFile.Host(pattern, onExpiry: .systemTrust, pins: [Self.pin(leaf.der, days: -1)]),
+                        pattern, requirement: .oneOfEachRole, pins: [Self.pin(leaf.der), Self.pin(issuer, .issuer)]),
+                    try PinFile.Host(pattern, enforcement: .reportOnly, pins: [Self.pin(other.der)]),
+                    try PinFile.Host(pattern, afterExpiry: .standardValidation, pins: [Self.pin(leaf.der, days: -1)]),
                 ] {
                     let (status, line) = try await verdict(host)
                     #expect(status == 0 && line.published?.isLockedOut == false, "\(line)")
@@ -103,7 +103,7 @@ struct CheckPinFileTests {
                     ),
                     (
                         try PinFile.Host(
-                            pattern, requirement: .leafAndIssuer,
+                            pattern, requirement: .oneOfEachRole,
                             pins: [Self.pin(leaf.der), Self.pin(other.der, .issuer)]),
                         "pinMismatch"
                     ),
@@ -115,7 +115,8 @@ struct CheckPinFileTests {
                 let (status, line) = try await verdict(
                     try PinFile.Host(pattern, pins: [Self.pin(leaf.der)]), notAfter: -0.5)
                 #expect(status == 1 && line.published?.documentDaysLeft == -1, "\(line)")
-                let reported = try await verdict(try PinFile.Host(pattern, mode: .report, pins: [Self.pin(other.der)]))
+                let reported = try await verdict(
+                    try PinFile.Host(pattern, enforcement: .reportOnly, pins: [Self.pin(other.der)]))
                 #expect(reported.1.published?.text.contains("mode report") == true)
                 let hosts = [try PinFile.Host(pattern, pins: [Self.pin(leaf.der)])]
                 let stranger = try await Self.check(site, server, hosts, ["--json", "api.example.com"])

@@ -98,7 +98,7 @@ struct SameVerdictTests {
                 [-1, 0, 1].map { Date(timeIntervalSince1970: Double(entry.expires) + $0) }
             }.filter { $0 >= clock.now }
             let one = try compare(published, hosts: hosts, times: times) { trust, host, time in
-                store.trustPolicy(for: HostPattern(host)).evaluate(trust, at: time).isTrusted
+                store.policy(for: HostPattern(host)).evaluate(trust, at: time).isTrusted
             }
             counts = (counts.trusted + one.trusted, counts.refused + one.refused)
         }
@@ -148,7 +148,7 @@ struct SameVerdictTests {
                 published, hosts: hosts, times: [clock.now, end - 1, end, end + 1]
             ) { trust, host, time in
                 Pin.Subject.allCases.allSatisfy { subject in
-                    store.trustPolicy(for: HostPattern(host), pinning: subject).evaluate(trust, at: time).isTrusted
+                    store.policy(for: HostPattern(host), pinning: subject).evaluate(trust, at: time).isTrusted
                 }
             }
             counts = (counts.trusted + one.trusted, counts.refused + one.refused)
@@ -176,9 +176,9 @@ struct SameVerdictTests {
                 }
                 return try? PinFile.Host(
                     pattern, ports: generator.below(3) == 0 ? [443] : [],
-                    mode: generator.below(6) == 0 ? .report : .enforce,
-                    requirement: generator.below(3) == 0 ? .leafAndIssuer : .any,
-                    onExpiry: generator.below(4) == 0 ? .systemTrust : .failClosed, pins: pins)
+                    enforcement: generator.below(6) == 0 ? .report : .enforce,
+                    requirement: generator.below(3) == 0 ? .oneOfEachRole : .any,
+                    afterExpiry: generator.below(4) == 0 ? .standardValidation : .reject, pins: pins)
             }
             let file = try PinFile(notAfter: end, hosts: hosts)
             let client = PolicyLog.$shared.withValue(RecordingLog().policyLog) {

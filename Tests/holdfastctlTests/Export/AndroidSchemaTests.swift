@@ -106,7 +106,7 @@ struct AndroidSchemaTests {
                 notAfter: PinExportTests.endOfDay,
                 hosts: [
                     PinFile.Host(
-                        HostPattern("**.example.com"), onExpiry: .systemTrust,
+                        HostPattern("**.example.com"), afterExpiry: .standardValidation,
                         pins: [key(1, .leaf, .active, nil), key(2, .issuer, .backup, nil)]),
                     PinFile.Host(HostPattern("b\u{FC}cher.example"), pins: [key(3, .leaf, .active, nil)]),
                     PinFile.Host(HostPattern("192.0.2.1"), pins: [key(4, .leaf, .active, nil)]),

@@ -43,7 +43,7 @@ struct ExportCommandTests {
                 notAfter: PinExportTests.endOfDay,
                 hosts: [
                     PinFile.Host(
-                        HostPattern("api.example.com"), onExpiry: .systemTrust,
+                        HostPattern("api.example.com"), afterExpiry: .standardValidation,
                         pins: [PinExportTests.key(1), PinExportTests.key(2, .leaf, .backup)]),
                     .retired(HostPattern("old.example.com")),
                 ])

@@ -8,13 +8,13 @@ import Testing
 @Suite("What an export cannot say")
 struct PinExportLossTests {
     private static func file(
-        _ pattern: String, ports: [Int] = [], onExpiry: PinFile.Host.ExpiryAction = .failClosed, until end: Date? = nil
+        _ pattern: String, ports: [Int] = [], afterExpiry: PinSet.ExpiryAction = .reject, until end: Date? = nil
     ) throws -> PinFile {
         try PinFile(
             notAfter: end,
             hosts: [
                 PinFile.Host(
-                    HostPattern(pattern), ports: ports, onExpiry: onExpiry,
+                    HostPattern(pattern), ports: ports, afterExpiry: afterExpiry,
                     pins: [PinExportTests.key(1), PinExportTests.key(2)])
             ])
     }
@@ -77,7 +77,8 @@ struct PinExportLossTests {
     @Test("Days that begin elsewhere, and keys that count alone, are named")
     func notes() throws {
         let end = PinExportTests.endOfDay
-        let android = PinExport(try Self.file("example.com", onExpiry: .systemTrust, until: end), as: .android)
+        let android = PinExport(
+            try Self.file("example.com", afterExpiry: .standardValidation, until: end), as: .android)
         #expect(android.losses.isEmpty && android.notes.contains { $0.text.contains("midnight on the device") })
         let tlsa = PinExport(try Self.file("example.com", ports: [443]), as: .tlsa)
         #expect(tlsa.notes.contains { $0.text.contains("RFC 7671") })

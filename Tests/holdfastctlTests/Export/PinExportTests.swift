@@ -49,7 +49,7 @@ struct PinExportTests {
         let file = try PinFile(
             hosts: [
                 PinFile.Host(
-                    HostPattern("**.example.com"), onExpiry: .systemTrust,
+                    HostPattern("**.example.com"), afterExpiry: .standardValidation,
                     pins: [Self.key(1, until: Self.endOfDay), Self.key(2, until: Self.endOfDay)])
             ], debugAnchors: [X509Certificate(der: TestAuthority.root().root)])
         let export = PinExport(file, as: .android)
@@ -141,14 +141,14 @@ struct PinExportTests {
         // Apple would ask for both.
         #expect(losses(roles, .ats) == ["hosts[0].require"])
         #expect(try !PinExport(roles, as: .ats).text().contains(Self.pin(2).base64))
-        let required = try file(PinFile.Host(exact, requirement: .leafAndIssuer, pins: both))
+        let required = try file(PinFile.Host(exact, requirement: .oneOfEachRole, pins: both))
         #expect(losses(required, .ats).isEmpty)
         #expect(losses(required, .okhttp) == ["hosts[0].require"])
         #expect(try !PinExport(required, as: .okhttp).text().contains(Self.pin(2).base64))
         let anywhere = try file(PinFile.Host(exact, pins: [Self.key(1), Self.key(1, .issuer)]))
         #expect(losses(anywhere, .trustkit).isEmpty && losses(anywhere, .android).isEmpty)
 
-        let dated = try PinFile.Host(exact, onExpiry: .systemTrust, pins: [Self.key(1)])
+        let dated = try PinFile.Host(exact, afterExpiry: .standardValidation, pins: [Self.key(1)])
         #expect(losses(try file(dated, until: Self.endOfDay), .trustkit).isEmpty)
         for format in [ExportFormat.ats, .okhttp, .curl, .tlsa] {
             #expect(losses(try file(dated, until: Self.endOfDay), format).last == "notAfter")
@@ -158,10 +158,11 @@ struct PinExportTests {
         #expect(losses(closed, .android) == ["hosts[0].onExpiry"])
         #expect(try !PinExport(closed, as: .android).text().contains("expiration"))
         let several = try file(
-            PinFile.Host(exact, onExpiry: .systemTrust, pins: [Self.key(1, until: Self.endOfDay), Self.key(2)]))
+            PinFile.Host(
+                exact, afterExpiry: .standardValidation, pins: [Self.key(1, until: Self.endOfDay), Self.key(2)]))
         #expect(losses(several, .trustkit) == ["hosts[0].pins"])
 
-        let reported = try file(PinFile.Host(exact, mode: .report, pins: [Self.key(1)]))
+        let reported = try file(PinFile.Host(exact, enforcement: .reportOnly, pins: [Self.key(1)]))
         #expect(losses(reported, .trustkit).isEmpty && losses(reported, .android) == ["hosts[0].mode"])
         #expect(try !PinExport(reported, as: .android).text().contains("domain-config"))
         let retired = try file(.retired(exact))

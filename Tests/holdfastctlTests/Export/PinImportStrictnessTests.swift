@@ -72,7 +72,7 @@ struct PinImportStrictnessTests {
         let text = try Self.domain("<key>TSKIncludeSubdomains</key>\(value)\(Self.hashes)", .trustkit)
         #expect(try file(text, .trustkit).hosts.map(\.pattern.description) == ["**.example.com"])
         let enforced = try Self.domain("<key>TSKEnforcePinning</key>\(value)\(Self.hashes)", .trustkit)
-        #expect(try file(enforced, .trustkit).hosts.map(\.mode) == [.enforce])
+        #expect(try file(enforced, .trustkit).hosts.map(\.enforcement) == [.enforce])
     }
 
     @Test("A section of CDATA is text like any other")

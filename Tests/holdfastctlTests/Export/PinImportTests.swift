@@ -28,18 +28,18 @@ struct PinImportTests {
         if format == .ats {
             hosts.append(
                 try PinFile.Host(
-                    HostPattern("both.example.org"), requirement: .leafAndIssuer,
+                    HostPattern("both.example.org"), requirement: .oneOfEachRole,
                     pins: [PinExportTests.key(1), PinExportTests.key(5, .issuer)]))
         } else {
             hosts.append(
                 try PinFile.Host(
-                    HostPattern("ends.example.org"), onExpiry: .systemTrust,
+                    HostPattern("ends.example.org"), afterExpiry: .standardValidation,
                     pins: [PinExportTests.key(1, until: end), PinExportTests.key(2, until: end)]))
         }
         if format == .trustkit {
             hosts.append(
                 try PinFile.Host(
-                    HostPattern("tell.example.org"), mode: .report, pins: [PinExportTests.key(1)],
+                    HostPattern("tell.example.org"), enforcement: .reportOnly, pins: [PinExportTests.key(1)],
                     report: PinFile.Report(url: "https://r.example.net/?a=1&b=2")))
         }
         let file = try PinFile(hosts: hosts)
@@ -77,7 +77,7 @@ struct PinImportTests {
                 + "<key>open.example.com</key><dict><key>\(key)</key><true/></dict>")
         let (file, result) = try imported(text, .trustkit)
         #expect(file.hosts.map(\.pattern.description) == ["**.example.com", "open.example.com"])
-        #expect(file.hosts.map(\.mode) == [.enforce, .report])
+        #expect(file.hosts.map(\.enforcement) == [.enforce, .reportOnly])
         #expect(result.losses.isEmpty && result.notes.first?.field == "TSKPinnedDomains.open.example.com")
     }
 
@@ -116,7 +116,7 @@ struct PinImportTests {
             """
         let (file, result) = try imported(text, .android)
         let found = file.hosts.map { host in
-            "\(host.pattern) \(host.mode) \(host.onExpiry) \(host.pins.map { $0.pin.base64.prefix(4) }.joined())"
+            "\(host.pattern) \(host.enforcement.rawValue) \(host.afterExpiry.rawValue) \(host.pins.map { $0.pin.base64.prefix(4) }.joined())"
         }
         let (first, second) = (one.prefix(4), two.prefix(4))
         #expect(

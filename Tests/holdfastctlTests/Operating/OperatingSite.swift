@@ -131,7 +131,7 @@ struct InstalledApp {
                 serviceURL: try #require(URL(string: "https://pins.example.net/pins.json")),
                 publicKey: key.trimmingCharacters(in: .whitespacesAndNewlines), useChallenge: useChallenge),
             secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, logger: RecordingLog().logger)
-        let app = InstalledApp(policy: try store.trustPolicy(forHost: OperatingSite.name)) {
+        let app = InstalledApp(policy: try store.policy(for: OperatingSite.name)) {
             _ = try await store.update(mode: .forced)
         }
         try await app.update()
@@ -147,7 +147,7 @@ struct InstalledApp {
         configuration.secureDataStore = InMemoryDataStore()
         configuration.remoteDataProvider = PublishedFile(url: site.folder.appending(path: "output/acme.json.signed"))
         let store = try TrustServerStore(checking: configuration, logger: RecordingLog().logger)
-        let app = InstalledApp(policy: try store.trustPolicy(forHost: OperatingSite.name, pinning: .certificate)) {
+        let app = InstalledApp(policy: try store.policy(for: OperatingSite.name, pinning: .certificate)) {
             _ = try await store.update(mode: .forced)
         }
         try await app.update()

@@ -120,27 +120,27 @@ struct RepositoryLockOutTests {
             let (leaf, backup) = (try site.leaf("leaf.pem"), try site.leaf("b.pem"))
             let pins = [try Self.pin(leaf), try Self.pin(backup, .backup)]
             func host(
-                _ pattern: String, _ mode: PinFile.Host.Mode = .enforce,
-                _ onExpiry: PinFile.Host.ExpiryAction = .failClosed
+                _ pattern: String, _ enforcement: PinSet.Enforcement = .enforce,
+                _ afterExpiry: PinSet.ExpiryAction = .reject
             ) throws -> PinFile.Host {
-                try PinFile.Host(HostPattern(pattern), mode: mode, onExpiry: onExpiry, pins: pins)
+                try PinFile.Host(HostPattern(pattern), enforcement: enforcement, afterExpiry: afterExpiry, pins: pins)
             }
             let (www, shops, app) = (try host("www.example.com"), try host("**.shop.example.com"), "com.example.bank")
             try await site.beginRepository(active: leaf, backup: backup)
             try await site.preparePins(PinFile(app: app, hosts: [www, shops]))
             try await site.publishRepository(by: "online.pem")
             let mistakes: [(app: String?, hosts: [PinFile.Host], found: String)] = [
-                (app, [try host("www.example.com", .report), shops], "www.example.com has mode report: "),
+                (app, [try host("www.example.com", .reportOnly), shops], "www.example.com has mode report: "),
                 (
-                    app, [try host("www.example.com", .enforce, .systemTrust), shops],
+                    app, [try host("www.example.com", .enforce, .standardValidation), shops],
                     "www.example.com has onExpiry systemTrust: apps whose floor covers www.example.com refuse"
                 ),
                 (
-                    app, [www, shops, try host("de.shop.example.com", .report, .systemTrust)],
+                    app, [www, shops, try host("de.shop.example.com", .reportOnly, .standardValidation)],
                     "de.shop.example.com has mode report and onExpiry systemTrust: "
                 ),
                 (
-                    app, [www, shops, try host("*.example.com", .report)],
+                    app, [www, shops, try host("*.example.com", .reportOnly)],
                     "*.example.com has mode report: apps whose floor covers www.example.com refuse"
                 ),
                 ("com.example.other", [www, shops], "app is \"com.example.other\" instead of \"com.example.bank\": "),
@@ -153,11 +153,11 @@ struct RepositoryLockOutTests {
                 #expect(refused.split(separator: "\n").count { $0.contains("floor: ") } == 1, "\(refused)")
             }
             // A host that no app knows.
-            let other = try host("www.example.org", .report)
+            let other = try host("www.example.org", .reportOnly)
             let fine = try await plan(site, PinFile(app: app, hosts: [www, shops, other]), "--force", "offline")
             #expect(!fine.contains("floor"), "\(fine)")
             // On purpose, and from then on.
-            let weak = try PinFile(hosts: [host("www.example.com", .report), shops])
+            let weak = try PinFile(hosts: [host("www.example.com", .reportOnly), shops])
             try await site.preparePins(weak)
             let forced = try await site.repository(
                 "publish", "site", "--key", "online.pem", "--force", "offline", "--force", "floor")

@@ -18,7 +18,7 @@ public struct PinFile: Sendable, Hashable {
     /// When it was issued.
     public let issuedAt: Date?
     /// The last second for which it is current; nil for as long as the app lasts.
-    public let notAfter: Date?
+    package let notAfter: Date?
     /// When a store looks for a newer one.
     package let refresh: Refresh?
     /// The hosts, in the order of the file; no pattern twice.

@@ -1,30 +1,6 @@
 extension PinFile {
     /// A host or a pattern of hosts: how each must prove itself, or that apps must no longer connect.
     package struct Host: Sendable, Hashable {
-        /// What happens when no pin is found.
-        package enum Mode: String, Sendable, Hashable, CaseIterable {
-            /// The connection is rejected.
-            case enforce
-            /// The failure is reported, and the connection goes on if it passes standard validation.
-            case report
-        }
-
-        /// Which pins a connection must match.
-        package enum Requirement: String, Sendable, Hashable, CaseIterable {
-            /// One of them.
-            case any
-            /// One that is the server's own, and one of an issuer.
-            case leafAndIssuer
-        }
-
-        /// What happens when the pins, or the file, have expired.
-        package enum ExpiryAction: String, Sendable, Hashable, CaseIterable {
-            /// Every connection is rejected.
-            case failClosed
-            /// The system's trust alone decides, as for a host without pins.
-            case systemTrust
-        }
-
         /// The hosts that the entry applies to.
         package let pattern: HostPattern
         /// The ports that it applies to, in ascending order; empty for any.
@@ -32,11 +8,11 @@ extension PinFile {
         /// Whether connections to it are rejected because the host is retired.
         package let isRetired: Bool
         /// What happens when no pin is found.
-        package let mode: Mode
+        package let enforcement: PinSet.Enforcement
         /// Which pins a connection must match.
-        package let requirement: Requirement
+        package let requirement: PinSet.Requirement
         /// What happens when the pins have expired.
-        package let onExpiry: ExpiryAction
+        package let afterExpiry: PinSet.ExpiryAction
         /// The pins, in the order of the file; empty for a retired host.
         package let pins: [KeyPin]
         /// Where other readers of the file report failures; nil for nowhere. Holdfast itself sends no reports.
@@ -46,18 +22,20 @@ extension PinFile {
         /// - Parameters:
         ///   - pattern: the hosts that it is for.
         ///   - ports: at most 16; empty for any.
-        ///   - mode: what happens when no pin is found.
+        ///   - enforcement: what happens when no pin is found.
         ///   - requirement: which pins a connection must match.
-        ///   - onExpiry: what happens when the pins have run out.
+        ///   - afterExpiry: what happens when the pins have run out.
         ///   - pins: 1 to 32, none twice in one role, and enough that some connection can satisfy them.
         ///   - report: where other readers of the file report failures.
         /// - Throws: ``PinFileError`` that names the field.
         package init(
-            _ pattern: HostPattern, ports: [Int] = [], mode: Mode = .enforce, requirement: Requirement = .any,
-            onExpiry: ExpiryAction = .failClosed, pins: [KeyPin], report: Report? = nil
+            _ pattern: HostPattern, ports: [Int] = [], enforcement: PinSet.Enforcement = .enforce,
+            requirement: PinSet.Requirement = .any,
+            afterExpiry: PinSet.ExpiryAction = .reject, pins: [KeyPin], report: Report? = nil
         ) throws(PinFileError) {
             try self.init(
-                pattern, ports: ports, isRetired: false, mode: mode, requirement: requirement, onExpiry: onExpiry,
+                pattern, ports: ports, isRetired: false, enforcement: enforcement, requirement: requirement,
+                afterExpiry: afterExpiry,
                 pins: pins, report: report)
             try checkPins()
         }
@@ -66,13 +44,14 @@ extension PinFile {
         /// - Throws: ``PinFileError`` for invalid ports.
         package static func retired(_ pattern: HostPattern, ports: [Int] = []) throws(PinFileError) -> Host {
             try Host(
-                pattern, ports: ports, isRetired: true, mode: .enforce, requirement: .any, onExpiry: .failClosed,
+                pattern, ports: ports, isRetired: true, enforcement: .enforce, requirement: .any, afterExpiry: .reject,
                 pins: [], report: nil)
         }
 
         private init(
-            _ pattern: HostPattern, ports: [Int], isRetired: Bool, mode: Mode, requirement: Requirement,
-            onExpiry: ExpiryAction, pins: [KeyPin], report: Report?
+            _ pattern: HostPattern, ports: [Int], isRetired: Bool, enforcement: PinSet.Enforcement,
+            requirement: PinSet.Requirement,
+            afterExpiry: PinSet.ExpiryAction, pins: [KeyPin], report: Report?
         ) throws(PinFileError) {
             // A pattern over a single label is made only where it is allowed, and a file cannot say that.
             guard (try? HostPattern(pattern.description)) == pattern else {
@@ -83,9 +62,9 @@ extension PinFile {
             self.pattern = pattern
             self.ports = try Self.checked(ports)
             self.isRetired = isRetired
-            self.mode = mode
+            self.enforcement = enforcement
             self.requirement = requirement
-            self.onExpiry = onExpiry
+            self.afterExpiry = afterExpiry
             self.pins = pins
             self.report = report
         }

@@ -153,8 +153,8 @@ extension PinFileReader {
         var includesSubdomains = false
         var ports: [Int] = []
         var isRetired = false
-        var (mode, requirement): (PinFile.Host.Mode?, PinFile.Host.Requirement?)
-        var onExpiry: PinFile.Host.ExpiryAction?
+        var (enforcement, requirement): (PinSet.Enforcement?, PinSet.Requirement?)
+        var afterExpiry: PinSet.ExpiryAction?
         var pins: [PinFile.KeyPin]?
         var report: PinFile.Report?
         try json.beginObject()
@@ -164,9 +164,9 @@ extension PinFileReader {
             case "includeSubdomains": includesSubdomains = try json.boolean()
             case "ports": ports = try self.ports()
             case "retired": isRetired = try json.boolean()
-            case "mode": mode = try choice()
+            case "mode": enforcement = try choice()
             case "require": requirement = try choice()
-            case "onExpiry": onExpiry = try choice()
+            case "onExpiry": afterExpiry = try choice()
             case "pins": pins = try list(atMost: PinFileLimits.pins, of: "pins") { try $0.pin() }
             case "report": report = try self.report()
             default: try skip(field)
@@ -176,8 +176,8 @@ extension PinFileReader {
         let whole = try widened(pattern, includesSubdomains)
         if isRetired {
             let others: [(String, Bool)] = [
-                ("pins", pins != nil), ("mode", mode != nil), ("require", requirement != nil),
-                ("onExpiry", onExpiry != nil), ("report", report != nil),
+                ("pins", pins != nil), ("mode", enforcement != nil), ("require", requirement != nil),
+                ("onExpiry", afterExpiry != nil), ("report", report != nil),
             ]
             if let other = others.first(where: \.1)?.0 {
                 throw PinFileError(
@@ -189,8 +189,8 @@ extension PinFileReader {
         guard let pins else { throw missing("pins") }
         return try here { () throws(PinFileError) in
             try PinFile.Host(
-                whole, ports: ports, mode: mode ?? .enforce, requirement: requirement ?? .any,
-                onExpiry: onExpiry ?? .failClosed, pins: pins, report: report)
+                whole, ports: ports, enforcement: enforcement ?? .enforce, requirement: requirement ?? .any,
+                afterExpiry: afterExpiry ?? .reject, pins: pins, report: report)
         }
     }
 

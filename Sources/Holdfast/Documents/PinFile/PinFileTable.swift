@@ -48,9 +48,7 @@ package struct PinFileEntry: PinSource {
                     pin.pin, at: pin.role == .leaf ? .leaf : .issuer, until: min(pin.end ?? .distantFuture, end),
                     isOnTrial: pin.state == .candidate)
             },
-            requirement: host.requirement == .leafAndIssuer ? .oneOfEachRole : .any,
-            enforcement: host.mode == .enforce ? .enforce : .reportOnly,
-            afterExpiry: host.onExpiry == .failClosed ? .reject : .standardValidation)
+            requirement: host.requirement, enforcement: host.enforcement, afterExpiry: host.afterExpiry)
     }
 
     package func answer(to question: PinQuestion) -> PinAnswer {
@@ -91,7 +89,7 @@ extension PinFile: PinSource {
     }
 
     /// Whether an entry is only reported on.
-    public var mayAdmitWithoutPins: Bool { hosts.contains { $0.mode == .report } }
+    public var mayAdmitWithoutPins: Bool { hosts.contains { $0.enforcement == .reportOnly } }
 }
 
 /// Two files with equal hosts and ends have equal tables.

@@ -47,8 +47,8 @@ extension PinFile.Host {
         if !ports.isEmpty { lines.append("      \"ports\": [\(ports.map(String.init).joined(separator: ", "))],") }
         guard !isRetired else { return lines + ["      \"retired\": true", "    }"] }
         lines += [
-            "      \"mode\": \"\(mode.rawValue)\",", "      \"require\": \"\(requirement.rawValue)\",",
-            "      \"onExpiry\": \"\(onExpiry.rawValue)\",",
+            "      \"mode\": \"\(enforcement.rawValue)\",", "      \"require\": \"\(requirement.rawValue)\",",
+            "      \"onExpiry\": \"\(afterExpiry.rawValue)\",",
         ]
         lines += PinFile.list("pins", pins.map { ["        \($0.line)"] }, indent: "      ")
         if let report {

@@ -47,12 +47,12 @@ extension CertStore {
     /// - Parameter host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is
     ///   dialed.
     /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
-    public func trustPolicy(forHost host: String) throws(PolicyConfigurationError) -> PinnedPolicy {
-        trustPolicy(for: try HostPattern(policyName: host))
+    public func policy(for host: String) throws(PolicyConfigurationError) -> PinnedPolicy {
+        policy(for: try HostPattern(policyName: host))
     }
 
     /// A policy for a host or a pattern that is known to be one.
-    public func trustPolicy(for host: HostPattern) -> PinnedPolicy {
+    public func policy(for host: HostPattern) -> PinnedPolicy {
         note(host)
         return PinnedPolicy(scope: .hosts(host), source: self)
     }

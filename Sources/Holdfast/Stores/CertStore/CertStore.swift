@@ -8,7 +8,7 @@ package import struct Foundation.Data
 ///
 /// ```swift
 /// let store = try await CertStore.load(configuration: configuration)
-/// manager.add(policy: try store.trustPolicy(forHost: "www.example.com"))
+/// manager.add(policy: try store.policy(for: "www.example.com"))
 /// try await store.update()
 /// ```
 /// Add the policy first: without a network the update throws, but the pins that are stored, or shipped as a fallback,

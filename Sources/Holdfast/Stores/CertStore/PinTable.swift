@@ -33,7 +33,7 @@ struct PinTable: Sendable {
         let sorted = folded.sorted { left, right in
             switch Self.order(left.name, right.name) {
             case ..<0: true
-            case 0: left.entry.end > right.entry.end
+            case 0: left.entry.endSecond > right.entry.endSecond
             default: false
             }
         }
@@ -56,7 +56,7 @@ struct PinTable: Sendable {
                 Entry(
                     pin: entry.pin, depth: UInt8(clamping: entry.depth),
                     nameLength: UInt16(clamping: entry.name.utf8.count),
-                    nameStart: UInt32(clamping: start), end: entry.end))
+                    nameStart: UInt32(clamping: start), end: entry.endSecond))
         }
         var capacity = 1
         while capacity < firsts.count * 2 { capacity *= 2 }

@@ -19,7 +19,8 @@ extension TrustServerFormat {
         let age = time.timeIntervalSince(content.timestamp)
         let found = Self.content(content.answer(for: host, question.subject), for: host, question.subject, isInGrace)
         return PinAnswer(
-            found, at: time, age: isInGrace ? age : nil, notices: isInGrace ? [pastItsTime(age: age)] : [])
+            found, at: time, age: isInGrace ? Duration(exactSeconds: age) ?? .seconds(Int64.max) : nil,
+            notices: isInGrace ? [pastItsTime(age: age)] : [])
     }
 
     private func pastItsTime(age: TimeInterval) -> TrustFailure {

@@ -22,17 +22,17 @@ extension TrustServerStore {
     ///     server's own certificate counts.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
     /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
-    public func trustPolicy(
-        forHost host: String, pinning: Pin.Subject = .publicKey, validatesHostName: Bool = true,
+    public func policy(
+        for host: String, pinning: Pin.Subject = .publicKey, validatesHostName: Bool = true,
         certificatePinOnly: Bool = false
     ) throws(PolicyConfigurationError) -> PinnedPolicy {
-        trustPolicy(
+        policy(
             for: try HostPattern(policyName: host), pinning: pinning, validatesHostName: validatesHostName,
             certificatePinOnly: certificatePinOnly)
     }
 
     /// A policy for a host or a pattern that is known to be one.
-    public func trustPolicy(
+    public func policy(
         for host: HostPattern, pinning: Pin.Subject = .publicKey, validatesHostName: Bool = true,
         certificatePinOnly: Bool = false
     ) -> PinnedPolicy {

@@ -7,7 +7,7 @@ public import Logging
 ///
 /// ```swift
 /// let store = try await TrustServerStore.load(configuration: configuration)
-/// manager.add(policy: try store.trustPolicy(forHost: "www.example.com", pinning: .publicKey))
+/// manager.add(policy: try store.policy(for: "www.example.com", pinning: .publicKey))
 /// ```
 /// A document is fresh for ``TrustServerConfiguration/maxAge`` after its timestamp; then it is renewed. For
 /// ``TrustServerConfiguration/grace`` more it is still accepted, and every such use is reported. After that it is refused.

@@ -59,10 +59,10 @@ struct PinFilePolicyTests {
             ([leaf, issuer], true, true), ([leaf, otherIssuer], false, true), ([otherLeaf, issuer], false, true),
             ([otherLeaf, otherIssuer], false, false), ([otherLeaf, leaf, otherIssuer, issuer], true, true),
         ] {
-            #expect(try scene.decision(scene.file(pins, require: .leafAndIssuer)).isTrusted == both)
+            #expect(try scene.decision(scene.file(pins, require: .oneOfEachRole)).isTrusted == both)
             #expect(try scene.decision(scene.file(pins)).isTrusted == any)
         }
-        let matched = try scene.decision(scene.file([leaf, issuer], require: .leafAndIssuer)).matchedPins
+        let matched = try scene.decision(scene.file([leaf, issuer], require: .oneOfEachRole)).matchedPins
         #expect(try matched == [scene.leafPin, scene.rootPin])
     }
 
@@ -71,8 +71,8 @@ struct PinFilePolicyTests {
         let file = try scene.file([scene.pin(scene.leafPin)])
         let other = try scene.issuing.leaf(names: ["other.example.com"], key: .existing(scene.leaf.key))
         let stranger = try TestAuthority.root(name: "Stranger", clock: scene.clock).root
-        for mode in PinFile.Host.Mode.allCases {
-            let file = try scene.file([scene.pin(scene.leafPin)], mode: mode)
+        for enforcement in PinSet.Enforcement.allCases {
+            let file = try scene.file([scene.pin(scene.leafPin)], enforcement: enforcement)
             #expect(try code(scene.decision(file, scene.trust(other.chain))) == .hostNameMismatch)
             #expect(try code(scene.decision(file, scene.trust(anchors: [stranger]))) == .unknownIssuer)
             #expect(try code(scene.decision(file, at: after(24 * 365))) == .expired)
@@ -84,9 +84,9 @@ struct PinFilePolicyTests {
 
     @Test("In mode report a mismatch is a notice, and the connection goes on")
     func report() throws {
-        let decision = try scene.decision(scene.file([scene.pin(PinFileText.pin(1))], mode: .report))
+        let decision = try scene.decision(scene.file([scene.pin(PinFileText.pin(1))], enforcement: .reportOnly))
         #expect(decision.isTrusted && decision.notices.map(\.code) == [.pinMismatch] && decision.matchedPins.isEmpty)
-        let matching = try scene.decision(scene.file([scene.pin(scene.leafPin)], mode: .report))
+        let matching = try scene.decision(scene.file([scene.pin(scene.leafPin)], enforcement: .reportOnly))
         #expect(try matching.isTrusted && matching.notices.isEmpty && matching.matchedPins == [scene.leafPin])
     }
 
@@ -187,11 +187,11 @@ struct PinFilePolicyTests {
         try expectEnd(after(2).addingTimeInterval(1), of: both, then: .pinMismatch)
         let required = try scene.file(
             [scene.pin(scene.leafPin, until: after(1)), scene.pin(scene.rootPin, .issuer, until: after(2)), other],
-            require: .leafAndIssuer)
+            require: .oneOfEachRole)
         try expectEnd(end, of: required, then: .pinMismatch)
         let alone = try scene.file(
             [scene.pin(scene.leafPin, until: after(1)), scene.pin(scene.rootPin, .issuer, until: after(2))],
-            require: .leafAndIssuer)
+            require: .oneOfEachRole)
         try expectEnd(end, of: alone, then: .pinsExpired)
     }
 
@@ -199,14 +199,15 @@ struct PinFilePolicyTests {
     func systemTrust() throws {
         let end = after(1).addingTimeInterval(1)
         let pin = try scene.pin(scene.leafPin)
-        try expectEnd(end, of: scene.file([pin], onExpiry: .systemTrust, notAfter: after(1)), then: nil)
-        let mismatch = try scene.file([scene.pin(PinFileText.pin(1))], onExpiry: .systemTrust, notAfter: after(1))
+        try expectEnd(end, of: scene.file([pin], afterExpiry: .standardValidation, notAfter: after(1)), then: nil)
+        let mismatch = try scene.file(
+            [scene.pin(PinFileText.pin(1))], afterExpiry: .standardValidation, notAfter: after(1))
         #expect(try code(scene.decision(mismatch)) == .pinMismatch)
         #expect(try scene.decision(mismatch, at: end).isTrusted)
         let stranger = try TestAuthority.root(name: "Stranger", clock: scene.clock).root
         #expect(try code(scene.decision(mismatch, scene.trust(anchors: [stranger]), at: end)) == .unknownIssuer)
         // In mode report nothing is kept out by pins that have run out either.
-        let report = try scene.file([pin], mode: .report, notAfter: after(1))
+        let report = try scene.file([pin], enforcement: .reportOnly, notAfter: after(1))
         #expect(try scene.decision(report, at: end).notices.map(\.code) == [.pinsExpired])
         #expect(scene.log.lines.contains { $0.contains("the pins have expired") })
     }
@@ -214,7 +215,7 @@ struct PinFilePolicyTests {
     @Test("Nothing rests on pins that are only reported on, and a time that is no number finds no pin")
     func reportEnds() throws {
         let end = try X509Certificate(der: scene.leaf.der).notAfter.addingTimeInterval(1)
-        let file = try scene.file([scene.pin(scene.leafPin)], mode: .report, notAfter: after(1))
+        let file = try scene.file([scene.pin(scene.leafPin)], enforcement: .reportOnly, notAfter: after(1))
         #expect(try scene.decision(file).holdsUntil == end)
         let enforced = try scene.file([scene.pin(scene.leafPin)], notAfter: after(1))
         #expect(try !scene.decision(enforced, at: Date(timeIntervalSince1970: .nan)).isTrusted)
@@ -273,7 +274,7 @@ struct PinFilePolicyTests {
     @Test("A policy in mode report may not stand among any, and clients are not judged")
     func composites() throws {
         let enforced = try scene.file([scene.pin(scene.leafPin)]).policies()
-        let reported = try scene.file([scene.pin(scene.leafPin)], mode: .report).policies()
+        let reported = try scene.file([scene.pin(scene.leafPin)], enforcement: .reportOnly).policies()
         let host = try HostPattern(PinFileScene.host)
         #expect(try CompositePolicy(host: host, anyOf: enforced).evaluate(scene.trust(), at: scene.now).isTrusted)
         #expect(throws: PolicyConfigurationError.self) { try CompositePolicy(host: host, anyOf: reported) }

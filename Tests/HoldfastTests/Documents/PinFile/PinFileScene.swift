@@ -40,15 +40,16 @@ struct PinFileScene {
     }
 
     func file(
-        _ pins: [PinFile.KeyPin], mode: PinFile.Host.Mode = .enforce, require: PinFile.Host.Requirement = .any,
-        onExpiry: PinFile.Host.ExpiryAction = .failClosed, ports: [Int] = [], notAfter: Date? = nil, grace: Int = 0,
+        _ pins: [PinFile.KeyPin], enforcement: PinSet.Enforcement = .enforce, require: PinSet.Requirement = .any,
+        afterExpiry: PinSet.ExpiryAction = .reject, ports: [Int] = [], notAfter: Date? = nil, grace: Int = 0,
         debugAnchors: [X509Certificate] = []
     ) throws -> PinFile {
         try PinFile(
             notAfter: notAfter, refresh: PinFile.Refresh(after: 1, grace: grace),
             hosts: [
                 PinFile.Host(
-                    HostPattern(Self.host), ports: ports, mode: mode, requirement: require, onExpiry: onExpiry,
+                    HostPattern(Self.host), ports: ports, enforcement: enforcement, requirement: require,
+                    afterExpiry: afterExpiry,
                     pins: pins)
             ], debugAnchors: debugAnchors)
     }

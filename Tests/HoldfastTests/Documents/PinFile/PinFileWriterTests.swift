@@ -83,7 +83,7 @@ struct PinFileWriterTests {
         let hosts = try (0..<PinFileLimits.hosts).map { index in
             try PinFile.Host(
                 HostPattern("**.\(label).\(label).\(label).h\(index).\(String(repeating: "b", count: 50)).example"),
-                ports: Array(60_000..<60_000 + PinFileLimits.ports), onExpiry: .systemTrust,
+                ports: Array(60_000..<60_000 + PinFileLimits.ports), afterExpiry: .standardValidation,
                 pins: pins.dropLast() + [accepted],
                 report: PinFile.Report(url: url, failureFraction: fraction, successFraction: fraction))
         }

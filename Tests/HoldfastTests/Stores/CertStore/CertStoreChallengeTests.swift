@@ -120,7 +120,7 @@ struct CertStoreChallengeTests {
             ("www.example.com", false), ("a.wild.example.com", false),
         ] {
             let leaf = try policies.issuing.leaf(names: [.dns(host)])
-            let decision = try store.trustPolicy(forHost: host)
+            let decision = try store.policy(for: host)
                 .evaluate(policies.trust(leaf.chain, host: host), at: policies.now)
             #expect(decision.isTrusted == (isAllowed && isExempt), "\(host)")
             if decision.isTrusted { #expect(decision.notices.map(\.code) == [.validationDisabled]) }

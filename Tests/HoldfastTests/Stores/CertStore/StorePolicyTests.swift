@@ -39,7 +39,7 @@ struct StorePolicyTests {
     private func code(_ store: CertStore, host: String = PolicyFixture.host, _ chain: [[UInt8]]? = nil) throws
         -> TrustFailure.Code?
     {
-        try store.trustPolicy(forHost: host).decision(about: pki.trust(chain, host: host), at: pki.now).failure?.code
+        try store.policy(for: host).decision(about: pki.trust(chain, host: host), at: pki.now).failure?.code
     }
 
     @Test("A server is trusted by standard validation and a pin of the store in the validated path")
@@ -47,7 +47,7 @@ struct StorePolicyTests {
         try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)])
         let store = fixture.store()
         try await store.update()
-        let policy = try store.trustPolicy(forHost: "https://\(PolicyFixture.host)/x")
+        let policy = try store.policy(for: "https://\(PolicyFixture.host)/x")
         let decision = try policy.evaluate(pki.trust(), at: pki.now)
         #expect(decision.isTrusted && decision.matchedPins == [Pin.certificate(pki.leaf.der)])
         #expect(policy.hostName == PolicyFixture.host)
@@ -64,7 +64,7 @@ struct StorePolicyTests {
         #expect(try code(store) == nil)
         let later = pki.now.addingTimeInterval(86_401)
         let renewed = try pki.issuing.leaf(names: [.dns(PolicyFixture.host)])
-        let decision = try store.trustPolicy(forHost: PolicyFixture.host).evaluate(pki.trust(renewed.chain), at: later)
+        let decision = try store.policy(for: PolicyFixture.host).evaluate(pki.trust(renewed.chain), at: later)
         #expect(decision.failure?.code == .noUsablePins)
         #expect(decision.failure?.description.contains(PolicyFixture.host) == true)
     }
@@ -77,7 +77,7 @@ struct StorePolicyTests {
         try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)], on: fixture)
         let store = fixture.store()
         try await store.update()
-        let manager = TrustManager(policies: [try store.trustPolicy(forHost: PolicyFixture.host)], clock: pki.clock)
+        let manager = TrustManager(policies: [try store.policy(for: PolicyFixture.host)], clock: pki.clock)
         let renewed = try pki.issuing.renew(pki.leaf)
         let trust = try pki.trust(renewed.chain)
         #expect(manager.evaluate(trust).failure?.code == .pinMismatch)
@@ -118,11 +118,11 @@ struct StorePolicyTests {
         try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)])
         let store = fixture.store()
         try await store.update()
-        let policy = try store.trustPolicy(forHost: "**.example.com")
+        let policy = try store.policy(for: "**.example.com")
         #expect(try policy.evaluate(pki.trust(), at: pki.now).isTrusted)
         #expect(try policy.evaluate(pki.trust(host: nil), at: pki.now).failure?.code == .hostUnknown)
         #expect(try policy.evaluate(pki.trust(host: "other.example.net"), at: pki.now).failure?.code == .hostNotCovered)
-        #expect(throws: PolicyConfigurationError.self) { try store.trustPolicy(forHost: "not a host") }
+        #expect(throws: PolicyConfigurationError.self) { try store.policy(for: "not a host") }
     }
 
     @Test("By the common name only in the compatibility mode, and only for a host that is not listed")
@@ -217,7 +217,7 @@ struct StorePolicyTests {
         store.addObserver { event in
             if let result = event.result { told.withLock { $0.append(result) } }
         }
-        let policy = try store.trustPolicy(forHost: PolicyFixture.host)
+        let policy = try store.policy(for: PolicyFixture.host)
         let trust = try pki.trust()
         let composite = try CompositePolicy(host: HostPattern(PolicyFixture.host), anyOf: [policy])
         for policy in [policy, composite] as [any TrustPolicy] {

@@ -28,7 +28,7 @@ struct SharedStorageTests {
     func computed() async throws {
         let fixture = try StoreFixture()
         var shared: CertStore { fixture.store() }
-        let policy = try shared.trustPolicy(forHost: "www.example.com")
+        let policy = try shared.policy(for: "www.example.com")
         let held = shared
         try fixture.publish([("www.example.com", 1, 100)])
         try await shared.update()

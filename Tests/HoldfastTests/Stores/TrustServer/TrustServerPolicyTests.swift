@@ -13,8 +13,8 @@ struct TrustServerPolicyTests {
         _ fixture: TrustServerStoreFixture, _ pinning: Pin.Subject = .publicKey, host: String = PolicyFixture.host,
         validatesHostName: Bool = true, pinOnly: Bool = false
     ) throws -> PinnedPolicy {
-        try fixture.store().trustPolicy(
-            forHost: host, pinning: pinning, validatesHostName: validatesHostName, certificatePinOnly: pinOnly)
+        try fixture.store().policy(
+            for: host, pinning: pinning, validatesHostName: validatesHostName, certificatePinOnly: pinOnly)
     }
 
     @Test("Pins count for any certificate of a valid path, keys or certificates by type, and never without a path")
