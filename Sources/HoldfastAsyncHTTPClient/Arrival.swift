@@ -42,6 +42,6 @@ final class Arrival: Sendable {
     }
 
     private static func octets(of address: SocketAddress) -> [UInt8]? {
-        address.ipAddress.flatMap { try? DialledHost($0) }?.addressOctets
+        address.ipAddress.flatMap { try? DialedHost($0) }?.addressOctets
     }
 }

@@ -98,7 +98,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
         } catch let error as RemoteDataError {
             throw error
         } catch {
-            throw RemoteDataError(.cancelled, expected: "a document", found: "a cancelled task")
+            throw RemoteDataError(.canceled, expected: "a document", found: "a canceled task")
         }
     }
 }
@@ -164,7 +164,7 @@ private final class DocumentDownload: Sendable {
         let manager = TrustManager(unknownHosts: .standardValidation)
         if url.scheme?.lowercased() == "http" || !request.validatesServer {
             // The rules allowed plain HTTP, and then there is nothing to validate.
-            let host = HostPattern(try DialledHost(url: url))
+            let host = HostPattern(try DialedHost(url: url))
             manager.add(policy: DisabledPolicy(host: host, log: provider.log))
         }
         var configuration = HTTPClient.Configuration()

@@ -48,7 +48,7 @@ final class EvidenceCollector: Sendable {
 
     /// - Throws: `TLSAdapterConfigurationError` for a configuration that would weaken a decision.
     init(
-        host: DialledHost, configuration: TLSConfiguration, oldestTLSVersion: TLSVersion, route: Route,
+        host: DialedHost, configuration: TLSConfiguration, oldestTLSVersion: TLSVersion, route: Route,
         timeout: TimeAmount, tries: Int
     ) throws(TLSAdapterConfigurationError) {
         reader = try PresentedChainReader(host: host, configuration: configuration, oldestTLSVersion: oldestTLSVersion)

@@ -149,7 +149,7 @@ final class OriginClientMaker: Sendable {
         guard !configuration.dnsOverride.isEmpty else { return nil }
         if let exact = configuration.dnsOverride[origin.hostInURL] { return exact }
         return configuration.dnsOverride.first { name, _ in
-            (try? DialledHost(name))?.hasSameName(as: origin.host) ?? false
+            (try? DialedHost(name))?.hasSameName(as: origin.host) ?? false
         }?.value
     }
 

@@ -135,7 +135,7 @@ struct OriginClientsState {
     /// How many clients are unanswered, or about to be.
     private struct Unanswered {
         private var all = 0
-        private var ofHost: [DialledHost.Kind: Int] = [:]
+        private var ofHost: [DialedHost.Kind: Int] = [:]
 
         init(_ state: OriginClientsState) {
             for entry in state.entries.values where entry.isUnanswered { add(entry.client.key.origin) }

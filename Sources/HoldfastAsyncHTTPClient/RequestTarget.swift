@@ -17,7 +17,7 @@ struct HTTPOrigin: Hashable, Sendable {
 
     let scheme: Scheme
     /// Always with a port.
-    let host: DialledHost
+    let host: DialedHost
 
     var port: Int { host.port ?? scheme.defaultPort }
 
@@ -56,7 +56,7 @@ struct RequestTarget: Sendable {
         guard let url = URL(string: text),
             let scheme = url.scheme.flatMap({ HTTPOrigin.Scheme(rawValue: $0.lowercased()) })
         else { throw Self.refused(text, expected: "a URL of the scheme https or http") }
-        let host = try DialledHost(url: url).withPort(orDefault: scheme.defaultPort)
+        let host = try DialedHost(url: url).withPort(orDefault: scheme.defaultPort)
         let origin = HTTPOrigin(scheme: scheme, host: host)
         self.origin = origin
         given = url

@@ -14,7 +14,7 @@ struct TrustJudge: Sendable {
 
     /// What counts for a host at one moment.
     struct Look: Sendable {
-        let host: DialledHost
+        let host: DialedHost
         let anchors: TrustAnchors
         fileprivate let revocation: [UInt8]
         fileprivate let lookup: HostLookup
@@ -33,7 +33,7 @@ struct TrustJudge: Sendable {
     let validator: PathValidator
     let clock: any WallClock
 
-    func look(at host: DialledHost) -> Look {
+    func look(at host: DialedHost) -> Look {
         Look(
             host: host, anchors: validator.anchors, revocation: validator.revocation.digest,
             lookup: manager.lookUp(host))
@@ -79,7 +79,7 @@ struct TrustJudge: Sendable {
     }
 
     /// Why a server is refused whose handshake has proved nothing; nil if it is not.
-    func refusal(of chain: PresentedChain, from host: DialledHost) -> TrustFailure? {
+    func refusal(of chain: PresentedChain, from host: DialedHost) -> TrustFailure? {
         let decision = unprovedJudgment(about: chain, under: look(at: host)).decision
         if !decision.isTrusted { manager.tell(decision) }
         return decision.failure

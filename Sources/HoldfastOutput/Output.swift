@@ -32,27 +32,27 @@ package struct Output: Sendable {
     }
 
     package static let standard = Output(
-        usesColour: wantsColour(
+        usesColor: wantsColor(
             isTerminal: isatty(STDOUT_FILENO) == 1, environment: ProcessInfo.processInfo.environment))
 
-    package let usesColour: Bool
+    package let usesColor: Bool
     /// Whether everything goes to standard error.
     package let isForErrors: Bool
 
-    package init(usesColour: Bool, isForErrors: Bool = false) {
-        self.usesColour = usesColour
+    package init(usesColor: Bool, isForErrors: Bool = false) {
+        self.usesColor = usesColor
         self.isForErrors = isForErrors
     }
 
     /// Colors are used on terminals that can show them, unless the user has disabled them (https://no-color.org).
-    package static func wantsColour(isTerminal: Bool, environment: [String: String]) -> Bool {
+    package static func wantsColor(isTerminal: Bool, environment: [String: String]) -> Bool {
         isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
 
     package func rendered(_ pieces: [Piece]) -> String {
         pieces.map { piece in
             let text = SafeText.escaped(piece.text)
-            guard usesColour, let code = piece.style.code, !text.isEmpty else { return text }
+            guard usesColor, let code = piece.style.code, !text.isEmpty else { return text }
             return "\u{1B}[\(code)m\(text)\u{1B}[0m"
         }.joined()
     }

@@ -20,7 +20,7 @@ final class ProbePolicy: TrustPolicy {
     let evidence = PolicyEvidence.leaf
     let notices = [TrustFailure(.validationDisabled, expected: "the decision of the probe", found: "this one")]
     let trust = ServerTrust(
-        chain: PresentedChain([[0]]), purpose: .server(identity: try? DialledHost("www.probe.example")),
+        chain: PresentedChain([[0]]), purpose: .server(identity: try? DialedHost("www.probe.example")),
         validator: PathValidator(anchors: TrustAnchors([])))
 
     var revision: UInt64 { state.withLock { $0.revision } }

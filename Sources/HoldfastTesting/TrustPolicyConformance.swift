@@ -106,14 +106,14 @@ public enum TrustPolicyConformance {
             return policy.evaluate(other, at: time).isTrusted
         }
         if case .hosts(let pattern) = policy.scope {
-            let stranger = try DialledHost("stranger.invalid")
+            let stranger = try DialedHost("stranger.invalid")
             findings.expect(
                 pattern.matches(stranger) || !isTrusted(trust.chain, .server(identity: stranger)), "evaluate",
                 "it trusts \(stranger.name), which its scope does not cover; ask scope.host(of:) first")
             findings.expect(
                 pattern.scope == .exact || policy.evidence == .nothing
                     || !isTrusted(trust.chain, .server(identity: nil)), "evaluate",
-                "it trusts without knowing which of its hosts was dialled; ask scope.host(of:) first")
+                "it trusts without knowing which of its hosts was dialed; ask scope.host(of:) first")
         } else if case .nothing(let name) = policy.scope {
             findings.expect(false, "scope", "\(name) is neither a host nor a pattern, so that no manager finds it")
         }

@@ -57,7 +57,7 @@ struct DemoStep {
 
 /// The authority, the certificates and the pins of the demo, all made when it starts.
 struct DemoStage {
-    let host: DialledHost
+    let host: DialedHost
     let clock = SystemWallClock()
     let anchors: TrustAnchors
     let steps: [DemoStep]
@@ -72,7 +72,7 @@ struct DemoStage {
 
     init() throws {
         let name = "api.example.com"
-        host = try DialledHost(name)
+        host = try DialedHost(name)
         let root = try TestAuthority.root(name: "Demo Root")
         issuing = try root.intermediate(name: "Demo Issuing CA")
         anchors = try TrustAnchors(der: [root.certificate.der])

@@ -93,7 +93,7 @@ struct HoldfastDemo: AsyncParsableCommand {
         } catch {
             throw DemoFailure("the pins of the demo could not be served: \(error)")
         }
-        return summarise(results, updates, duration: start.duration(to: clock.now), output)
+        return summarize(results, updates, duration: start.duration(to: clock.now), output)
     }
 
     private func print(_ result: DemoResult, _ stage: DemoStage, _ output: Output) {
@@ -102,7 +102,7 @@ struct HoldfastDemo: AsyncParsableCommand {
         for line in failure.description.split(separator: "\n") { output.line("        \(line)", .faint) }
     }
 
-    private func summarise(
+    private func summarize(
         _ results: [DemoResult], _ updates: [DemoUpdate], duration: Duration, _ output: Output
     ) -> Bool {
         let wrong = results.count { !$0.isAsExpected } + updates.count { !$0.isAsExpected }

@@ -12,7 +12,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-// The examples of the DocC catalogues, line by line: scripts/check-docs has them type-checked, and compares.
+// The examples of the DocC catalogs, line by line: scripts/check-docs has them type-checked, and compares.
 
 func holdfast(
     keyInUse: String, keyKeptOffline: String, chain: [[UInt8]], anchors: TrustAnchors,
@@ -23,7 +23,7 @@ func holdfast(
         try PinnedPolicy(host: HostPattern("**.example.com"), pins: pins),
         StandardPolicy(host: try HostPattern("cdn.example.net")),
     ])
-    let host = try DialledHost("api.example.com")
+    let host = try DialedHost("api.example.com")
     let decision = manager.evaluate(ServerTrust(certificates: chain, host: host, anchors: anchors))
     if let failure = decision.failure { log(failure.description) }
     manager.addObserver { decision in
@@ -86,7 +86,7 @@ func renewedTransparency(
 }
 
 func nio(_ manager: TrustManager) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
-    let host = try DialledHost("api.example.com", port: 443)
+    let host = try DialedHost("api.example.com", port: 443)
     let validator = PathValidator(anchors: try await TrustAnchors.system(), cache: VerifiedPathCache())
     let client = try PinnedTLSClient(trust: .manager(manager), host: host, validator: validator)
     let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -131,7 +131,7 @@ func testing(_ clock: ManualClock) throws -> [Bool] {
     let pins = try PinSet(pins: [Pin.publicKey(of: leaf.der)])
     let policy = try PinnedPolicy(host: HostPattern("api.example.com"), pins: pins)
     let anchors = try TrustAnchors(der: [root.root])
-    let host = try DialledHost("api.example.com")
+    let host = try DialedHost("api.example.com")
 
     let genuine = ServerTrust(certificates: leaf.chain, host: host, anchors: anchors)
     let impostor = ServerTrust(certificates: try root.impersonate(leaf).chain, host: host, anchors: anchors)

@@ -22,11 +22,11 @@ struct NetworkConnectionTests {
     }
 
     private func connection(
-        _ site: AppleSite, to server: LoopbackTLSServer, dialling name: String = AppleSite.address
+        _ site: AppleSite, to server: LoopbackTLSServer, dialing name: String = AppleSite.address
     ) throws -> NWConnection {
         let options = NWProtocolTLS.Options()
         site.manager.protect(
-            options.securityProtocolOptions, dialling: try DialledHost(name), anchors: try site.anchors)
+            options.securityProtocolOptions, dialing: try DialedHost(name), anchors: try site.anchors)
         let port = try #require(NWEndpoint.Port(rawValue: UInt16(clamping: server.port)))
         return NWConnection(host: NWEndpoint.Host(name), port: port, using: NWParameters(tls: options))
     }
@@ -100,14 +100,14 @@ struct NetworkConnectionTests {
         #expect(decisions.all.filter { $0 == "trusted" }.count >= 3)
     }
 
-    @Test("The server is told the name that is dialled")
+    @Test("The server is told the name that is dialed")
     func serverName() async throws {
         let site = try AppleSite()
         let name = "localhost"
         let pin = try Pin.publicKey(of: site.leaf.der)
         site.manager.add(policy: try PinnedPolicy(host: HostPattern(name), pins: PinSet(pins: [pin])))
         try await withLoopbackTLSServer(serving: site.leaf) { server in
-            let connection = try connection(site, to: server, dialling: name)
+            let connection = try connection(site, to: server, dialing: name)
             #expect(await becomesReady(connection))
             #expect(server.statistics.lastServerName == name)
             connection.cancel()

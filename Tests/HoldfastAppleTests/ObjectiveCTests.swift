@@ -83,7 +83,7 @@ struct ObjectiveCTests {
     @Test("A class of the application's own is asked by the method that it has, and trusts nobody without one")
     func ownPolicies() throws {
         let site = try AppleSite()
-        let own = try DialledHost("own.example")
+        let own = try DialedHost("own.example")
         let policies: [(any ObjCTrustPolicy, Bool)] = [(NewerOwn(), true), (OlderOwn(), true), (EmptyOwn(), false)]
         for (policy, isTrusted) in policies {
             let manager = ObjCTrustManager()

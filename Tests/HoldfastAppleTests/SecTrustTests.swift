@@ -58,18 +58,18 @@ struct SecTrustTests {
         #expect(try decision(site, trust, anchors: site.anchors).failure?.code == .pinMismatch)
     }
 
-    @Test("The host that was dialled counts, also an IP address, and not the one that the trust names")
+    @Test("The host that was dialed counts, also an IP address, and not the one that the trust names")
     func hosts() throws {
         let site = try AppleSite()
         for name in [AppleSite.address, "localhost", "other.example"] {
-            let host = try DialledHost(name)
+            let host = try DialedHost(name)
             site.manager.add(policy: StandardPolicy(host: HostPattern(host)))
             let trust = ServerTrust(try site.secTrust(host: "other.example"), host: host, anchors: try site.anchors)
             #expect(site.manager.evaluate(trust).isTrusted == (name != "other.example"), "\(name)")
         }
         let lenient = StandardPolicy(host: try HostPattern("other.example"), validatesHostName: false)
         let trust = ServerTrust(
-            try site.secTrust(), host: try DialledHost("other.example"), anchors: try site.anchors)
+            try site.secTrust(), host: try DialedHost("other.example"), anchors: try site.anchors)
         #expect(lenient.evaluate(trust, at: .now).isTrusted)
     }
 

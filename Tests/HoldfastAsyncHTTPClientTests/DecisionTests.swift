@@ -121,7 +121,7 @@ struct DecisionTests {
     }
 
     @Test(
-        "to the host that was dialled, however it is spelled",
+        "to the host that was dialed, however it is spelled",
         arguments: ["WWW.Example.COM", "www.example.com.", "user:secret@www.example.com"])
     func spelling(host: String) async throws {
         let setting = try HTTPSetting()

@@ -23,7 +23,7 @@ private final class PinProvider: RemoteDataProvider {
         }
         if let document { return RemoteDataResponse(.body(document)) }
         try await Task.sleep(for: .seconds(3_600))
-        throw RemoteDataError(.cancelled, expected: "a test that goes on", found: "an end")
+        throw RemoteDataError(.canceled, expected: "a test that goes on", found: "an end")
     }
 }
 

@@ -15,7 +15,7 @@ struct PolicyLookupTests {
         let judge = TrustJudge(
             manager: setting.manager, validator: PathValidator(anchors: try setting.anchors()),
             clock: setting.clock)
-        let host = try DialledHost("www.example.com", port: 443)
+        let host = try DialedHost("www.example.com", port: 443)
         let chain = PresentedChain(try setting.leaf().chain)
         let before = setting.manager.lookups
         let look = try judge.look(at: HTTPOrigin(scheme: .https, host: host))

@@ -53,7 +53,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("an address that is dialled is looked for in the certificate, not the proxy's")
+    @Test("an address that is dialed is looked for in the certificate, not the proxy's")
     func address() async throws {
         let setting = try HTTPSetting()
         try setting.trust("192.0.2.7")

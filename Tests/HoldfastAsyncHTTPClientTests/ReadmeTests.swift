@@ -37,7 +37,7 @@ enum ReadmeExamples {
             try PinnedPolicy(host: HostPattern("**.example.com"), pins: pins),
             StandardPolicy(host: try HostPattern("cdn.example.net")),
         ])
-        let host = try DialledHost("api.example.com")
+        let host = try DialedHost("api.example.com")
         let decision = manager.evaluate(ServerTrust(certificates: chain, host: host, anchors: anchors))
         if let failure = decision.failure { log(failure.description) }
         return decision
@@ -49,7 +49,7 @@ enum ReadmeExamples {
     }
 
     static func client(_ manager: TrustManager) async throws {
-        let host = try DialledHost("api.example.com", port: 443)
+        let host = try DialedHost("api.example.com", port: 443)
         let validator = PathValidator(anchors: try await TrustAnchors.system(), cache: VerifiedPathCache())
         let client = try PinnedTLSClient(trust: .manager(manager), host: host, validator: validator)
         let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)

@@ -131,7 +131,7 @@ struct RequestTests {
         }
     }
 
-    @Test("goes through the application's own initialiser after the decision, and only then")
+    @Test("goes through the application's own initializer after the decision, and only then")
     func ownInitializer() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")

@@ -83,33 +83,33 @@ struct SilentConnectionTests {
     }
 
     @Test("takes no request from another host's connection, which ends when its last request does")
-    func neighbour() async throws {
+    func neighbor() async throws {
         let setting = try Self.setting()
         let held = HeldAnswer()
         var script = Self.answering
         script.held = held
-        let (neighbour, silent) = (try await Self.start(setting, script), try await Self.start(setting, Self.silent))
+        let (neighbor, silent) = (try await Self.start(setting, script), try await Self.start(setting, Self.silent))
         try await setting.withClient({ $0.timeout.connect = .seconds(5) }) { client in
-            async let first = client.text(neighbour.url())
+            async let first = client.text(neighbor.url())
             try await held.waitForRequest()
             let lane = try #require(client.clients.all.first?.lane)
             let url = silent.url(host: "api.example.com")
             await #expect(throws: HTTPClientError.connectTimeout) { _ = try await client.text(url) }
             await yield { client.clients.state.withLock { $0.isCondemned(lane) } }
             // The next request has a connection on another lane.
-            let response = Task { try await client.text(neighbour.url("/next")) }
-            await yield { neighbour.requests == 2 }
+            let response = Task { try await client.text(neighbor.url("/next")) }
+            await yield { neighbor.requests == 2 }
             #expect(client.clients.all.contains { $0.lane !== lane })
             #expect(silent.openConnections == 1)
             held.release()
             #expect(try await first == "ok")
             #expect(try await response.value == "ok")
-            #expect(Set(neighbour.requestConnections).count == 2)
+            #expect(Set(neighbor.requestConnections).count == 2)
             await yield { silent.openConnections == 0 }
-            try await client.expectAnswer(neighbour.url())
-            #expect(Set(neighbour.requestConnections).count == 2)
+            try await client.expectAnswer(neighbor.url())
+            #expect(Set(neighbor.requestConnections).count == 2)
         }
-        await neighbour.shutdown()
+        await neighbor.shutdown()
         await silent.shutdown()
     }
 

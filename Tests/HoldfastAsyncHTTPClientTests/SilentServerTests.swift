@@ -125,8 +125,8 @@ struct SilentServerTests {
         }
     }
 
-    @Test("and whose application's own initialiser never ends keeps a request for no longer than the connect timeout")
-    func initialiser() async throws {
+    @Test("and whose application's own initializer never ends keeps a request for no longer than the connect timeout")
+    func initializer() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
         let context = try ScriptedOrigin.context(try setting.leaf(), protocols: ["h2"])

@@ -12,7 +12,7 @@ import Testing
 struct SwallowedEvidenceTests {
     private func collector(port: Int, timeout: TimeAmount) throws -> EvidenceCollector {
         try EvidenceCollector(
-            host: DialledHost("www.example.com"), configuration: .makeClientConfiguration(), oldestTLSVersion: .tlsv12,
+            host: DialedHost("www.example.com"), configuration: .makeClientConfiguration(), oldestTLSVersion: .tlsv12,
             route: .init(target: "127.0.0.1", port: port, proxy: nil, localAddress: nil), timeout: timeout, tries: 4)
     }
 

@@ -11,7 +11,7 @@ struct DemoTests {
         try await CommandRun.run(try #require(CommandRun.program("holdfast-demo")), arguments)
     }
 
-    @Test("The demo's every verdict is the expected one, and it says so without colours in a pipe")
+    @Test("The demo's every verdict is the expected one, and it says so without colors in a pipe")
     func demo() async throws {
         let run = try await Self.run()
         #expect(run.status == 0)

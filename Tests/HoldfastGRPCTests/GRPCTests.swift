@@ -74,7 +74,7 @@ struct GRPCTests {
     private func client(
         _ certificate: TestCertificate, host: String = "localhost", _ log: DecisionLog = .init()
     ) throws -> PeerVerification {
-        let host = try DialledHost(host)
+        let host = try DialedHost(host)
         return PeerVerification(
             trust: .policy(try PinnedPolicy(host: HostPattern(host), pins: pinned(certificate))), host: host,
             validator: PathValidator(anchors: try TrustAnchors(der: [servers.root])), onDecision: log.record)

@@ -102,7 +102,7 @@ struct HummingbirdTests {
                 try NIOSSLPrivateKey(bytes: certificate.key.privateKeyDER, format: .der))
         }
         let client = try PinnedTLSClient(
-            trust: .policy(StandardPolicy(host: HostPattern("localhost"))), host: DialledHost("localhost"),
+            trust: .policy(StandardPolicy(host: HostPattern("localhost"))), host: DialedHost("localhost"),
             configuration: configuration, validator: PathValidator(anchors: TrustAnchors(der: [servers.root])))
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connect(
             to: client, at: try SocketAddress(ipAddress: "127.0.0.1", port: port)

@@ -23,7 +23,7 @@ struct TrustMetricsTests {
 
     private func trust(_ certificate: TestCertificate, host: String? = nil) throws -> ServerTrust {
         ServerTrust(
-            certificates: certificate.chain, host: try DialledHost(host ?? self.host),
+            certificates: certificate.chain, host: try DialedHost(host ?? self.host),
             anchors: try TrustAnchors(der: [root.root]))
     }
 

@@ -43,7 +43,7 @@ struct OnlinePinningUsageTests {
     private func connect(to certificate: TestCertificate, by manager: TrustManager) async throws -> TrustDecision {
         try await withLoopbackTLSServer(serving: certificate) { loopback in
             let client = try PinnedTLSClient(
-                trust: .manager(manager), host: DialledHost(server.host),
+                trust: .manager(manager), host: DialedHost(server.host),
                 validator: PathValidator(anchors: TrustAnchors(der: [server.root.root])))
             let (channel, decision) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connect(to: try SocketAddress(ipAddress: loopback.address, port: loopback.port)) { channel in

@@ -69,10 +69,10 @@ extension LimboCase {
         case .server:
             do throws(HostError) {
                 purpose = .server(
-                    identity: try expectedPeerName.map { name throws(HostError) in try DialledHost(name.value) })
+                    identity: try expectedPeerName.map { name throws(HostError) in try DialedHost(name.value) })
             } catch {
                 let failure = TrustFailure(
-                    .hostNameMismatch, expected: "a host that can be dialled", found: error.found, chain: chain)
+                    .hostNameMismatch, expected: "a host that can be dialed", found: error.found, chain: chain)
                 return outcome(failure, ValidationEffort())
             }
         }

@@ -45,7 +45,7 @@ struct SilentHosts: Sendable {
         let before = try await settledDescriptors()
         let client = try client(for: urls)
         let seen = Lock(0)
-        // A request of its own that is cancelled would fail.
+        // A request of its own that is canceled would fail.
         let isOver = Lock(false)
         let other = Task {
             var failures: [String] = []

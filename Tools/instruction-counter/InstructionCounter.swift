@@ -42,7 +42,7 @@ struct InstructionCounter {
     private static func validation(of path: [[UInt8]], cache: VerifiedPathCache?) throws -> () throws -> Bool {
         let validator = PathValidator(anchors: try TrustAnchors(der: [path[2]]), cache: cache)
         let presented = Array(path.prefix(2))
-        let host = try DialledHost(CountedChain.host)
+        let host = try DialedHost(CountedChain.host)
         return {
             let outcome = validator.validate(
                 PresentedChain(presented), for: .server(identity: host), at: time, accepting: { _ in true })

@@ -17,8 +17,8 @@ public struct ChainMaterial: Sendable {
     public let root: [UInt8]
     /// The anchor as Holdfast's validator takes it.
     public let anchors: TrustAnchors
-    /// What is dialled.
-    public let host: DialledHost
+    /// What is dialed.
+    public let host: DialedHost
     /// When it is validated.
     public let time: Date
 
@@ -29,7 +29,7 @@ public struct ChainMaterial: Sendable {
         path = leaf.chain + [leaf.root]
         root = leaf.root
         anchors = try TrustAnchors(der: [leaf.root])
-        host = try DialledHost("www.example.com")
+        host = try DialedHost("www.example.com")
         time = SystemWallClock().now
     }
 
@@ -66,8 +66,8 @@ public struct ChainMaterial: Sendable {
 public struct RefusedMaterial: Sendable {
     /// What is presented.
     public let presented: [[UInt8]]
-    /// What is dialled.
-    public let host: DialledHost
+    /// What is dialed.
+    public let host: DialedHost
     /// When it is validated.
     public let time: Date
     /// What is trusted.
@@ -81,7 +81,7 @@ public struct RefusedMaterial: Sendable {
         let issuing = try root.intermediate(name: "Benchmark Issuing CA")
         let leaf = try issuing.leaf(names: (0..<names).map { .dns("service-\($0).region.example.com") })
         return RefusedMaterial(
-            presented: leaf.chain, host: try DialledHost("www.example.org"), time: SystemWallClock().now,
+            presented: leaf.chain, host: try DialedHost("www.example.org"), time: SystemWallClock().now,
             anchors: try TrustAnchors(der: [leaf.root]), code: .hostNameMismatch)
     }
 
@@ -94,7 +94,7 @@ public struct RefusedMaterial: Sendable {
             specification.notAfter = .days(-1)
         }
         return RefusedMaterial(
-            presented: leaf.chain, host: try DialledHost("www.example.com"), time: SystemWallClock().now,
+            presented: leaf.chain, host: try DialedHost("www.example.com"), time: SystemWallClock().now,
             anchors: try TrustAnchors(der: [leaf.root]), code: .expired)
     }
 
@@ -117,7 +117,7 @@ public struct RefusedMaterial: Sendable {
         let leaf = try signer.leaf(names: ["www.example.com"])
         presented.removeFirst()
         return RefusedMaterial(
-            presented: [leaf.der] + presented, host: try DialledHost("www.example.com"), time: SystemWallClock().now,
+            presented: [leaf.der] + presented, host: try DialedHost("www.example.com"), time: SystemWallClock().now,
             anchors: try TrustAnchors(der: [try TestAuthority.root(name: "Another Root").root]),
             code: .budgetExceeded)
     }

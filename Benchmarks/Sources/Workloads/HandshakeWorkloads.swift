@@ -7,7 +7,7 @@ import NIOSSL
 
 /// Handshakes of TLS 1.3 between two channels in memory: both ends' work on one thread, and nobody waits for a network.
 public final class HandshakeWorkloads: Sendable {
-    private let host: DialledHost
+    private let host: DialedHost
     private let server: NIOSSLContext
     private let boringSSL: NIOSSLContext
     private let callback: NIOSSLContext

@@ -31,7 +31,7 @@ public enum HostileWorkloads {
             }
             let policy = try CompositePolicy(host: host, anyOf: members)
             let trust = ServerTrust(
-                chain: PresentedChain(chain.presented), purpose: .server(identity: try DialledHost(HostileChain.host)),
+                chain: PresentedChain(chain.presented), purpose: .server(identity: try DialedHost(HostileChain.host)),
                 validator: PathValidator(anchors: try TrustAnchors(der: [chain.anchor])))
             let time = SystemWallClock().now
             let work = policy.evaluate(trust, at: time).effort.work
@@ -52,7 +52,7 @@ public enum HostileWorkloads {
         let name =
             "\(recipe.field.rawValue), \(profile.rawValue): kind \(recipe.kind), size \(recipe.size), work \(best.work)"
         let validator = PathValidator(anchors: try TrustAnchors(der: [best.chain.anchor]), profile: profile)
-        let host = try DialledHost(HostileChain.host)
+        let host = try DialedHost(HostileChain.host)
         let time = SystemWallClock().now
         let presented = best.chain.presented
         return Workload(name) {
@@ -79,7 +79,7 @@ public enum HostileWorkloads {
 
     private static func validate(_ chain: HostileChain, _ profile: ValidationProfile) throws -> ValidationOutcome {
         PathValidator(anchors: try TrustAnchors(der: [chain.anchor]), profile: profile).validate(
-            PresentedChain(chain.presented), for: .server(identity: try DialledHost(HostileChain.host)),
+            PresentedChain(chain.presented), for: .server(identity: try DialedHost(HostileChain.host)),
             at: SystemWallClock().now, accepting: { _ in false })
     }
 }

@@ -74,7 +74,7 @@ public struct RepositoryDevice: Sendable {
 
     /// One of the pins that it has, which tells a new pin file from an old one.
     public var firstPin: Pin? {
-        let question = PinQuestion(host: try? DialledHost("host-0.example.com"), time: .now)
+        let question = PinQuestion(host: try? DialedHost("host-0.example.com"), time: .now)
         guard case .required(let pins)? = pins.pinFile?.answer(to: question).content else { return nil }
         return pins.pins.first
     }

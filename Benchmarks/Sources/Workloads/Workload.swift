@@ -44,7 +44,7 @@ public struct WorkloadError: Error, CustomStringConvertible {
     public init(_ description: String) { self.description = description }
 }
 
-/// Keeps the optimiser from leaving out work whose result nobody reads.
+/// Keeps the optimizer from leaving out work whose result nobody reads.
 @inline(never)
 public func consume<Value>(_ value: borrowing Value) {}
 

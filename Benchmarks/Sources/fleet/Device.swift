@@ -66,7 +66,7 @@ final class Device {
         if hasNewPins == nil, try knowsNewPin(pins, site) { hasNewPins = days }
         guard isOnline else { return .offline }
         let trust = ServerTrust(
-            certificates: site.leaf.chain, host: try DialledHost(Site.host), anchors: site.anchors)
+            certificates: site.leaf.chain, host: try DialedHost(Site.host), anchors: site.anchors)
         let policy = try pins.policy(for: Site.host)
         guard !policy.evaluate(trust, at: clock.now).isTrusted else { return .connected }
         await update(pins)
@@ -95,7 +95,7 @@ final class Device {
     }
 
     private func knowsNewPin(_ pins: PinRepository, _ site: Site) throws -> Bool {
-        let question = PinQuestion(host: try DialledHost(Site.host), time: site.start)
+        let question = PinQuestion(host: try DialedHost(Site.host), time: site.start)
         guard case .required(let pins)? = pins.pinFile?.answer(to: question).content else { return false }
         return pins.contains(try site.newPin)
     }

@@ -18,7 +18,7 @@ struct Series: Sendable {
     var median: Double { middle(of: samples.map { $0.time(by: clock) }) }
 
     /// How many times longer this takes than another workload of the same measurement: the median of what each round
-    /// says, since what disturbs a machine disturbs neighbours alike.
+    /// says, since what disturbs a machine disturbs neighbors alike.
     func ratio(to other: Series) -> Double {
         let clock: Workload.Clock = clock == .processor && other.clock == .processor ? .processor : .wall
         return middle(of: zip(samples, other.samples).map { $0.time(by: clock) / $1.time(by: clock) })

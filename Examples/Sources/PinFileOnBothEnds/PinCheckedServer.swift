@@ -9,7 +9,7 @@ enum PinCheckedServer {
     /// - Parameter anchors: what clients trust.
     /// - Throws: the `TrustFailure` that every client with this file would have; then nothing listens.
     static func start(
-        for host: DialledHost, at port: Int, certificates: [NIOSSLCertificate], key: NIOSSLPrivateKey, pinFile: PinFile,
+        for host: DialedHost, at port: Int, certificates: [NIOSSLCertificate], key: NIOSSLPrivateKey, pinFile: PinFile,
         anchors: TrustAnchors
     ) async throws -> any Channel {
         let chain = try certificates.map { try $0.toDERBytes() }

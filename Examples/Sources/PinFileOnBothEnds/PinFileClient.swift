@@ -10,7 +10,7 @@ struct PinFileClient {
 
     /// What the server says.
     /// - Throws: the `TrustFailure` of a server that the file does not allow.
-    func ask(_ host: DialledHost) async throws -> String {
+    func ask(_ host: DialedHost) async throws -> String {
         let client = try PinnedTLSClient(
             trust: .manager(manager), host: host,
             validator: PathValidator(anchors: anchors, cache: VerifiedPathCache()))

@@ -13,7 +13,7 @@ struct PinFileOnBothEnds {
             switch (arguments.first, arguments.count) {
             case ("serve", 6):
                 let pinFile = try PinFile(contentsOf: URL(filePath: arguments[1]))
-                let host = try DialledHost(arguments[2], port: Int(arguments[3]))
+                let host = try DialedHost(arguments[2], port: Int(arguments[3]))
                 let certificates = try NIOSSLCertificate.fromPEMFile(arguments[4])
                 let key = try NIOSSLPrivateKey(file: arguments[5], format: .pem)
                 let server = try await PinCheckedServer.start(
@@ -23,7 +23,7 @@ struct PinFileOnBothEnds {
                 try await server.closeFuture.get()
             case ("ask", 4):
                 let manager = try TrustManager(pinFile: URL(filePath: arguments[1]))
-                let host = try DialledHost(arguments[2], port: Int(arguments[3]))
+                let host = try DialedHost(arguments[2], port: Int(arguments[3]))
                 print(try await PinFileClient(manager: manager, anchors: .system()).ask(host))
             default:
                 print("usage: PinFileOnBothEnds serve PINS.json HOST PORT CERT.pem KEY.pem")

@@ -49,7 +49,7 @@ struct PinKeeper {
         let manager = TrustManager()
         for backend in backends {
             guard let url = URL(string: backend) else { throw URLError(.badURL) }
-            manager.add(policy: store.policy(for: HostPattern(try DialledHost(url: url))))
+            manager.add(policy: store.policy(for: HostPattern(try DialedHost(url: url))))
         }
         metrics.count(manager)
         metrics.count(store)

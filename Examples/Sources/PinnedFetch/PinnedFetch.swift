@@ -26,7 +26,7 @@ struct PinnedFetch {
     /// One policy, for the host of the URL: its chain validates, and one of the two keys is in it.
     static func manager(for url: String, pin: String, backup: String) throws -> TrustManager {
         guard let url = URL(string: url) else { throw URLError(.badURL) }
-        let host = HostPattern(try DialledHost(url: url))
+        let host = HostPattern(try DialedHost(url: url))
         let pins = try PinSet(pins: [Pin(pin)], backups: [Pin(backup)])
         return TrustManager(policies: [try PinnedPolicy(host: host, pins: pins)])
     }

@@ -14,7 +14,7 @@ struct PinnedLine {
             exit(2)
         }
         do {
-            let host = try DialledHost(arguments[1], port: port)
+            let host = try DialedHost(arguments[1], port: port)
             let pins = try PinSet(pins: [Pin(arguments[3])], backups: [Pin(arguments[4])])
             print(try await send(arguments[5], to: host, pins: pins, anchors: .system()))
         } catch {
@@ -25,7 +25,7 @@ struct PinnedLine {
 
     /// The server's answer, up to its first line feed.
     /// - Throws: the `TrustFailure` of a server that is refused, before the line is sent.
-    static func send(_ line: String, to host: DialledHost, pins: PinSet, anchors: TrustAnchors) async throws -> String {
+    static func send(_ line: String, to host: DialedHost, pins: PinSet, anchors: TrustAnchors) async throws -> String {
         let manager = TrustManager(policies: [try PinnedPolicy(host: HostPattern(host), pins: pins)])
         let validator = PathValidator(anchors: anchors, cache: VerifiedPathCache())
         let client = try PinnedTLSClient(trust: .manager(manager), host: host, validator: validator)

@@ -77,8 +77,8 @@ struct PinsFromRepository {
         }
     }
 
-    private static func host(of url: String) throws -> DialledHost {
+    private static func host(of url: String) throws -> DialedHost {
         guard let url = URL(string: url) else { throw URLError(.badURL) }
-        return try DialledHost(url: url)
+        return try DialedHost(url: url)
     }
 }

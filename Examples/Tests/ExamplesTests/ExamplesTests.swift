@@ -54,7 +54,7 @@ struct ExamplesTests {
         let pins = try PinSet(pins: [Pin(inUse)], backups: [Pin(backup)])
         for (certificate, isTrusted) in [(stage.server, true), (try stage.impostor(), false)] {
             try await withLoopbackTLSServer(serving: certificate) { server in
-                let host = try DialledHost("localhost", port: server.port)
+                let host = try DialedHost("localhost", port: server.port)
                 if isTrusted {
                     let answer = try await PinnedLine.send("hello", to: host, pins: pins, anchors: stage.anchors)
                     #expect(answer == "hello")
@@ -71,7 +71,7 @@ struct ExamplesTests {
 
     /// What a device hears; nil where the connection ends before a word.
     private func greeting(from port: Int, for device: TestCertificate) async throws -> String? {
-        let host = try DialledHost("localhost", port: port)
+        let host = try DialedHost("localhost", port: port)
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateChain = try Stage.certificates(of: device).map { .certificate($0) }
         configuration.privateKey = .privateKey(try Stage.key(of: device))
@@ -168,11 +168,11 @@ struct ExamplesTests {
             ]}]}
             """
         let pinFile = try PinFile(json: Data(json.utf8))
-        let anyPort = try DialledHost("localhost")
+        let anyPort = try DialedHost("localhost")
         let listener = try await PinCheckedServer.start(
             for: anyPort, at: 0, certificates: Stage.certificates(of: stage.server), key: Stage.key(of: stage.server),
             pinFile: pinFile, anchors: stage.anchors)
-        let host = try DialledHost("localhost", port: #require(listener.localAddress?.port))
+        let host = try DialedHost("localhost", port: #require(listener.localAddress?.port))
         let client = PinFileClient(manager: try TrustManager(pinFile: Data(json.utf8)), anchors: stage.anchors)
         #expect(try await client.ask(host) == "hello\n")
         try await listener.close()

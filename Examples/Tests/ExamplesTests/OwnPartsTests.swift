@@ -20,7 +20,7 @@ struct OwnPartsTests {
         _ certificate: TestCertificate, validator: (any ChainValidator)? = nil
     ) throws -> ServerTrust {
         ServerTrust(
-            chain: PresentedChain(certificate.chain), purpose: .server(identity: try DialledHost("localhost")),
+            chain: PresentedChain(certificate.chain), purpose: .server(identity: try DialedHost("localhost")),
             validator: validator ?? PathValidator(anchors: stage.anchors))
     }
 

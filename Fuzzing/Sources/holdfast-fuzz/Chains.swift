@@ -13,7 +13,7 @@ struct ChainScene {
     let chain: [[UInt8]]
     let anchors: TrustAnchors
     let signed: Set<ArraySlice<UInt8>>
-    let host: DialledHost
+    let host: DialedHost
     let time = Date(timeIntervalSince1970: 1_800_000_000)
 
     /// Whom a list has to name to say anything about the chain.
@@ -33,7 +33,7 @@ struct ChainScene {
         chain = all.prefix(2).map(\.der)
         anchors = TrustAnchors([root])
         signed = Set(all.map { $0.layout.der[$0.layout.toBeSigned] })
-        guard let host = try? DialledHost("www.example.com") else {
+        guard let host = try? DialedHost("www.example.com") else {
             require(false, "the fixture's host reads")
             exit(2)
         }

@@ -8,17 +8,17 @@ func examineHost(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
     let lines = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
     let first = lines.first ?? ""
-    let host = try? DialledHost(first)
+    let host = try? DialedHost(first)
     if let host {
-        require((try? DialledHost(host.name)) == host, "a host has one canonical form")
+        require((try? DialedHost(host.name)) == host, "a host has one canonical form")
         require(host.name.utf8.count <= 253, "a host fits the DNS")
         require(host.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a host is printable ASCII")
         require(HostPattern(host).matches(host), "a host matches itself")
     }
-    if let url = URL(string: first), let fromURL = try? DialledHost(url: url) {
-        require((try? DialledHost(fromURL.name)) == fromURL.withoutPort, "the host of a URL is a host")
+    if let url = URL(string: first), let fromURL = try? DialedHost(url: url) {
+        require((try? DialedHost(fromURL.name)) == fromURL.withoutPort, "the host of a URL is a host")
     }
-    _ = try? DialledHost(publishedHostName: first)
+    _ = try? DialedHost(publishedHostName: first)
     guard lines.count > 1 else { return }
     let suffixes = lines.count > 2 ? try? PublicSuffixList(lines[2]) : nil
     guard let pattern = try? HostPattern(lines[1], allowingTopLevel: true, publicSuffixes: suffixes) else { return }
@@ -60,7 +60,7 @@ func examinePropertyList(_ input: [UInt8]) {
     guard let domains = try? PinnedCertificateFile.certificates(in: Data(input)) else { return }
     for (domain, certificates) in domains {
         require(certificates.allSatisfy { $0.count <= input.count }, "nothing is larger than the file that holds it")
-        _ = try? DialledHost(publishedHostName: domain)
+        _ = try? DialedHost(publishedHostName: domain)
         _ = try? CertificateSource.data(certificates).read()
     }
 }

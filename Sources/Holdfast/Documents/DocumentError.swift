@@ -107,11 +107,11 @@ extension DocumentError.Code {
     /// A name that has unexpired entries would be left without any.
     public static var losesPins: Self { Self(publishEntries) }
     /// The task that reads the document was canceled.
-    public static var cancelled: Self { Self("Read it again when it is needed.") }
+    public static var canceled: Self { Self("Read it again when it is needed.") }
 }
 
 extension DocumentError {
-    static let cancelled = DocumentError(.cancelled, expected: "time to read the whole", found: "a cancelled task")
+    static let canceled = DocumentError(.canceled, expected: "time to read the whole", found: "a canceled task")
 
     /// `code in entry n, field f: expected …, found …. Remedy.`
     public var description: String {

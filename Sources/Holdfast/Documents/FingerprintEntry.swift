@@ -45,7 +45,7 @@ public struct FingerprintEntry: Sendable, Hashable {
 
     /// The names under which a host may have entries: its own, then the wildcard above its first label. The first with
     /// usable entries decides.
-    package static func names(for host: DialledHost) -> [String] {
+    package static func names(for host: DialedHost) -> [String] {
         guard case .name(let name) = host.kind, let dot = name.firstIndex(of: "."),
             name[dot...].dropFirst().contains(".")
         else { return [host.name] }

@@ -105,7 +105,7 @@ private struct EntryVerifier {
                 return
             }
         }
-        guard !progress.withLock({ $0.isCancelled }) else { throw .cancelled }
+        guard !progress.withLock({ $0.isCancelled }) else { throw .canceled }
         if let bad = progress.withLock({ $0.firstBad }) {
             throw DocumentError(
                 .invalidSignature, entry: verified.count + bad, field: "signature",

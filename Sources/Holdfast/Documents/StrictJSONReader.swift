@@ -117,7 +117,7 @@ package struct StrictJSONReader {
     private mutating func next(closing: Unicode.Scalar) throws(DocumentError) -> Bool {
         let top = frames.count - 1
         guard top >= 0, frames[top].isObject == (closing == "}") else { throw error(.notJSON, "a value", here) }
-        guard !Task.isCancelled else { throw DocumentError.cancelled }
+        guard !Task.isCancelled else { throw DocumentError.canceled }
         skipWhitespace()
         if take(closing) {
             keys.removeSubrange(frames.removeLast().firstKey...)

@@ -28,7 +28,7 @@ public struct HostPattern: Hashable, Sendable {
     /// How far the pattern reaches from ``base``.
     public let scope: Scope
     /// The host, or the name that stands after the wildcard; without a port.
-    public let base: DialledHost
+    public let base: DialedHost
     /// Labels of the name that stands after the wildcard; 0 for an address.
     let labelCount: Int
 
@@ -63,7 +63,7 @@ public struct HostPattern: Hashable, Sendable {
                 remedy: "Write *. for one label more, **. for the domain and everything under it.")
         }
         do throws(HostError) {
-            base = try DialledHost(name)
+            base = try DialedHost(name)
         } catch {
             throw HostPatternError(error, in: text)
         }
@@ -104,19 +104,19 @@ public struct HostPattern: Hashable, Sendable {
     }
 
     /// The pattern of one host; its port does not matter.
-    public init(_ host: DialledHost) {
+    public init(_ host: DialedHost) {
         scope = .exact
         base = host.withoutPort
         labelCount = Self.labelCount(of: host)
     }
 
-    private static func labelCount(of host: DialledHost) -> Int {
+    private static func labelCount(of host: DialedHost) -> Int {
         guard case .name(let name) = host.kind else { return 0 }
         return name.utf8.reduce(1) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 }
     }
 
     /// Whether the pattern covers a host. Ports do not matter, and a name never covers an address.
-    public func matches(_ host: DialledHost) -> Bool {
+    public func matches(_ host: DialedHost) -> Bool {
         if scope == .exact { return base.kind == host.kind }
         guard case .name(let domain) = base.kind, case .name(let name) = host.kind else { return false }
         let (domainOctets, nameOctets) = (domain.utf8, name.utf8)

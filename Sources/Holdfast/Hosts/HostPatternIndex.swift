@@ -18,7 +18,7 @@ struct HostPatternIndex<Value> {
     }
 
     /// The patterns are left out, because the key implies them: a small table of many hosts causes fewer cache misses.
-    private var exact: [DialledHost.Kind: Value] = [:]
+    private var exact: [DialedHost.Kind: Value] = [:]
     /// By the name after the wildcard. The key is a Substring so that a suffix of the host needs no copy.
     private var wildcards: [Substring: Wildcards] = [:]
     /// How many patterns there are.
@@ -58,7 +58,7 @@ struct HostPatternIndex<Value> {
 
     /// The value that decides for a host: that of the exact pattern, otherwise of the one with the most labels, `*.`
     /// before `**.`; nil when no pattern matches.
-    func value(for host: DialledHost) -> Value? {
+    func value(for host: DialedHost) -> Value? {
         if let value = exact[host.kind] { return value }
         guard !wildcards.isEmpty, case .name(let name) = host.kind else { return nil }
         if let entry = wildcards[name[...]]?.subtree { return entry.value }
@@ -76,7 +76,7 @@ struct HostPatternIndex<Value> {
 
     /// Every entry, in the order of precedence.
     var entries: [Entry] {
-        let hosts = exact.map { Entry(pattern: HostPattern(DialledHost(kind: $0)), value: $1) }
+        let hosts = exact.map { Entry(pattern: HostPattern(DialedHost(kind: $0)), value: $1) }
         let all = hosts + wildcards.values.flatMap { [$0.oneLabel, $0.subtree].compactMap(\.self) }
         return all.sorted { $0.pattern < $1.pattern }
     }

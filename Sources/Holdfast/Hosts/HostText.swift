@@ -12,7 +12,7 @@ enum HostText {
     /// Octets of the text of a URL that stands where a host name is due: the 8,000 that RFC 9110 4.1 recommends.
     static let maximumURLBytes = 8_000
 
-    static func kind(of text: String) throws(HostError) -> DialledHost.Kind {
+    static func kind(of text: String) throws(HostError) -> DialedHost.Kind {
         if let octets = AddressText.parseIPv4(text.utf8) { return .ipv4(octets) }
         if text.utf8.first == UInt8(ascii: "[") || text.utf8.contains(UInt8(ascii: ":")) {
             return .ipv6(try ipv6(of: text))

@@ -31,7 +31,7 @@ package enum LocalHost {
 
     /// Whether a host is certainly this machine: one of its addresses, or `localhost` in any case, with or without a
     /// final dot. Use this to allow something; to refuse something, use ``mayBe(_:)``.
-    package static func isSurely(_ host: DialledHost) -> Bool {
+    package static func isSurely(_ host: DialedHost) -> Bool {
         switch host.kind {
         case .name(let name): name.hasSameOctets(as: "localhost")
         case .ipv4(let octets), .ipv6(let octets): isAddress(octets)
@@ -40,7 +40,7 @@ package enum LocalHost {
 
     /// Whether a host may be this machine: also a name below `localhost` (RFC 6761 6.3), and the names that the machine
     /// has been given.
-    package static func mayBe(_ host: DialledHost) -> Bool {
+    package static func mayBe(_ host: DialedHost) -> Bool {
         guard case .name(let name) = host.kind, !isSurely(host) else { return isSurely(host) }
         let octets = name.utf8
         return octets.reversed().starts(with: ".localhost".utf8.reversed())
@@ -48,11 +48,11 @@ package enum LocalHost {
     }
 
     /// Whether the host of a URL is surely this machine.
-    package static func isSurely(_ url: URL) -> Bool { (try? DialledHost(url: url)).map(isSurely) ?? false }
+    package static func isSurely(_ url: URL) -> Bool { (try? DialedHost(url: url)).map(isSurely) ?? false }
 
     /// Whether the host of a URL may be this machine. An invalid host may be: other parsers take ambiguous texts such
     /// as `127.1`, `0x7f.1` or `2130706433` for an address.
-    package static func mayBe(_ url: URL) -> Bool { (try? DialledHost(url: url)).map(mayBe) ?? true }
+    package static func mayBe(_ url: URL) -> Bool { (try? DialedHost(url: url)).map(mayBe) ?? true }
 
     private static let longestName = 256
 
@@ -63,7 +63,7 @@ package enum LocalHost {
         // Asks no resolver, as Foundation's hostName does on Apple's platforms.
         if unsafe gethostname(&text, longestName - 1) == 0 {
             let octets = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            if case .name(let own)? = (try? DialledHost(String(decoding: octets, as: UTF8.self)))?.kind {
+            if case .name(let own)? = (try? DialedHost(String(decoding: octets, as: UTF8.self)))?.kind {
                 names.append(own)
                 if let label = own.split(separator: ".").first { names.append(String(label)) }
             }

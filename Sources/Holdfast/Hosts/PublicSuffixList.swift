@@ -50,7 +50,7 @@ public struct PublicSuffixList: Hashable, Sendable {
         let (exception, wildcard) = (rule.after(octets: "!"), rule.after(octets: "*."))
         let name: String
         do throws(HostError) {
-            name = try DialledHost.canonicalName(exception ?? wildcard ?? rule)
+            name = try DialedHost.canonicalName(exception ?? wildcard ?? rule)
         } catch {
             throw HostPatternError(
                 .invalidSuffixRule, expected: "a domain, *.DOMAIN or !DOMAIN",

@@ -107,7 +107,7 @@ public struct CompositePolicy: TrustPolicy {
         let draft = DecisionDraft(hostName, trust, time)
         do throws(TrustFailure) {
             if trust.purpose == .server(identity: nil) {
-                throw .hostUnknown(expected: "the host that was dialled, for each member of the composite")
+                throw .hostUnknown(expected: "the host that was dialed, for each member of the composite")
             }
             _ = try scope.purpose(of: trust)
         } catch {

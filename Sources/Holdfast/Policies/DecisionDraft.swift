@@ -8,7 +8,7 @@ struct DecisionDraft {
     /// The time that was asked for, or the trusted time of a source of pins.
     var time: Date
     /// The host that was dialed, or that an exact policy takes a bare trust to be for.
-    var host: DialledHost?
+    var host: DialedHost?
     var pins: [Pin] = []
     var notices: [TrustFailure] = []
     var effort = ValidationEffort()

@@ -16,7 +16,7 @@ package struct HostLookup: Sendable {
 
     private let manager: TrustManager
     /// The host that was looked up.
-    package let host: DialledHost
+    package let host: DialedHost
     private let registered: ObservedPolicy?
     /// What happens to a host without a policy.
     package let unknownHosts: UnknownHostRule
@@ -26,7 +26,7 @@ package struct HostLookup: Sendable {
     package let version: Version
 
     init(
-        _ host: DialledHost, in manager: TrustManager, policy: ObservedPolicy?, unknownHosts: UnknownHostRule,
+        _ host: DialedHost, in manager: TrustManager, policy: ObservedPolicy?, unknownHosts: UnknownHostRule,
         generation: UInt64
     ) {
         self.manager = manager

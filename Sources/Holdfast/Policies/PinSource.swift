@@ -64,7 +64,7 @@ extension PinSource {
 /// What a ``PinSource`` is asked.
 public struct PinQuestion: Sendable {
     /// The host that was dialed; nil for a client of a mutual TLS server.
-    public let host: DialledHost?
+    public let host: DialedHost?
     /// The time for which to decide.
     public let time: Date
     /// Which pins count: those of keys, those of certificates; nil for both.
@@ -75,7 +75,7 @@ public struct PinQuestion: Sendable {
 
     private let trust: ServerTrust
 
-    init(about trust: ServerTrust, of host: DialledHost?, at time: Date, subject: Pin.Subject?) {
+    init(about trust: ServerTrust, of host: DialedHost?, at time: Date, subject: Pin.Subject?) {
         self.trust = trust
         self.host = host
         self.time = time
@@ -84,7 +84,7 @@ public struct PinQuestion: Sendable {
 
     /// Makes a question, for tests of a source.
     public init(
-        host: DialledHost?, time: Date, subject: Pin.Subject? = nil, chain: PresentedChain = PresentedChain([])
+        host: DialedHost?, time: Date, subject: Pin.Subject? = nil, chain: PresentedChain = PresentedChain([])
     ) {
         let trust = ServerTrust(
             chain: chain, purpose: .server(identity: host), validator: PathValidator(anchors: TrustAnchors([])))

@@ -204,7 +204,7 @@ extension PinnedPolicy {
 
     /// nil where the debug anchors do not trust the chain either.
     private func debugDecision(
-        by anchors: TrustAnchors, _ host: DialledHost, _ draft: inout DecisionDraft
+        by anchors: TrustAnchors, _ host: DialedHost, _ draft: inout DecisionDraft
     ) -> TrustDecision? {
         // They exist only for this build and have no revocation lists.
         let own = draft.trust.validator.pathValidator

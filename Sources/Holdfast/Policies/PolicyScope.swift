@@ -25,7 +25,7 @@ public enum PolicyScope: Sendable, Hashable {
     /// A trust without a host (a bare `SecTrust`) is taken to be for the one host of an exact policy. A pattern cannot
     /// know which of its hosts was dialed, and the peer's certificate must not decide that.
     /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
-    public func host(of trust: ServerTrust) throws(TrustFailure) -> DialledHost? { try purpose(of: trust).host }
+    public func host(of trust: ServerTrust) throws(TrustFailure) -> DialedHost? { try purpose(of: trust).host }
 
     /// What to validate a trust for, with the host settled as by ``host(of:)``: that of a server is never nil.
     /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
@@ -48,7 +48,7 @@ public enum PolicyScope: Sendable, Hashable {
             return trust.purpose
         case (.hosts(let pattern), .server(nil)):
             guard pattern.scope == .exact else {
-                throw .hostUnknown(expected: "the host that was dialled, one of \(pattern)")
+                throw .hostUnknown(expected: "the host that was dialed, one of \(pattern)")
             }
             return .server(identity: pattern.base)
         }
@@ -71,7 +71,7 @@ extension HostPattern {
             return
         }
         do throws(HostError) {
-            self.init(try DialledHost(publishedHostName: text))
+            self.init(try DialedHost(publishedHostName: text))
         } catch {
             throw HostPatternError(error, in: text)
         }

@@ -80,20 +80,20 @@ struct PolicyTable: Sendable {
     }
 
     /// The one policy that decides for a host.
-    mutating func policy(for host: DialledHost) -> ObservedPolicy? {
+    mutating func policy(for host: DialedHost) -> ObservedPolicy? {
         lookups &+= 1
         return index.value(for: host)
     }
 
     /// The policy that decides for a host, if it is the one that was registered so: for telling it of its decision, which
     /// no connection waits for.
-    func policy(for host: DialledHost, registeredAs registration: UInt64) -> ObservedPolicy? {
+    func policy(for host: DialedHost, registeredAs registration: UInt64) -> ObservedPolicy? {
         index.value(for: host).flatMap { $0.registration == registration ? $0 : nil }
     }
 
     /// The policy that decides for the host of this name; for any other name the one that bears it.
     mutating func policy(named name: String) -> ObservedPolicy? {
-        if let host = try? DialledHost(publishedHostName: name), let policy = policy(for: host) { return policy }
+        if let host = try? DialedHost(publishedHostName: name), let policy = policy(for: host) { return policy }
         return self[Key(name: name, allowingTopLevel: true)] ?? self[.other(name)]
     }
 

@@ -71,10 +71,10 @@ public final class TrustManager: Sendable {
     public func policy(for name: String) -> (any TrustPolicy)? { table.withLock { $0.policy(named: name) } }
 
     /// The policy that decides for a host; nil when there is none.
-    public func policy(for host: DialledHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
+    public func policy(for host: DialedHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
 
     /// Looks up a host, for an adapter that needs its policy before the decision.
-    package func lookUp(_ host: DialledHost) -> HostLookup {
+    package func lookUp(_ host: DialedHost) -> HostLookup {
         let (policy, unknownHosts, generation) = table.withLock {
             ($0.policy(for: host), $0.unknownHosts, $0.generation)
         }
@@ -169,7 +169,7 @@ public final class TrustManager: Sendable {
             ? TrustFailure(
                 .hostUnknown, expected: "a server", found: "a client",
                 remedy: "Judge clients by a policy of their own, given to the adapter.")
-            : .hostUnknown(expected: "the host that was dialled")
+            : .hostUnknown(expected: "the host that was dialed")
         return DecisionDraft("", trust, time).rejected(failure)
     }
 

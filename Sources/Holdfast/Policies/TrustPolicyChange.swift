@@ -21,5 +21,5 @@ public struct TrustPolicyChange: Sendable, Hashable {
 
     /// Whether another policy may decide for a host than did before. It asks the pattern alone: where a more specific
     /// policy decides for the host, nothing changed for it.
-    public func concerns(_ host: DialledHost) -> Bool { pattern?.matches(host) ?? false }
+    public func concerns(_ host: DialedHost) -> Bool { pattern?.matches(host) ?? false }
 }

@@ -17,7 +17,7 @@ public struct TrustDecision: Sendable {
     /// The name of the policy that decided: its host name or pattern as configured.
     public let policyName: String
     /// The host that was dialed, where it is known.
-    public let host: DialledHost?
+    public let host: DialedHost?
     /// The time for which the decision was made.
     public let time: Date
     /// The chain as presented; nil when there was no trust.
@@ -70,7 +70,7 @@ public struct TrustDecision: Sendable {
     /// Leave out `holdsUntil` where nothing ends before the path does. Without a path, a decision to trust then ends with
     /// the first of the presented certificates that were still valid.
     public init(
-        _ verdict: Verdict, policyName: String, host: DialledHost?, time: Date, chain: PresentedChain?,
+        _ verdict: Verdict, policyName: String, host: DialedHost?, time: Date, chain: PresentedChain?,
         path: ValidatedPath? = nil, configuredPins: [Pin] = [], matchedPins: [Pin] = [],
         notices: [TrustFailure] = [], effort: ValidationEffort = ValidationEffort(), holdsUntil: Date? = nil
     ) {

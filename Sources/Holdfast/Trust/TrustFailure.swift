@@ -13,7 +13,7 @@ public struct TrustFailure: HoldfastError {
     /// The certificate at fault, where one is.
     public let certificate: X509Certificate?
     /// The host that was dialed, where it is known.
-    public internal(set) var host: DialledHost?
+    public internal(set) var host: DialedHost?
     /// The chain as presented.
     public internal(set) var chain: PresentedChain?
     /// The pins that were looked for.
@@ -30,7 +30,7 @@ public struct TrustFailure: HoldfastError {
     /// Makes a failure. Without a remedy it gets the usual one for its code.
     public init(
         _ code: Code, expected: String, found: String, remedy: String? = nil, certificate: X509Certificate? = nil,
-        host: DialledHost? = nil, chain: PresentedChain? = nil
+        host: DialedHost? = nil, chain: PresentedChain? = nil
     ) {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.remedy)

@@ -156,7 +156,7 @@ extension TrustFailure.Code {
     public static var hostNotCovered: Self { Self("Ask the policy of this host, or one whose pattern covers it.") }
     /// The policy needs to know the host that was dialed and was not told.
     public static var hostUnknown: Self {
-        Self("Say which host was dialled: evaluate(ServerTrust(…, host:), at:) instead of a bare trust.")
+        Self("Say which host was dialed: evaluate(ServerTrust(…, host:), at:) instead of a bare trust.")
     }
     /// No policy is registered for the host.
     public static var noPolicyForHost: Self { Self("Add a policy for the host, or say what happens to unknown hosts.") }

@@ -5,7 +5,7 @@ public enum ValidationPurpose: Sendable, Hashable {
     /// In a ``ServerTrust`` nil means that the caller did not say which host (as with a bare `SecTrust`); a policy
     /// finds out before it validates, see ``PolicyScope/purpose(of:)``. To a ``ChainValidator`` nil leaves the name
     /// unchecked, which `sslValidateHostName = false` asks for.
-    case server(identity: DialledHost?)
+    case server(identity: DialedHost?)
     /// A TLS client (extendedKeyUsage clientAuth); the application decides what its name means.
     case client
     /// A purpose of your own: an extendedKeyUsage, given as a dotted object identifier such as `1.3.6.1.4.1.32473.1.7`;
@@ -13,7 +13,7 @@ public enum ValidationPurpose: Sendable, Hashable {
     case extendedKeyUsage(String)
 
     /// The host whose identity the leaf must prove; nil if it is unknown or the peer is not a server.
-    var host: DialledHost? {
+    var host: DialedHost? {
         if case .server(let identity) = self { identity } else { nil }
     }
 

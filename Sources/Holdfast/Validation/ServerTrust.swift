@@ -100,14 +100,14 @@ public struct ServerTrust: Sendable {
     ///   - certificates: DER, leaf first, as presented.
     ///   - host: the host that was dialed.
     ///   - anchors: the certificates that are trusted to begin with.
-    public init(certificates: [[UInt8]], host: DialledHost?, anchors: TrustAnchors) {
+    public init(certificates: [[UInt8]], host: DialedHost?, anchors: TrustAnchors) {
         self.init(
             chain: PresentedChain(certificates), purpose: .server(identity: host),
             validator: PathValidator(anchors: anchors))
     }
 
     /// The host that was dialed; nil for a client and where the caller did not say.
-    public var host: DialledHost? { purpose.host }
+    public var host: DialedHost? { purpose.host }
 }
 
 /// A validator that knows the chain only after evaluating it: the operating system. Reading the chain first would cost

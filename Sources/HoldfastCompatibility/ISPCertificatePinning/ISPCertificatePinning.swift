@@ -26,7 +26,7 @@ public enum ISPCertificatePinning {
 
     /// Stores the certificates of every domain, and replaces all that were stored.
     ///
-    /// It writes and synchronises a file, blocking; on any error nothing changes and the log says why.
+    /// It writes and synchronizes a file, blocking; on any error nothing changes and the log says why.
     /// - Parameters:
     ///   - certificates: for each domain the DER of the certificates to pin.
     ///   - file: where they are kept.
@@ -40,7 +40,7 @@ public enum ISPCertificatePinning {
         do {
             var canonical: [String: [Data]] = [:]
             for (domain, pinned) in certificates {
-                canonical[try DialledHost(publishedHostName: domain).name, default: []] += pinned
+                canonical[try DialedHost(publishedHostName: domain).name, default: []] += pinned
                 _ = try CertificateSource.data(pinned).read()
             }
             try PinnedCertificateFile(url: file).replace(with: canonical)
@@ -78,11 +78,11 @@ public enum ISPCertificatePinning {
 
     /// nil when there is nothing to decide by; the log says why.
     static func decision(
-        for domain: String, file: URL, at time: Date, about trust: (DialledHost) -> ServerTrust
+        for domain: String, file: URL, at time: Date, about trust: (DialedHost) -> ServerTrust
     ) -> TrustDecision? {
         do {
             guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-            let host = try DialledHost(publishedHostName: domain)
+            let host = try DialedHost(publishedHostName: domain)
             let certificates = try PinnedCertificateFile(url: file).read()[host.name] ?? []
             guard !certificates.isEmpty else { return nil }
             return try PinnedPolicy(host: HostPattern(host), pinning: .certificate, of: .data(certificates))

@@ -7,7 +7,7 @@ struct StoredCertificatesJudge: ChallengeJudge {
     let file: URL
     let clock: any WallClock
 
-    func decision(for trust: SystemTrust, host: DialledHost) async -> TrustDecision {
+    func decision(for trust: SystemTrust, host: DialedHost) async -> TrustDecision {
         await EvaluationQueue.run {
             let decision = ISPCertificatePinning.decision(for: host.name, file: file, at: clock.now) {
                 ServerTrust(trust, host: $0)

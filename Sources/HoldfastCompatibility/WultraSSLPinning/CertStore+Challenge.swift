@@ -52,7 +52,7 @@ extension CertStore {
     }
 
     private func result(for trust: SystemTrust, host text: String) -> ValidationResult {
-        guard let host = try? DialledHost(text) else { return .untrusted }
+        guard let host = try? DialedHost(text) else { return .untrusted }
         let decision = policy(for: HostPattern(host)).decision(
             about: ServerTrust(trust, host: host), at: clock.now)
         guard let failure = decision.failure else { return .trusted }

@@ -7,7 +7,7 @@ public import NIOSSL
 ///
 /// ```swift
 /// let client = try PinnedTLSClient(
-///     trust: .policy(policy), host: DialledHost("www.example.com"),
+///     trust: .policy(policy), host: DialedHost("www.example.com"),
 ///     validator: PathValidator(anchors: try await TrustAnchors.system()))
 /// let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
 ///     .connect(to: client) { try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: $0) }
@@ -24,7 +24,7 @@ public final class PinnedTLSClient: Sendable {
     public static let defaultHandshakeTimeout: Duration = .seconds(30)
 
     /// The host that is dialed: policy, server name indication and identity use it.
-    public let host: DialledHost
+    public let host: DialedHost
     /// How long a handshake may take, from the connection to the decision; nil for no limit.
     public let handshakeTimeout: Duration?
 
@@ -45,7 +45,7 @@ public final class PinnedTLSClient: Sendable {
     ///   - clock: tells the time of each decision.
     /// - Throws: ``TLSAdapterConfigurationError``.
     public convenience init(
-        trust: TrustSource, host: DialledHost, configuration: TLSConfiguration = .makeClientConfiguration(),
+        trust: TrustSource, host: DialedHost, configuration: TLSConfiguration = .makeClientConfiguration(),
         validator: any ChainValidator, oldestTLSVersion: TLSVersion = .tlsv12,
         handshakeTimeout: Duration? = PinnedTLSClient.defaultHandshakeTimeout,
         clock: any WallClock = SystemWallClock()
@@ -60,7 +60,7 @@ public final class PinnedTLSClient: Sendable {
     /// - Parameter notice: called on the event loop, before the handshake of a server that is trusted is complete. It
     ///   is not called for a server that is not trusted.
     package init(
-        trust: TrustSource, host: DialledHost, configuration: TLSConfiguration, validator: any ChainValidator,
+        trust: TrustSource, host: DialedHost, configuration: TLSConfiguration, validator: any ChainValidator,
         oldestTLSVersion: TLSVersion = .tlsv12, handshakeTimeout: Duration?, clock: any WallClock = SystemWallClock(),
         noticingCertificateRequest notice: (@Sendable () -> Void)?
     ) throws(TLSAdapterConfigurationError) {

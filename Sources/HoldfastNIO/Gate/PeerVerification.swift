@@ -17,7 +17,7 @@ public import NIOSSL
 ///
 /// // gRPC's client over NIO: one verification for one host
 /// $0.customVerificationCallback = PeerVerification(
-///     trust: .policy(policy), host: try DialledHost("www.example.com"), validator: validator).callbackWithMetadata
+///     trust: .policy(policy), host: try DialedHost("www.example.com"), validator: validator).callbackWithMetadata
 /// ```
 ///
 /// What a callback cannot do, and ``PinnedTLSClient`` and ``PinnedTLSServer`` can:
@@ -76,7 +76,7 @@ public struct PeerVerification: Sendable {
     ///   - onDecision: gets every decision, before the handshake has proved the peer's key. It is called on the
     ///     connection's event loop and must not block.
     public init(
-        trust: TrustSource, host: DialledHost, validator: any ChainValidator, clock: any WallClock = SystemWallClock(),
+        trust: TrustSource, host: DialedHost, validator: any ChainValidator, clock: any WallClock = SystemWallClock(),
         onDecision: @escaping @Sendable (TrustDecision) -> Void = { _ in }
     ) {
         self.init(

@@ -10,7 +10,7 @@ import NIOTLS
 /// used for a leaf whose key another handshake has proved.
 package final class PresentedChainReader: Sendable {
     /// The host that is dialed.
-    package let host: DialledHost
+    package let host: DialedHost
     private let context: NIOSSLContext
 
     /// Makes a reader.
@@ -18,7 +18,7 @@ package final class PresentedChainReader: Sendable {
     ///   certificate. The client's certificate and key are left out.
     /// - Throws: ``TLSAdapterConfigurationError``.
     package init(
-        host: DialledHost, configuration: TLSConfiguration, oldestTLSVersion: TLSVersion
+        host: DialedHost, configuration: TLSConfiguration, oldestTLSVersion: TLSVersion
     ) throws(TLSAdapterConfigurationError) {
         var derived = try ClientTLSConfiguration.derived(from: configuration, oldestTLSVersion: oldestTLSVersion)
         derived.certificateChain = []

@@ -53,7 +53,7 @@ public struct CertificateCheck: Sendable {
         } catch {
             throw CertificateCheckError(.unreadable, name: name, expected: error.expected, found: error.found)
         }
-        let host = try? DialledHost(name)
+        let host = try? DialedHost(name)
         guard Self.isFor(name, host, certificate) else {
             throw CertificateCheckError(
                 .nameMismatch, name: name, expected: "a certificate for \(name.quoted)",
@@ -78,7 +78,7 @@ public struct CertificateCheck: Sendable {
         return Passed(certificate: certificate, path: nil, untrusted: failure)
     }
 
-    private static func isFor(_ name: String, _ host: DialledHost?, _ certificate: X509Certificate) -> Bool {
+    private static func isFor(_ name: String, _ host: DialedHost?, _ certificate: X509Certificate) -> Bool {
         if let host { return certificate.isNamed(host) }
         let folded = ASCIIText.lowercased(name)
         if certificate.dnsNames.contains(where: { ASCIIText.lowercased($0) == folded }) { return true }

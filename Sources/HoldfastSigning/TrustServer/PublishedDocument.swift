@@ -70,7 +70,7 @@ public struct PublishedDocument: Sendable {
         var hosts: [SeenHost] = []
         var places: [[String]: Int] = [:]
         for entry in hashes {
-            guard let host = try? DialledHost(entry.hostname, port: entry.port?.number ?? 443) else { continue }
+            guard let host = try? DialedHost(entry.hostname, port: entry.port?.number ?? 443) else { continue }
             let fingerprints = entry.fp.map { ASCIIText.folded($0) }.filter(PublishingMemory.isFingerprint)
             let keys = entry.pk.filter(PublishingMemory.isPublicKey)
             let place = [host.name, "\(host.port ?? 443)"]

@@ -22,7 +22,7 @@ public struct PublishingMemory: Sendable, Hashable {
 
     /// Approves the waiting changes of a host.
     /// - Returns: a copy of the memory with the changes approved, and the changes; nil if nothing is waiting.
-    public func approving(_ host: DialledHost) -> (memory: PublishingMemory, changes: [HeldChange])? {
+    public func approving(_ host: DialedHost) -> (memory: PublishingMemory, changes: [HeldChange])? {
         func isMeant(_ change: HeldChange) -> Bool {
             change.hostname == host.name && change.port == host.port ?? 443 && !change.isApproved
         }
@@ -86,15 +86,15 @@ public struct PublishingMemory: Sendable, Hashable {
         var hosts: [SeenHost] = []
         var known: Set<[String]> = []
         for (index, host) in file.hosts.enumerated() {
-            guard host.hostname.utf8.count <= 253, let dialled = try? DialledHost(host.hostname, port: host.port),
-                dialled.name == host.hostname, known.insert([dialled.name, "\(host.port)"]).inserted
-            else { throw Self.damaged("each host once, as it is dialled", "another name as host \(index + 1)") }
+            guard host.hostname.utf8.count <= 253, let dialed = try? DialedHost(host.hostname, port: host.port),
+                dialed.name == host.hostname, known.insert([dialed.name, "\(host.port)"]).inserted
+            else { throw Self.damaged("each host once, as it is dialed", "another name as host \(index + 1)") }
             guard (0...Self.greatestTime).contains(host.validated) else {
-                throw Self.damaged("Unix seconds", "\(host.validated) for \(dialled)")
+                throw Self.damaged("Unix seconds", "\(host.validated) for \(dialed)")
             }
-            try Self.check(host.fp.map(\.pin), host.pk.map(\.pin), atMost: SeenHost.maximumPins, of: "\(dialled)")
+            try Self.check(host.fp.map(\.pin), host.pk.map(\.pin), atMost: SeenHost.maximumPins, of: "\(dialed)")
             guard (host.fp + host.pk).allSatisfy({ (0...Self.greatestTime).contains($0.unseen) }) else {
-                throw Self.damaged("the age of a pin in seconds", "another number for \(dialled)")
+                throw Self.damaged("the age of a pin in seconds", "another number for \(dialed)")
             }
             hosts.append(
                 SeenHost(

@@ -107,7 +107,7 @@ public struct PublishingRound: Sendable {
         }
 
         /// The host.
-        public let host: DialledHost
+        public let host: DialedHost
         /// What went wrong.
         public let problems: [Problem]
         /// What is published for the host nevertheless.
@@ -158,7 +158,7 @@ public struct PublishingRound: Sendable {
     ///   - rules: the rules for every round.
     ///   - time: the current time, in Unix seconds.
     public init(
-        _ answers: [(host: DialledHost, answer: Answer)], earlier: [SeenHost], held: [HeldChange] = [], rules: Rules,
+        _ answers: [(host: DialedHost, answer: Answer)], earlier: [SeenHost], held: [HeldChange] = [], rules: Rules,
         at time: Int64
     ) {
         var gate = ChangeGate(held, rules, at: time)
@@ -242,7 +242,7 @@ public struct PublishingRound: Sendable {
         let hostname: String
         let port: Int
 
-        init(_ host: DialledHost) { (hostname, port) = (host.name, host.port ?? 443) }
+        init(_ host: DialedHost) { (hostname, port) = (host.name, host.port ?? 443) }
         init(_ host: SeenHost) { (hostname, port) = (host.hostname, host.port) }
 
         var text: String { hostname.contains(":") ? "[\(hostname)]:\(port)" : "\(hostname):\(port)" }

@@ -44,7 +44,7 @@ public struct SeenHost: Sendable, Hashable {
     ///   - overlap: for how many seconds a missing pin stays.
     ///   - time: the current time, in Unix seconds.
     init(
-        _ host: DialledHost, seen: [X509Certificate], earlier: SeenHost?, overlap: Int64, at time: Int64
+        _ host: DialedHost, seen: [X509Certificate], earlier: SeenHost?, overlap: Int64, at time: Int64
     ) {
         hostname = host.name
         port = host.port ?? 443

@@ -99,7 +99,7 @@ public struct PinFloor: Sendable, Hashable {
                 remedy: "Publish the host with mode enforce and onExpiry failClosed.")
         }
         guard let allowedReportHosts, let report = host.report else { return }
-        guard let url = URL(string: report.url), let address = try? DialledHost(url: url),
+        guard let url = URL(string: report.url), let address = try? DialedHost(url: url),
             allowedReportHosts.contains(where: { $0.matches(address) })
         else {
             throw PinFloorError(

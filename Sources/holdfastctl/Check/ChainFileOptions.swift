@@ -14,7 +14,7 @@ struct ChainFileOptions: ParsableArguments {
     @Option(
         name: .customLong("host"), help: ArgumentHelp("The host that the chain is for.", valueName: "host"),
         transform: { text in CheckedArgument { try ServerAddress.host(text) } })
-    var hostArgument: CheckedArgument<DialledHost>?
+    var hostArgument: CheckedArgument<DialedHost>?
 
     @Option(
         name: .customLong("at"),
@@ -34,7 +34,7 @@ struct ChainFileOptions: ParsableArguments {
     /// Reports what a client would decide if a server presented this chain.
     func report(
         validator: PathValidator, lookup: RevocationLookup, at time: Date, watch: ExpiryWatch?, pins: PublishedPins?,
-        policy: (DialledHost) throws -> any TrustPolicy
+        policy: (DialedHost) throws -> any TrustPolicy
     ) async throws -> CheckReport {
         guard let chain, let host = try hostArgument?.get() else {
             throw CommandFailure(.wrongUsage, "--chain and --host go together")

@@ -34,7 +34,7 @@ struct CheckCommand: AsyncParsableCommand {
 
             With --pins the command says whether clients that have these pins get in. The pins are those of a pin \
             file, which decides as in the app, of a signed list (--key), or of a trust server's document (--signer). \
-            If no host is given, all hosts of the document that can be dialled are checked: for **.DOMAIN the domain \
+            If no host is given, all hosts of the document that can be dialed are checked: for **.DOMAIN the domain \
             itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers the expiry of entries \
             and of a pin file.
 
@@ -90,9 +90,9 @@ struct CheckCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The hosts to dial, with the port if it is not the usual one; IPv6 in brackets.", valueName: "host[:port]"),
         transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
-    var hostArguments: [CheckedArgument<DialledHost>] = []
+    var hostArguments: [CheckedArgument<DialedHost>] = []
 
-    private var hosts: [DialledHost] { hostArguments.compactMap(\.value) }
+    private var hosts: [DialedHost] { hostArguments.compactMap(\.value) }
 
     @Option(
         help: ArgumentHelp(
@@ -173,17 +173,17 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let published = try await readPins(at: now)
         let hosts = self.hosts.isEmpty ? published?.hosts ?? [] : self.hosts
-        if self.hosts.isEmpty, let names = published?.namesThatCannotBeDialled, !names.isEmpty, !quiet {
+        if self.hosts.isEmpty, let names = published?.namesThatCannotBeDialed, !names.isEmpty, !quiet {
             output.complain(
-                "not checked, because they name no host that can be dialled: "
+                "not checked, because they name no host that can be dialed: "
                     + names.map { SafeText.escapedLine($0) }.joined(separator: ", "))
         }
         guard !hosts.isEmpty else {
             throw CommandFailure(
-                .invalidList, "the published pins are for no host that can be dialled; name the hosts to check")
+                .invalidList, "the published pins are for no host that can be dialed; name the hosts to check")
         }
         let examinations = try hosts.map { host in
-            let host = try connection.dialled(host)
+            let host = try connection.dialed(host)
             let pins = published?.pins(of: host, at: now) ?? pin
             return HostExamination(
                 policy: try policy(published: published, for: host), host: host,
@@ -247,12 +247,12 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     /// The policy that clients have, or one with the pins that were given.
-    private func policy(published: PublishedPins?, for host: DialledHost) throws -> any TrustPolicy {
+    private func policy(published: PublishedPins?, for host: DialedHost) throws -> any TrustPolicy {
         guard let published else { return try policy(pins: pin, for: host) }
         return try published.policy(of: host)
     }
 
-    private func policy(pins: [Pin], for host: DialledHost) throws -> any TrustPolicy {
+    private func policy(pins: [Pin], for host: DialedHost) throws -> any TrustPolicy {
         let pattern = HostPattern(host)
         guard !pins.isEmpty else { return StandardPolicy(host: pattern) }
         do {

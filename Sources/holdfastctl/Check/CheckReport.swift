@@ -94,7 +94,7 @@ struct CheckReport: Encodable {
     }
 
     /// Makes a report in which nothing is known yet.
-    init(host: DialledHost, time: Date, pins: [Pin]) {
+    init(host: DialedHost, time: Date, pins: [Pin]) {
         self.host = host.name
         port = host.port
         self.time = time.formatted(.iso8601)

@@ -4,7 +4,7 @@ import Holdfast
 struct HostExamination: Sendable {
     let policy: any TrustPolicy
     /// The host, with its port.
-    let host: DialledHost
+    let host: DialedHost
     /// What is known before the host is asked.
     let report: CheckReport
     let watch: ExpiryWatch?
@@ -21,7 +21,7 @@ struct HostExamination: Sendable {
     func runEverywhere(
         _ probe: ServerProbe, _ lookup: RevocationLookup, within limit: Duration
     ) async -> [CheckReport] {
-        let places: [DialledHost?]
+        let places: [DialedHost?]
         do throws(CommandFailure) {
             places = try await ServerPlaces(probe: probe, resolver: .system(limit: limit)).places(of: host)
         } catch {

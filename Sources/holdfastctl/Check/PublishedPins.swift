@@ -127,22 +127,22 @@ struct PublishedPins: Sendable {
     }
 
     /// Every host that can be dialed, each once.
-    var hosts: [DialledHost] {
-        var seen: Set<DialledHost> = []
+    var hosts: [DialedHost] {
+        var seen: Set<DialedHost> = []
         return places.compactMap(Self.host).filter { seen.insert($0).inserted }
     }
 
     /// The names that cannot be dialed: patterns, and common names that are not hosts.
-    var namesThatCannotBeDialled: [String] {
+    var namesThatCannotBeDialed: [String] {
         places.filter { Self.host($0) == nil }.map(\.name)
     }
 
-    private static func host(_ place: Place) -> DialledHost? {
-        try? place.port.map { try DialledHost(place.name, port: $0) } ?? DialledHost(place.name)
+    private static func host(_ place: Place) -> DialedHost? {
+        try? place.port.map { try DialedHost(place.name, port: $0) } ?? DialedHost(place.name)
     }
 
     /// The pins of a host that are valid at a time, of every kind that clients use.
-    func pins(of host: DialledHost, at time: Date) -> [Pin] {
+    func pins(of host: DialedHost, at time: Date) -> [Pin] {
         guard case .required(let pins) = source.answer(to: PinQuestion(host: host, time: time)).content else {
             return []
         }
@@ -150,7 +150,7 @@ struct PublishedPins: Sendable {
     }
 
     /// The policy of the clients. Where clients differ in the kind of pins that they use, all of them must get in.
-    func policy(of host: DialledHost) throws(PolicyConfigurationError) -> any TrustPolicy {
+    func policy(of host: DialedHost) throws(PolicyConfigurationError) -> any TrustPolicy {
         let pattern = HostPattern(host)
         let policies = kinds.map { PinnedPolicy(scope: .hosts(pattern), source: source, pinning: $0) }
         guard let only = policies.first, policies.count == 1 else {

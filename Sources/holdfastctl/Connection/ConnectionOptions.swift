@@ -16,7 +16,7 @@ struct ConnectionOptions: ParsableArguments {
             "Connect to this host or address, with a port if it differs; evaluate the server as HOST.",
             valueName: "address"),
         transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
-    var connectToArgument: CheckedArgument<DialledHost>?
+    var connectToArgument: CheckedArgument<DialedHost>?
 
     @Option(
         name: .customLong("starttls"),
@@ -51,7 +51,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
     var timeout = 10
 
-    var connectTo: DialledHost? { connectToArgument?.value }
+    var connectTo: DialedHost? { connectToArgument?.value }
 
     var proxy: ProxyServer? { proxyArgument?.value }
 
@@ -87,7 +87,7 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     /// The host with the port to dial.
-    func dialled(_ host: DialledHost) throws -> DialledHost {
+    func dialed(_ host: DialedHost) throws -> DialedHost {
         try ServerAddress.host(host, defaultPort: startTLS?.defaultPort ?? ServerAddress.defaultPort)
     }
 

@@ -16,7 +16,7 @@ struct InputDocument: Sendable {
             return
         }
         guard let url = URL(string: text), let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
-            parts.user == nil, parts.password == nil, (try? DialledHost(url: url)) != nil
+            parts.user == nil, parts.password == nil, (try? DialedHost(url: url)) != nil
         else {
             throw CommandFailure(
                 .wrongUsage, "expected a file, - or an https URL of a document without user name and password")

@@ -5,7 +5,7 @@ import Holdfast
 /// An HTTP proxy that passes connections on, with the credentials that it requires.
 struct ProxyServer: Sendable {
     /// The proxy, with its port.
-    let host: DialledHost
+    let host: DialedHost
     /// The Base64 of user name and password (RFC 7617 2), which is never shown.
     let credentials: String?
 
@@ -93,9 +93,9 @@ struct ProxySettings: Sendable {
     /// The proxy for a URL, for AsyncHTTPClient.
     var ofDownloads: @Sendable (URL) -> HTTPClient.Configuration.Proxy? {
         { url in
-            guard url.scheme?.lowercased() == "https", let host = try? DialledHost(url: url),
-                let dialled = try? ServerAddress.host(host, defaultPort: ServerAddress.defaultPort),
-                let proxy = proxy(for: dialled)
+            guard url.scheme?.lowercased() == "https", let host = try? DialedHost(url: url),
+                let dialed = try? ServerAddress.host(host, defaultPort: ServerAddress.defaultPort),
+                let proxy = proxy(for: dialed)
             else { return nil }
             return .server(
                 host: proxy.host.name, port: proxy.host.port ?? ProxyServer.defaultPort,
@@ -103,13 +103,13 @@ struct ProxySettings: Sendable {
         }
     }
 
-    func proxy(for host: DialledHost) -> ProxyServer? {
+    func proxy(for host: DialedHost) -> ProxyServer? {
         exceptions.contains { Self.covers($0, host) } ? nil : proxy
     }
 
     /// Whether an exception covers a host. It may be `*`; a domain with everything below it, with or without a leading
     /// dot; or an address. A port restricts it.
-    private static func covers(_ exception: Substring, _ host: DialledHost) -> Bool {
+    private static func covers(_ exception: Substring, _ host: DialedHost) -> Bool {
         guard exception != "*" else { return true }
         let name = exception.hasPrefix("*.") ? exception.dropFirst(2) : exception.drop { $0 == "." }
         guard let domain = try? ServerAddress.hostWithOptionalPort(String(name)) else { return false }

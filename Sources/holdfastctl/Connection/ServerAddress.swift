@@ -6,12 +6,12 @@ enum ServerAddress {
     static let defaultPort = 443
 
     /// Reads a host with its port; if none is stated, it is the default port.
-    static func host(_ text: String, defaultPort: Int = defaultPort) throws -> DialledHost {
+    static func host(_ text: String, defaultPort: Int = defaultPort) throws -> DialedHost {
         try host(try hostWithOptionalPort(text), defaultPort: defaultPort)
     }
 
-    static func host(_ host: DialledHost, defaultPort: Int = defaultPort) throws -> DialledHost {
-        host.port == nil ? try DialledHost(host.name, port: defaultPort) : host
+    static func host(_ host: DialedHost, defaultPort: Int = defaultPort) throws -> DialedHost {
+        host.port == nil ? try DialedHost(host.name, port: defaultPort) : host
     }
 
     /// A host and its port as text, with IPv6 addresses in brackets.
@@ -20,21 +20,21 @@ enum ServerAddress {
     }
 
     /// Reads a host, with a port only if one is stated. A URL stands for its host and port.
-    static func hostWithOptionalPort(_ text: String) throws -> DialledHost {
+    static func hostWithOptionalPort(_ text: String) throws -> DialedHost {
         if text.contains("://") {
             guard let url = URL(string: text) else { throw invalid(text) }
-            return try DialledHost(url: url)
+            return try DialedHost(url: url)
         }
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
             let rest = text[text.index(after: end)...]
-            guard !rest.isEmpty else { return try DialledHost(text) }
+            guard !rest.isEmpty else { return try DialedHost(text) }
             guard rest.first == ":" else { throw invalid(text) }
-            return try DialledHost(String(text[...end]), port: try port(rest.dropFirst(), in: text))
+            return try DialedHost(String(text[...end]), port: try port(rest.dropFirst(), in: text))
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         // Text with more than one colon is an IPv6 address, which has no port without brackets.
-        guard parts.count == 2 else { return try DialledHost(text) }
-        return try DialledHost(String(parts[0]), port: try port(parts[1], in: text))
+        guard parts.count == 2 else { return try DialedHost(text) }
+        return try DialedHost(String(parts[0]), port: try port(parts[1], in: text))
     }
 
     private static func port(_ digits: Substring, in text: String) throws -> Int {

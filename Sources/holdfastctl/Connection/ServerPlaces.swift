@@ -9,13 +9,13 @@ struct ServerPlaces: Sendable {
     let resolver: AddressResolver
 
     /// Each address of a host's name; a single nil if a proxy chooses the address.
-    func places(of host: DialledHost) async throws(CommandFailure) -> [DialledHost?] {
+    func places(of host: DialedHost) async throws(CommandFailure) -> [DialedHost?] {
         guard probe.proxy(for: host) == nil else { return [nil] }
         let target = probe.connectTo ?? host
         let port = target.port ?? host.port ?? ServerAddress.defaultPort
         let addresses = target.addressOctets == nil ? try await resolver.addresses(target.name) : [target.name]
         // An address with a zone belongs to this machine's own network, and nobody publishes it.
-        let places = addresses.compactMap { try? DialledHost($0, port: port) }
+        let places = addresses.compactMap { try? DialedHost($0, port: port) }
         guard !places.isEmpty else { throw CommandFailure(.resolveFailed, "no address was found for \(target.name)") }
         return places
     }

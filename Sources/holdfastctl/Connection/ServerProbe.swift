@@ -24,7 +24,7 @@ struct ServerProbe: Sendable {
     }
 
     /// The address to connect to instead of the host.
-    private(set) var connectTo: DialledHost?
+    private(set) var connectTo: DialedHost?
     let validator: PathValidator
     let timeout: TimeAmount
     /// The proxies that pass connections on.
@@ -64,7 +64,7 @@ struct ServerProbe: Sendable {
     /// - Parameters:
     ///   - address: the address; nil to keep the current one.
     ///   - algorithms: the signature algorithms with which the server may prove its key; nil for all known ones.
-    func connecting(to address: DialledHost?, offering algorithms: [SignatureAlgorithm]?) -> ServerProbe {
+    func connecting(to address: DialedHost?, offering algorithms: [SignatureAlgorithm]?) -> ServerProbe {
         var probe = self
         if let address { probe.connectTo = address }
         probe.configuration.verifySignatureAlgorithms = algorithms
@@ -72,13 +72,13 @@ struct ServerProbe: Sendable {
     }
 
     /// The proxy for a connection to a host; nil for none.
-    func proxy(for host: DialledHost) -> ProxyServer? { proxies.proxy(for: connectTo ?? host) }
+    func proxy(for host: DialedHost) -> ProxyServer? { proxies.proxy(for: connectTo ?? host) }
 
     /// Evaluates a host for each kind of key that its server has. A server may have one certificate with an ECDSA key
     /// and one with an RSA key, and different clients see different ones.
     /// - Returns: one answer, or two from the same address.
     func askForEachKey(
-        _ policy: any TrustPolicy, about host: DialledHost
+        _ policy: any TrustPolicy, about host: DialedHost
     ) async throws(CommandFailure) -> [Answer] {
         let first = try await ask(policy, about: host)
         guard let leaf = first.leaf else { return [first] }
@@ -97,7 +97,7 @@ struct ServerProbe: Sendable {
 
     /// Evaluates a host, on port 443 if it has none. It throws if something keeps it from deciding whether the host is
     /// trusted.
-    func ask(_ policy: any TrustPolicy, about host: DialledHost) async throws(CommandFailure) -> Answer {
+    func ask(_ policy: any TrustPolicy, about host: DialedHost) async throws(CommandFailure) -> Answer {
         let port = connectTo?.port ?? host.port ?? ServerAddress.defaultPort
         let server = ServerAddress.text((connectTo ?? host).name, port: port)
         let proxy = proxy(for: host)

@@ -17,8 +17,8 @@ struct ServerSurvey: Sendable {
     let limit: Duration
 
     /// Asks a host, in bounded time.
-    func ask(_ host: DialledHost) async -> PublishingRound.Answer {
-        var places: [DialledHost?]
+    func ask(_ host: DialedHost) async -> PublishingRound.Answer {
+        var places: [DialedHost?]
         do throws(CommandFailure) {
             places = try await ServerPlaces(probe: probe, resolver: resolver).places(of: host)
         } catch {
@@ -40,7 +40,7 @@ struct ServerSurvey: Sendable {
         case failed(CommandFailure)
     }
 
-    private func ask(_ host: DialledHost, at place: DialledHost?) async -> PublishingRound.Answer {
+    private func ask(_ host: DialedHost, at place: DialedHost?) async -> PublishingRound.Answer {
         var paths: [ValidatedPath] = []
         var untrusted: String?
         var failure: CommandFailure?
@@ -61,7 +61,7 @@ struct ServerSurvey: Sendable {
     }
 
     private func connect(
-        to host: DialledHost, at place: DialledHost?, offering algorithms: [SignatureAlgorithm]?
+        to host: DialedHost, at place: DialedHost?, offering algorithms: [SignatureAlgorithm]?
     ) async -> Outcome {
         let probe = probe.connecting(to: place, offering: algorithms)
         let name = place.map { $0.name + " gave " } ?? ""

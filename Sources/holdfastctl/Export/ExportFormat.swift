@@ -47,7 +47,7 @@ enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
     var saysAnyPort: Bool { self != .tlsa }
     /// Whether it can name a host. Records of DNS and Apple's domains have no addresses, and TrustKit stops an app that
     /// has an address, or a name that is under no public suffix.
-    func says(_ host: DialledHost) -> Bool {
+    func says(_ host: DialedHost) -> Bool {
         guard case .name(let name) = host.kind else { return ![.trustkit, .ats, .tlsa].contains(self) }
         return self != .trustkit || name.utf8.contains(UInt8(ascii: "."))
     }

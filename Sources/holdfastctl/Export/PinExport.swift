@@ -185,10 +185,10 @@ struct PinExport {
     }
 
     /// The names for which an entry and that for one more label differ in nothing else.
-    private static func pairs(_ hosts: [PinFile.Host]) -> Set<DialledHost> {
-        var exact: [DialledHost: PinFile.Host] = [:]
+    private static func pairs(_ hosts: [PinFile.Host]) -> Set<DialedHost> {
+        var exact: [DialedHost: PinFile.Host] = [:]
         for host in hosts where host.pattern.scope == .exact { exact[host.pattern.base] = host }
-        var pairs: Set<DialledHost> = []
+        var pairs: Set<DialedHost> = []
         for host in hosts where host.pattern.scope == .oneLabel {
             if let own = exact[host.pattern.base], own.differsOnlyInPattern(from: host) {
                 pairs.insert(host.pattern.base)

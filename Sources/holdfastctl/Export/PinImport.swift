@@ -159,7 +159,7 @@ struct PinImport {
 
     /// The nearest entry whose pins cover a name: that of the name itself, else that of the name without its first
     /// label, and so on. A name has at most 127 labels.
-    private mutating func subtree(over host: DialledHost) -> PinFile.Host? {
+    private mutating func subtree(over host: DialedHost) -> PinFile.Host? {
         var name = host.name[...]
         while true {
             steps += 1

@@ -72,7 +72,7 @@ struct PinListFile {
     }
 
     /// Where to report what was done: on standard error if standard output gets the list.
-    var tells: Output { path == InputFile.standard ? Output(usesColour: false, isForErrors: true) : Output.standard }
+    var tells: Output { path == InputFile.standard ? Output(usesColor: false, isForErrors: true) : Output.standard }
 
     private func read(_ data: Data, signedBy key: DocumentPublicKey) throws -> PinListDraft {
         do {

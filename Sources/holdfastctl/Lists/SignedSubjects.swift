@@ -97,7 +97,7 @@ struct SignedSubjects {
     /// Makes a subject for each kind of key that the server has. Different clients see different ones, and a list with
     /// only one of them locks the other clients out.
     private func subjects(ofServer source: String, _ probe: ServerProbe) async throws -> [Subject] {
-        let host = try connection.dialled(try ServerAddress.hostWithOptionalPort(source))
+        let host = try connection.dialed(try ServerAddress.hostWithOptionalPort(source))
         // The decision does not matter here: what was presented is checked name by name afterward.
         return try await probe.askForEachKey(StandardPolicy(host: HostPattern(host)), about: host).map { answer in
             Subject(
@@ -137,7 +137,7 @@ struct SignedSubjects {
     private static func listed(_ name: String) -> String {
         let isWildcard = name.utf8.starts(with: "*.".utf8)
         let rest = isWildcard ? String(decoding: name.utf8.dropFirst(2), as: UTF8.self) : name
-        guard let host = (try? DialledHost(rest))?.name, !host.utf8.elementsEqual(ASCIIText.lowercased(rest)) else {
+        guard let host = (try? DialedHost(rest))?.name, !host.utf8.elementsEqual(ASCIIText.lowercased(rest)) else {
             return name
         }
         return isWildcard ? "*." + host : host

@@ -18,12 +18,12 @@ struct PinCollection {
         var hosts: [(pattern: HostPattern, ports: [Int], pins: [PinFile.KeyPin])] = []
         // Pins that come only from files are for one host, which must be named.
         for report in reports.isEmpty ? [PinReport()] : reports {
-            guard let name = pattern ?? report.dialled.map({ HostPattern($0) }) else {
+            guard let name = pattern ?? report.dialed.map({ HostPattern($0) }) else {
                 throw CommandFailure(.wrongUsage, "--format \(format.rawValue) names a host: say which with --host")
             }
             let index = hosts.firstIndex { $0.pattern == name } ?? hosts.count
             if index == hosts.count { hosts.append((name, [], [])) }
-            if format.saysPorts, let port = report.dialled?.port, !hosts[index].ports.contains(port) {
+            if format.saysPorts, let port = report.dialed?.port, !hosts[index].ports.contains(port) {
                 hosts[index].ports.append(port)
             }
             annotations.warnings[name] = annotations.warnings[name] ?? report.warning

@@ -205,7 +205,7 @@ struct PinCommand: AsyncParsableCommand {
 
     /// The reports of all hosts. If some fail, the error names each of them.
     private func serverReports() async throws -> [PinReport] {
-        let hosts = try hosts.map { try connection.dialled(try ServerAddress.hostWithOptionalPort($0)) }
+        let hosts = try hosts.map { try connection.dialed(try ServerAddress.hostWithOptionalPort($0)) }
         guard !hosts.isEmpty else { return [] }
         let probe = try await ServerProbe(options: connection)
         let isForced = insecure
@@ -237,7 +237,7 @@ struct PinCommand: AsyncParsableCommand {
     }
 
     private static func report(
-        of host: DialledHost, _ probe: ServerProbe, isForced: Bool
+        of host: DialedHost, _ probe: ServerProbe, isForced: Bool
     ) async throws(CommandFailure) -> PinReport {
         let decisions = try await probe.askForEachKey(StandardPolicy(host: HostPattern(host)), about: host)
             .map(\.decision)
@@ -262,7 +262,7 @@ struct PinCommand: AsyncParsableCommand {
     private func print(_ report: PinReport, ofMany isOneOfMany: Bool) throws {
         let output = Output.standard
         guard !json else { return try isOneOfMany ? output.jsonLine(report) : output.json(report) }
-        if isOneOfMany, let host = report.dialled { output.line("# \(host)", .heading) }
+        if isOneOfMany, let host = report.dialed { output.line("# \(host)", .heading) }
         if let warning = report.warning { output.line("# \(warning)", .bad) }
         for entry in report.pins {
             output.line("# \(entry.title)", .faint)

@@ -9,7 +9,7 @@ struct PinReport: Encodable {
     var failure: CheckReport.Failure?
     var pins: [PinEntry] = []
 
-    var dialled: DialledHost?
+    var dialed: DialedHost?
     var warning: String?
 
     private enum CodingKeys: CodingKey {
@@ -21,9 +21,9 @@ struct PinReport: Encodable {
     /// Reports the chains as the server presented them, and the anchors above them. Each certificate is listed once,
     /// with its place.
     /// - Parameter decisions: one for each kind of key that the server has, at least one.
-    init(host: DialledHost, decisions: [TrustDecision]) {
+    init(host: DialedHost, decisions: [TrustDecision]) {
         self.host = host.name
-        dialled = host
+        dialed = host
         validated = decisions.allSatisfy(\.isTrusted)
         failure = decisions.lazy.compactMap(\.failure).first.map(CheckReport.Failure.init)
         var seen: Set<String> = []

@@ -108,7 +108,7 @@ struct RepositoryPinCheck {
     }
 
     /// The pins that let clients into a host now and not when the timestamp expires.
-    private func expiring(_ host: DialledHost, _ report: CheckReport, _ entry: PinFile.Host) -> Finding {
+    private func expiring(_ host: DialedHost, _ report: CheckReport, _ entry: PinFile.Host) -> Finding {
         let matched = Set((report.matchedPins ?? []).map { Array($0.utf8) })
         let ends = entry.pins.filter { pin in
             matched.contains(Array(pin.pin.description.utf8)) && pin.end.map { $0 <= end } ?? false
@@ -127,18 +127,18 @@ struct RepositoryPinCheck {
     func ask(_ connection: ConnectionOptions) async throws -> (findings: [Finding], remarks: [String]) {
         let published = try PublishedPins(pinFile: data, named: "the new pin file")
         var remarks: [String] = []
-        let open = published.namesThatCannotBeDialled
+        let open = published.namesThatCannotBeDialed
         if !open.isEmpty { remarks.append("not asked, since they name no host: \(open.joined(separator: ", "))") }
         let limit = Duration.seconds(connection.timeout)
         let lookup = try RevocationLookup(lists: [], fetches: false, within: limit)
         let probe = try await ServerProbe(options: connection)
         let later = try laterPins()
         let examinations = try published.hosts.map { host in
-            let dialled = try connection.dialled(host)
+            let dialed = try connection.dialed(host)
             return HostExamination(
-                policy: try published.policy(of: dialled), host: dialled,
-                report: CheckReport(host: dialled, time: now, pins: published.pins(of: dialled, at: now)), watch: nil,
-                pins: published, later: try later?.policy(of: dialled))
+                policy: try published.policy(of: dialed), host: dialed,
+                report: CheckReport(host: dialed, time: now, pins: published.pins(of: dialed, at: now)), watch: nil,
+                pins: published, later: try later?.policy(of: dialed))
         }
         let all = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
             (host: examination.host, reports: await examination.runEverywhere(probe, lookup, within: limit))
@@ -146,7 +146,7 @@ struct RepositoryPinCheck {
         return (all.flatMap { findings(of: $0.host, $0.reports) }, remarks)
     }
 
-    private func findings(of host: DialledHost, _ reports: [CheckReport]) -> [Finding] {
+    private func findings(of host: DialedHost, _ reports: [CheckReport]) -> [Finding] {
         var findings: [Finding] = []
         for report in reports where report.outcome != .trusted {
             let place = report.address.map { " at \($0)" } ?? ""

@@ -47,7 +47,7 @@ struct RolloverCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp("The hosts to ask, if not all those of the document.", valueName: "host[:port]"),
         transform: { text in CheckedArgument { try ServerAddress.host(text) } })
-    var hosts: [CheckedArgument<DialledHost>] = []
+    var hosts: [CheckedArgument<DialedHost>] = []
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),

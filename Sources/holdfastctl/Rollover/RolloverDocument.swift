@@ -6,7 +6,7 @@ import HoldfastSigning
 struct RolloverDocument: Sendable {
     /// A host to ask, and what clients require of it.
     struct Subject: Sendable {
-        let host: DialledHost
+        let host: DialedHost
         fileprivate let pins: PinSet
         /// The entry of a pin file; nil for a list.
         fileprivate let entry: PinFile.Host?
@@ -54,10 +54,10 @@ struct RolloverDocument: Sendable {
             case .file(let file): PublishedPins.places(of: file)
             case .list(let list): list.entries.map { .init(name: $0.name, port: nil) }
             }
-        var hosts: [DialledHost] = []
+        var hosts: [DialedHost] = []
         var patterns: [String] = []
         for place in places {
-            guard let host = try? DialledHost(place.name, port: place.port ?? ServerAddress.defaultPort) else {
+            guard let host = try? DialedHost(place.name, port: place.port ?? ServerAddress.defaultPort) else {
                 if !patterns.contains(where: { $0.utf8.elementsEqual(place.name.utf8) }) { patterns.append(place.name) }
                 continue
             }
@@ -68,12 +68,12 @@ struct RolloverDocument: Sendable {
 
     /// A host, with the pins that decide about it.
     /// - Throws: if there are none.
-    func subject(_ host: DialledHost, at time: Date) throws(CommandFailure) -> Subject {
+    func subject(_ host: DialedHost, at time: Date) throws(CommandFailure) -> Subject {
         let question = PinQuestion(host: host, time: time)
         switch content {
         case .file(let file):
-            let dialled = host.port == nil ? try? DialledHost(host.name, port: ServerAddress.defaultPort) : host
-            let asked = PinQuestion(host: dialled ?? host, time: time)
+            let dialed = host.port == nil ? try? DialedHost(host.name, port: ServerAddress.defaultPort) : host
+            let asked = PinQuestion(host: dialed ?? host, time: time)
             guard case .required(let pins) = file.answer(to: asked).content else {
                 throw CommandFailure(.invalidList, "the pin file has no pins of \(host)")
             }

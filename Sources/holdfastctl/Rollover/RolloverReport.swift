@@ -30,18 +30,18 @@ struct RolloverReport: Encodable {
     }
 
     /// Makes the report on a host that could not be asked.
-    init(host: DialledHost, error: String) {
+    init(host: DialedHost, error: String) {
         self.init(host: host)
         self.error = error
     }
 
-    private init(host: DialledHost) {
+    private init(host: DialedHost) {
         self.host = host.name
         port = host.port ?? ServerAddress.defaultPort
     }
 
     /// - Parameter document: the document's name as it was given.
-    init(_ step: RolloverStep, _ state: RolloverState, host: DialledHost, document: String) {
+    init(_ step: RolloverStep, _ state: RolloverState, host: DialedHost, document: String) {
         self.init(host: host)
         let file = ForeignFile.quoted(document)
         let (thing, name) = (state.pinsCertificates ? "certificate" : "key", host.name)

@@ -30,7 +30,7 @@ struct TrustServerApproveCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp("The hosts, with a port if not 443.", valueName: "host[:port]"),
         transform: { text in CheckedArgument { try ServerAddress.host(text) } })
-    var hosts: [CheckedArgument<DialledHost>]
+    var hosts: [CheckedArgument<DialedHost>]
 
     @Option(help: ArgumentHelp("The customer that owns the hosts; the files are named after it.", valueName: "name"))
     var customer: String

@@ -82,10 +82,10 @@ struct TrustServerFiles: Sendable {
     // MARK: Hosts
 
     /// Reads the hosts of the list, each once, in their order.
-    func readDomains() throws(CommandFailure) -> [DialledHost] {
+    func readDomains() throws(CommandFailure) -> [DialedHost] {
         let text = String(decoding: try KeyFile.content(of: domains.path, maximumBytes: 8 << 20), as: UTF8.self)
-        var hosts: [DialledHost] = []
-        var seen: Set<DialledHost> = []
+        var hosts: [DialedHost] = []
+        var seen: Set<DialedHost> = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let entry = line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
             guard !entry.isEmpty else { continue }

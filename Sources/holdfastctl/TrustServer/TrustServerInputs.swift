@@ -7,7 +7,7 @@ struct TrustServerInputs: Sendable {
     /// The key that signs. Without it there is no round.
     let key: TrustServerKey
     /// The list of hosts.
-    let hosts: Result<[DialledHost], CommandFailure>
+    let hosts: Result<[DialedHost], CommandFailure>
     /// The backups.
     let backups: Result<TrustServerBackups, CommandFailure>
     /// The probe that connects to the hosts, with the authorities and the client's certificate.
@@ -20,7 +20,7 @@ struct TrustServerInputs: Sendable {
     /// - Throws: if there is no key.
     init(
         before: TrustServerInputs? = nil, key: () throws(CommandFailure) -> TrustServerKey,
-        hosts: () throws(CommandFailure) -> [DialledHost], backups: () throws(CommandFailure) -> TrustServerBackups,
+        hosts: () throws(CommandFailure) -> [DialedHost], backups: () throws(CommandFailure) -> TrustServerBackups,
         probe: () async throws(CommandFailure) -> ServerProbe
     ) async throws(CommandFailure) {
         var complaints: [String] = []

@@ -9,7 +9,7 @@ struct TrustServerPublication: Sendable {
     let key: TrustServerKey
     let files: TrustServerFiles
     /// The list of hosts. If it cannot be read, the hosts of the last round are asked.
-    let hosts: Result<[DialledHost], CommandFailure>
+    let hosts: Result<[DialedHost], CommandFailure>
     /// The backups. If they cannot be read, those of the last round are published.
     let backups: Result<TrustServerBackups, CommandFailure>
     /// The rules for every round; the backups are added later.
@@ -20,7 +20,7 @@ struct TrustServerPublication: Sendable {
     /// Reports problems that do not end the round.
     var complain: @Sendable (String) -> Void = { Output.standard.complain($0) }
     /// Asks one host, in bounded time.
-    let ask: @Sendable (DialledHost) async -> PublishingRound.Answer
+    let ask: @Sendable (DialedHost) async -> PublishingRound.Answer
 
     /// The outcome of a round.
     struct Report {
@@ -129,10 +129,10 @@ struct TrustServerPublication: Sendable {
             hosts: document.hosts(at: time), backups: found.memory.backups, held: found.memory.held)
     }
 
-    private func hostsToAsk() throws(CommandFailure) -> [DialledHost] {
+    private func hostsToAsk() throws(CommandFailure) -> [DialedHost] {
         guard case .failure(let error) = hosts else { return try hosts.get() }
         let known = recalled(files.readMemory(), at: clock.now).hosts.compactMap {
-            try? DialledHost($0.hostname, port: $0.port)
+            try? DialedHost($0.hostname, port: $0.port)
         }
         guard !known.isEmpty else { throw error }
         complain("\(error.message); the hosts of the last round are asked")

@@ -220,7 +220,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
     private func publication(_ inputs: TrustServerInputs, _ gate: StopGate) -> TrustServerPublication {
         let limit = Duration.seconds(connection.timeout)
-        let ask: @Sendable (DialledHost) async -> PublishingRound.Answer
+        let ask: @Sendable (DialedHost) async -> PublishingRound.Answer
         switch inputs.probe {
         case .success(let probe):
             let survey = ServerSurvey(

@@ -66,7 +66,7 @@ public final class SecTrust: NSObject {
         self.systemAnchors = systemAnchors
     }
 
-    /// What a connection hands out: the chain as presented, for the host that was dialled.
+    /// What a connection hands out: the chain as presented, for the host that was dialed.
     public static func presented(_ chain: [[UInt8]], host: String?, systemAnchors: [[UInt8]]) -> SecTrust {
         SecTrust(
             chain.map { SecCertificate(Data($0)) }, policies: [SecPolicyCreateSSL(true, host)],

@@ -30,7 +30,7 @@ struct AppleFixture {
                 return .invalid("unknown whether it is revoked")
             }
             guard let anchors = try? TrustAnchors(der: question.anchors) else { return .invalid("unreadable anchors") }
-            let identity = question.host.flatMap { try? DialledHost($0) }
+            let identity = question.host.flatMap { try? DialedHost($0) }
             let outcome = PathValidator(anchors: anchors).validate(
                 PresentedChain(question.certificates), for: question.isServer ? .server(identity: identity) : .client,
                 at: question.time
@@ -40,7 +40,7 @@ struct AppleFixture {
         }
     }
 
-    func dialled(_ name: String? = nil) throws -> DialledHost { try DialledHost(name ?? host) }
+    func dialed(_ name: String? = nil) throws -> DialedHost { try DialedHost(name ?? host) }
 
     /// What a connection to the host hands out.
     func secTrust(_ chain: [[UInt8]]? = nil, host: String? = nil, systemAnchors: [[UInt8]]? = nil) -> SecTrust {

@@ -51,7 +51,7 @@ private enum DocumentExamples {
         do {
             _ = try await session.data(from: url)
         } catch let error as URLError where error.code == .cancelled {
-            log(delegate.failure(forHost: "api.example.com")?.description ?? "cancelled by the application")
+            log(delegate.failure(forHost: "api.example.com")?.description ?? "canceled by the application")
         }
     }
 
@@ -75,15 +75,15 @@ private enum DocumentExamples {
     }
 
     static func validator(
-        _ manager: TrustManager, _ host: DialledHost
+        _ manager: TrustManager, _ host: DialedHost
     ) -> @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool {
-        let validator = manager.certificateValidator(dialling: host)
+        let validator = manager.certificateValidator(dialing: host)
         return validator
     }
 
     static func network(_ manager: TrustManager) throws -> NWParameters {
-        let host = try DialledHost("api.example.com", port: 443)
-        let options = NWProtocolTLS.Options(pinnedBy: manager, dialling: host)
+        let host = try DialedHost("api.example.com", port: 443)
+        let options = NWProtocolTLS.Options(pinnedBy: manager, dialing: host)
         let parameters = NWParameters(tls: options)
         return parameters
     }
@@ -109,7 +109,7 @@ private enum DocumentExamples {
     }
 
     static func new(
-        _ manager: TrustManager, _ trust: SecTrust, host: DialledHost, keyInUse: String, keyKeptOffline: String,
+        _ manager: TrustManager, _ trust: SecTrust, host: DialedHost, keyInUse: String, keyKeptOffline: String,
         log: (String) -> Void
     ) throws {
         let pins = try PinSet(pins: [Pin(keyInUse)], backups: [Pin(keyKeptOffline)])
@@ -189,7 +189,7 @@ private enum DocumentExamples {
         let manager: TrustManager
 
         func evaluate(_ trust: SecTrust, forHost host: String) throws {
-            let decision = manager.evaluate(ServerTrust(trust, host: try DialledHost(host)))
+            let decision = manager.evaluate(ServerTrust(trust, host: try DialedHost(host)))
             if let failure = decision.failure { throw failure }
         }
     }

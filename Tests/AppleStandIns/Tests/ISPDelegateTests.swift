@@ -48,7 +48,7 @@ struct ISPDelegateTests {
         }
     }
 
-    @Test("Without stored certificates every server is cancelled, and the delegate says why")
+    @Test("Without stored certificates every server is canceled, and the delegate says why")
     func nothingStored() async throws {
         try await withPins(of: { _ in [] }) { fixture, file in
             let delegate = ISPPinnedNSURLSessionDelegate(file: file)

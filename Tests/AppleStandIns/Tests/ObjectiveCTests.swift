@@ -162,7 +162,7 @@ struct ObjectiveCTests {
     @Test("A class of the application's own is asked by the method that it has, and only about its host")
     func foreignPolicy() throws {
         let fixture = try AppleFixture()
-        let own = try fixture.dialled("own.example")
+        let own = try fixture.dialed("own.example")
         let policies: [(any ObjCTrustPolicy, Bool)] = [(NewerOwn(), true), (OlderOwn(), true), (EmptyOwn(), false)]
         for (policy, isTrusted) in policies {
             let manager = ObjCTrustManager()
@@ -170,7 +170,7 @@ struct ObjectiveCTests {
             #expect(manager.manager.evaluate(ServerTrust(fixture.secTrust(), host: own)).isTrusted == isTrusted)
             #expect(manager.policy(for: "own.example")?.validate(withTrust: nil) == false)
             #expect(manager.policy(forHost: "own.example")?.validate(with: nil) == false)
-            #expect(!manager.manager.evaluate(ServerTrust(fixture.secTrust(), host: try fixture.dialled())).isTrusted)
+            #expect(!manager.manager.evaluate(ServerTrust(fixture.secTrust(), host: try fixture.dialed())).isTrusted)
         }
     }
 }

@@ -67,7 +67,7 @@ struct PinnedSessionDelegateTests {
         }
     }
 
-    @Test("A challenge without a trust, and one for what is no host, are cancelled")
+    @Test("A challenge without a trust, and one for what is no host, are canceled")
     func incompleteChallenges() async throws {
         let fixture = try AppleFixture()
         fixture.manager.unknownHosts = .standardValidation

@@ -120,7 +120,7 @@ struct PublishedDelegateTests {
                 host: HostPattern(fixture.host), pins: PinSet(pins: [fixture.keyPin(leaf)]), certificatePinOnly: true))
         func verdict(_ certificate: TestCertificate) throws -> Bool {
             let trust = fixture.secTrust(certificate.chain)
-            return fixture.manager.evaluate(ServerTrust(trust, host: try fixture.dialled())).isTrusted
+            return fixture.manager.evaluate(ServerTrust(trust, host: try fixture.dialed())).isTrusted
         }
         #expect(try verdict(leaf))
         #expect(try !verdict(other))

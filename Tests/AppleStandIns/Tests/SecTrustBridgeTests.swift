@@ -12,7 +12,7 @@ struct SecTrustBridgeTests {
         for certificate in [fixture.leaf, fixture.issuing.certificate, fixture.root.certificate] {
             try fixture.pin([fixture.keyPin(certificate)])
             let decision = fixture.manager.evaluate(
-                ServerTrust(fixture.secTrust(), host: try fixture.dialled()))
+                ServerTrust(fixture.secTrust(), host: try fixture.dialed()))
             #expect(decision.isTrusted, "\(decision.failure?.description ?? "")")
             #expect(decision.path?.certificates.count == 3)
             #expect(decision.path?.anchor.map { Array($0.der) } == fixture.root.root)
@@ -25,7 +25,7 @@ struct SecTrustBridgeTests {
         let stranger = try TestAuthority.root()
         try fixture.pin([fixture.keyPin(stranger.certificate)])
         let trust = ServerTrust(
-            fixture.secTrust(fixture.leaf.chain + [stranger.root]), host: try fixture.dialled())
+            fixture.secTrust(fixture.leaf.chain + [stranger.root]), host: try fixture.dialed())
         let decision = fixture.manager.evaluate(trust)
         #expect(decision.failure?.code == .pinMismatch)
         #expect(decision.failure?.paths.count == 1)
@@ -35,7 +35,7 @@ struct SecTrustBridgeTests {
     func rejectedBySystem() throws {
         let fixture = try AppleFixture()
         try fixture.pin([fixture.keyPin(fixture.leaf)])
-        let trust = ServerTrust(fixture.secTrust(systemAnchors: []), host: try fixture.dialled())
+        let trust = ServerTrust(fixture.secTrust(systemAnchors: []), host: try fixture.dialed())
         let failure = try #require(fixture.manager.evaluate(trust).failure)
         #expect(failure.code == .rejectedBySystem)
         #expect(failure.found.contains("-67843"))
@@ -43,11 +43,11 @@ struct SecTrustBridgeTests {
         #expect(failure.host == trust.host)
     }
 
-    @Test("The host that was dialled counts, not the one that the connection's policy names")
-    func hostIsTheDialledOne() throws {
+    @Test("The host that was dialed counts, not the one that the connection's policy names")
+    func hostIsTheDialedOne() throws {
         let fixture = try AppleFixture()
         fixture.manager.add(policy: StandardPolicy(host: try HostPattern("other.example")))
-        let trust = ServerTrust(fixture.secTrust(), host: try fixture.dialled("other.example"))
+        let trust = ServerTrust(fixture.secTrust(), host: try fixture.dialed("other.example"))
         #expect(fixture.manager.evaluate(trust).failure?.code == .rejectedBySystem)
     }
 
@@ -58,7 +58,7 @@ struct SecTrustBridgeTests {
         fixture.manager.add(policy: StandardPolicy(host: try HostPattern(fixture.host)))
         func verdict(_ trust: SecTrust, _ anchors: [[UInt8]]?) throws -> Bool {
             let anchors = try anchors.map { try TrustAnchors(der: $0) }
-            return fixture.manager.evaluate(ServerTrust(trust, host: try fixture.dialled(), anchors: anchors)).isTrusted
+            return fixture.manager.evaluate(ServerTrust(trust, host: try fixture.dialed(), anchors: anchors)).isTrusted
         }
         #expect(try verdict(fixture.secTrust(systemAnchors: []), [fixture.root.root]))
         #expect(try !verdict(fixture.secTrust(), [other.root]))
@@ -72,14 +72,14 @@ struct SecTrustBridgeTests {
         let certificate = try #require(SecCertificateCreateWithData(nil, Data(fixture.root.root) as CFData))
         #expect(SecTrustSetAnchorCertificates(trust, [certificate] as CFArray) == errSecSuccess)
         fixture.manager.add(policy: StandardPolicy(host: try HostPattern(fixture.host)))
-        #expect(fixture.manager.evaluate(ServerTrust(trust, host: try fixture.dialled())).isTrusted)
+        #expect(fixture.manager.evaluate(ServerTrust(trust, host: try fixture.dialed())).isTrusted)
     }
 
     @Test("The time of the decision is the date of the evaluation")
     func time() throws {
         let fixture = try AppleFixture()
         let policy = StandardPolicy(host: try HostPattern(fixture.host))
-        let trust = ServerTrust(fixture.secTrust(), host: try fixture.dialled())
+        let trust = ServerTrust(fixture.secTrust(), host: try fixture.dialed())
         let end = try #require(fixture.leaf.notAfter)
         #expect(policy.evaluate(trust, at: end.addingTimeInterval(-1)).isTrusted)
         #expect(policy.evaluate(trust, at: end.addingTimeInterval(1)).failure?.code == .rejectedBySystem)
@@ -90,7 +90,7 @@ struct SecTrustBridgeTests {
         let fixture = try AppleFixture()
         let secTrust = fixture.secTrust(host: "as.it.was.example")
         let policy = StandardPolicy(host: try HostPattern(fixture.host), validatesHostName: false)
-        #expect(policy.evaluate(ServerTrust(secTrust, host: try fixture.dialled()), at: .now).isTrusted)
+        #expect(policy.evaluate(ServerTrust(secTrust, host: try fixture.dialed()), at: .now).isTrusted)
         #expect(secTrust.policyHosts == ["as.it.was.example"])
     }
 
@@ -100,7 +100,7 @@ struct SecTrustBridgeTests {
         let policy = StandardPolicy(host: try HostPattern(fixture.host))
         for (revocation, flags) in [(SystemRevocation.system, UInt?.none), (.checked, 3), (.required, 11)] {
             let secTrust = fixture.secTrust(host: "as.it.was.example")
-            let trust = ServerTrust(secTrust, host: try fixture.dialled(), revocation: revocation)
+            let trust = ServerTrust(secTrust, host: try fixture.dialed(), revocation: revocation)
             #expect(policy.evaluate(trust, at: .now).isTrusted == (revocation != .required))
             #expect(secTrust.evaluations.map(\.revocationFlags) == [flags])
             #expect(secTrust.evaluations.map(\.host) == [fixture.host])
@@ -116,7 +116,7 @@ struct SecTrustBridgeTests {
             let secTrust = fixture.secTrust()
             #expect(SecTrustSetNetworkFetchAllowed(secTrust, isAllowed) == errSecSuccess)
             for revocation in [SystemRevocation.withoutNetwork, .system] {
-                let trust = ServerTrust(secTrust, host: try fixture.dialled(), revocation: revocation)
+                let trust = ServerTrust(secTrust, host: try fixture.dialed(), revocation: revocation)
                 #expect(policy.evaluate(trust, at: .now).isTrusted)
             }
             #expect(secTrust.evaluations.map(\.allowsNetworkFetch) == [false, isAllowed])
@@ -135,8 +135,8 @@ struct SecTrustBridgeTests {
         func failure(_ chain: PresentedChain, _ purpose: ValidationPurpose) -> TrustFailure.Code? {
             validator.validate(chain, for: purpose, at: .now) { _ in true }.failure?.code
         }
-        #expect(try failure(chain, .server(identity: fixture.dialled())) == nil)
-        #expect(try failure(chain, .server(identity: fixture.dialled("x.example"))) == .rejectedBySystem)
+        #expect(try failure(chain, .server(identity: fixture.dialed())) == nil)
+        #expect(try failure(chain, .server(identity: fixture.dialed("x.example"))) == .rejectedBySystem)
         #expect(failure(PresentedChain([]), .client) == .emptyChain)
         #expect(failure(PresentedChain([[1, 2, 3]]), .client) == .unreadableCertificate)
     }
@@ -152,7 +152,7 @@ struct SecTrustBridgeTests {
         #expect(!standard.validate(trust: nil))
         #expect(disabled.validate(trust: nil))
         #expect(!pattern.validate(trust: trust), "a bare trust has no host, and a pattern cannot know it")
-        let known = ServerTrust(trust, host: try fixture.dialled())
+        let known = ServerTrust(trust, host: try fixture.dialed())
         #expect(standard.evaluate(known, at: fixture.manager.clock.now).isTrusted)
     }
 
@@ -170,7 +170,7 @@ struct SecTrustBridgeTests {
         #expect(policy.validate(trust: trust))
         #expect(!policy.validate(trust: nil))
         #expect(seen.all == [ObjectIdentifier(trust), nil])
-        let unreadable = ServerTrust(certificates: [[1]], host: try fixture.dialled(), anchors: TrustAnchors([]))
+        let unreadable = ServerTrust(certificates: [[1]], host: try fixture.dialed(), anchors: TrustAnchors([]))
         #expect(!policy.evaluate(unreadable, at: .now).isTrusted)
         #expect(seen.all.count == 2, "what the system cannot read is no absence of a trust")
     }
@@ -178,7 +178,7 @@ struct SecTrustBridgeTests {
     @Test("Several decisions about one trust at the same time do not disturb each other")
     func concurrentDecisions() async throws {
         let fixture = try AppleFixture()
-        let trust = ServerTrust(fixture.secTrust(), host: try fixture.dialled())
+        let trust = ServerTrust(fixture.secTrust(), host: try fixture.dialed())
         let checking = StandardPolicy(host: try HostPattern(fixture.host))
         let other = StandardPolicy(host: try HostPattern(fixture.host), validatesHostName: false)
         let late = try #require(fixture.leaf.notAfter).addingTimeInterval(60)

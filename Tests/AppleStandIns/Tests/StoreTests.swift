@@ -27,7 +27,7 @@ struct StoreTests {
         return .powerAuthCertStore(configuration: configuration)
     }
 
-    @Test("A challenge is judged by the pins of the host that was dialled")
+    @Test("A challenge is judged by the pins of the host that was dialed")
     func challenges() async throws {
         let fixture = try AppleFixture()
         let pinned = try store(fixture, pinning: fixture.leaf)

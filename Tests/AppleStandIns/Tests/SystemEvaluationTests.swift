@@ -35,7 +35,7 @@ struct SystemEvaluationTests {
             let manager = TrustManager(policies: policy.map { [$0] } ?? [])
             let secTrust = fixture.secTrust(systemAnchors: [])
             let trust = ServerTrust(
-                secTrust, host: try fixture.dialled(), anchors: try anchors(fixture.root))
+                secTrust, host: try fixture.dialed(), anchors: try anchors(fixture.root))
             let decision = manager.evaluate(trust, at: time)
             #expect(decision.isTrusted == (policy != nil), "\(decision.failure?.description ?? "")")
             #expect(decision.chain?.leaf == fixture.leaf.der)
@@ -43,7 +43,7 @@ struct SystemEvaluationTests {
         }
         let secTrust = fixture.secTrust()
         let manager = TrustManager(policies: [StandardPolicy(host: try HostPattern(fixture.host))])
-        #expect(manager.evaluate(ServerTrust(secTrust, host: try fixture.dialled()), at: time).isTrusted)
+        #expect(manager.evaluate(ServerTrust(secTrust, host: try fixture.dialed()), at: time).isTrusted)
         #expect(secTrust.evaluations.map(\.time) == [time])
         #expect(secTrust.evaluations.map(\.host) == [fixture.host])
     }
@@ -52,9 +52,9 @@ struct SystemEvaluationTests {
     func chainFirst() throws {
         let fixture = try AppleFixture()
         let secTrust = fixture.secTrust(host: "as.it.was.example", systemAnchors: [])
-        let trust = ServerTrust(secTrust, host: try fixture.dialled(), anchors: try anchors(fixture.root))
+        let trust = ServerTrust(secTrust, host: try fixture.dialed(), anchors: try anchors(fixture.root))
         let outcome = trust.validator.validate(
-            trust.chain, for: .server(identity: try fixture.dialled()), at: .now
+            trust.chain, for: .server(identity: try fixture.dialed()), at: .now
         ) { _ in true }
         #expect(outcome.path?.certificates.count == 3)
         #expect(trust.chain.certificates.count == 3, "the system's chain has the anchor")
@@ -66,7 +66,7 @@ struct SystemEvaluationTests {
         let fixture = try AppleFixture()
         fixture.manager.add(policy: StandardPolicy(host: try HostPattern(fixture.host)))
         let trust = fixture.secTrust(systemAnchors: [])
-        let host = try fixture.dialled()
+        let host = try fixture.dialed()
         #expect(
             fixture.manager.evaluate(ServerTrust(trust, host: host, anchors: try anchors(fixture.root))).isTrusted)
         #expect(fixture.manager.evaluate(ServerTrust(trust, host: host)).failure?.code == .rejectedBySystem)
@@ -81,7 +81,7 @@ struct SystemEvaluationTests {
         let fixture = try AppleFixture()
         fixture.manager.add(policy: StandardPolicy(host: try HostPattern(fixture.host)))
         let trust = fixture.secTrust(systemAnchors: [])
-        let host = try fixture.dialled()
+        let host = try fixture.dialed()
         #expect(SecTrustSetAnchorCertificates(trust, certificates([fixture.root.root])) == errSecSuccess)
         let other = try anchors(TestAuthority.root())
         #expect(!fixture.manager.evaluate(ServerTrust(trust, host: host, anchors: other)).isTrusted)
@@ -95,7 +95,7 @@ struct SystemEvaluationTests {
         let trust = fixture.secTrust()
         #expect(SecTrustSetVerifyDate(trust, end.addingTimeInterval(-30) as CFDate) == errSecSuccess)
         let policy = StandardPolicy(host: try HostPattern(fixture.host))
-        let serverTrust = ServerTrust(trust, host: try fixture.dialled())
+        let serverTrust = ServerTrust(trust, host: try fixture.dialed())
         #expect(!policy.evaluate(serverTrust, at: end.addingTimeInterval(60)).isTrusted)
         #expect(SecTrustGetVerifyTime(trust) == end.addingTimeInterval(-30).timeIntervalSinceReferenceDate)
     }
@@ -104,7 +104,7 @@ struct SystemEvaluationTests {
     func sharedTrust() throws {
         let fixture = try AppleFixture()
         let policy = StandardPolicy(host: try HostPattern(fixture.host))
-        let host = try fixture.dialled()
+        let host = try fixture.dialed()
         let anchors = try anchors(fixture.root)
         nonisolated(unsafe) let trust = fixture.secTrust(systemAnchors: [])
         let wrong = Collected<Int>()

@@ -23,7 +23,7 @@ struct AppleSite: Sendable {
         leaf = try issuing.leaf(names: [TestGeneralName(Self.address), "localhost"], key: key)
     }
 
-    var host: DialledHost { get throws { try DialledHost(Self.address) } }
+    var host: DialedHost { get throws { try DialedHost(Self.address) } }
     var pattern: HostPattern { get throws { HostPattern(try host) } }
     var anchors: TrustAnchors { get throws { try TrustAnchors(der: [root.root]) } }
 

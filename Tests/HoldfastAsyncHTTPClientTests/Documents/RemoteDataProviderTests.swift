@@ -204,13 +204,13 @@ struct RemoteDataProviderTests {
         }
     }
 
-    @Test("A cancelled task ends its download at once", arguments: ProviderKind.allCases)
+    @Test("A canceled task ends its download at once", arguments: ProviderKind.allCases)
     func cancellation(kind: ProviderKind) async throws {
         try await ScriptedHTTPServer.with({ _ in [.stall] }) { server in
             let text = server.url()
             let task = Task { await error(text, by: kind.provider()) }
             task.cancel()
-            #expect(await task.value?.code == .cancelled)
+            #expect(await task.value?.code == .canceled)
         }
     }
 

@@ -31,7 +31,7 @@ struct ClientSetting {
 
     /// A policy for this host, with pins if there are any.
     func policy(for host: String, pins: [Pin] = []) throws -> any TrustPolicy {
-        let host = HostPattern(try DialledHost(host))
+        let host = HostPattern(try DialedHost(host))
         return pins.isEmpty ? StandardPolicy(host: host) : try PinnedPolicy(host: host, pins: PinSet(pins: pins))
     }
 
@@ -40,7 +40,7 @@ struct ClientSetting {
         handshakeTimeout: Duration? = .seconds(300)
     ) throws -> PinnedTLSClient {
         try PinnedTLSClient(
-            trust: trust, host: DialledHost(host), configuration: configuration, validator: validator(),
+            trust: trust, host: DialedHost(host), configuration: configuration, validator: validator(),
             handshakeTimeout: handshakeTimeout)
     }
 }

@@ -56,7 +56,7 @@ struct DerivedConfigurationTests {
             func client(_ oldest: TLSVersion) throws -> PinnedTLSClient {
                 try PinnedTLSClient(
                     trust: .policy(setting.policy(for: "www.example.com")),
-                    host: DialledHost("www.example.com"), validator: setting.validator(), oldestTLSVersion: oldest)
+                    host: DialedHost("www.example.com"), validator: setting.validator(), oldestTLSVersion: oldest)
             }
             let refused = try await ClientAttempt.make(try client(.tlsv12), at: server)
             #expect(refused.errors.first is NIOSSLError)

@@ -141,7 +141,7 @@ struct UnreadableChainTests {
         let trust: (PresentedChain) throws -> TrustDecision = { chain in
             try setting.policy(for: "www.example.com").evaluate(
                 ServerTrust(
-                    chain: chain, purpose: .server(identity: try DialledHost("www.example.com")),
+                    chain: chain, purpose: .server(identity: try DialedHost("www.example.com")),
                     validator: try setting.validator()),
                 at: SystemWallClock().now)
         }

@@ -63,7 +63,7 @@ struct ManagedClientTests {
     @Test("can ask a closure of the application instead")
     func closure() async throws {
         let policy = try setting.policy(for: host)
-        let asked = Lock<[DialledHost?]>([])
+        let asked = Lock<[DialedHost?]>([])
         try await withLoopbackTLSServer(serving: leaf) { server in
             let client = try setting.client(
                 for: host,
@@ -73,7 +73,7 @@ struct ManagedClientTests {
                 })
             expectTrust(try await ClientAttempt.make(client, at: server))
         }
-        #expect(try asked.withLock { $0 } == [DialledHost(host)])
+        #expect(try asked.withLock { $0 } == [DialedHost(host)])
     }
 
     @Test("goes by its validator's revocation lists, and by the new anchors of a store, in the next handshake")
@@ -86,7 +86,7 @@ struct ManagedClientTests {
         let store = try await TrustAnchorStore { anchors.withLock { $0 } }
         func client(_ revocation: Revocation) throws -> PinnedTLSClient {
             try PinnedTLSClient(
-                trust: .policy(setting.policy(for: host)), host: DialledHost(host),
+                trust: .policy(setting.policy(for: host)), host: DialedHost(host),
                 validator: PathValidator(anchors: store, revocation: revocation))
         }
         let trusting = try client(.none)

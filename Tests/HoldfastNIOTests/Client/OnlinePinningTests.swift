@@ -164,7 +164,7 @@ struct OnlinePinningTests {
     func callbacks() async throws {
         let provider = HeldProvider()
         let verification = PeerVerification(
-            trust: .policy(try policy(provider)), host: try DialledHost(host), validator: try setting.validator())
+            trust: .policy(try policy(provider)), host: try DialedHost(host), validator: try setting.validator())
         let chain = try leaf.chain.map { try NIOSSLCertificate(bytes: $0, format: .der) }
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let plain = loop.makePromise(of: NIOSSLVerificationResult.self)

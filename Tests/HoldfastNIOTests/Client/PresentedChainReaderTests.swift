@@ -21,7 +21,7 @@ struct PresentedChainReaderTests {
         _ configuration: TLSConfiguration = .makeClientConfiguration(), port: Int
     ) async throws -> PresentedChain {
         let reader = try PresentedChainReader(
-            host: DialledHost("www.example.com"), configuration: configuration, oldestTLSVersion: .tlsv12)
+            host: DialedHost("www.example.com"), configuration: configuration, oldestTLSVersion: .tlsv12)
         let (channel, chain) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: port)) { channel in
                 channel.eventLoop.makeCompletedFuture {

@@ -107,7 +107,7 @@ struct ProofOfPossessionTests {
         let leaf = try setting.issuing.leaf(names: ["www.example.com"])
         let told = Told()
         let verification = PeerVerification(
-            trust: .policy(try setting.policy(for: "www.example.com")), host: try DialledHost("www.example.com"),
+            trust: .policy(try setting.policy(for: "www.example.com")), host: try DialedHost("www.example.com"),
             validator: try setting.validator(), onDecision: told.record)
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .noHostnameVerification

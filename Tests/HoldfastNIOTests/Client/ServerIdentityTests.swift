@@ -6,7 +6,7 @@ import NIOCore
 import NIOSSL
 import Testing
 
-@Suite("The host that was dialled", .timeLimit(.minutes(15)))
+@Suite("The host that was dialed", .timeLimit(.minutes(15)))
 struct ServerIdentityTests {
     @Test("is what the certificate must name: one for the socket's address alone is refused")
     func goodForTheAddressOnly() async throws {

@@ -133,7 +133,7 @@ struct TrustedServerTests {
         let options = LoopbackTLSServer.Options(behavior: .greeting(Array("hello".utf8)))
         try await withLoopbackTLSServer(serving: leaf, options: options) { server in
             let client = try PinnedTLSClient(
-                trust: .policy(setting.policy(for: "localhost")), host: DialledHost("localhost", port: server.port),
+                trust: .policy(setting.policy(for: "localhost")), host: DialedHost("localhost", port: server.port),
                 validator: setting.validator())
             let address = try SocketAddress(ipAddress: server.address, port: server.port)
             let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -158,7 +158,7 @@ struct TrustedServerTests {
         let setting = try ClientSetting()
         try await withLoopbackTLSServer(serving: try setting.issuing.leaf(names: ["localhost"])) { server in
             let client = try PinnedTLSClient(
-                trust: .policy(setting.policy(for: "localhost")), host: DialledHost("localhost", port: server.port),
+                trust: .policy(setting.policy(for: "localhost")), host: DialedHost("localhost", port: server.port),
                 validator: setting.validator())
             let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connect(to: client) { $0 }

@@ -101,7 +101,7 @@ struct PeerVerificationTests {
         configuration.trustRoots = .certificates([])
         let context = try NIOSSLContext(configuration: configuration)
         let verification = PeerVerification(
-            trust: .policy(try setting.servers.policy(for: "localhost")), host: try DialledHost("localhost"),
+            trust: .policy(try setting.servers.policy(for: "localhost")), host: try DialedHost("localhost"),
             validator: try setting.servers.validator())
         try await withLoopbackTLSServer(serving: setting.leaf) { server in
             func connect() async throws -> [[UInt8]]? {

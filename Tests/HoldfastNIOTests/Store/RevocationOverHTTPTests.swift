@@ -75,7 +75,7 @@ struct RevocationOverHTTPTests {
                 let store = try store(lists.url("/issuing.crl"))
                 try await store.prepare()
                 let client = try PinnedTLSClient(
-                    trust: .policy(try setting.policy(for: "www.example.com")), host: DialledHost("www.example.com"),
+                    trust: .policy(try setting.policy(for: "www.example.com")), host: DialedHost("www.example.com"),
                     validator: try validator(store))
                 try await withLoopbackTLSServer(serving: leaf) { server in
                     expectTrust(try await ClientAttempt.make(client, at: server))

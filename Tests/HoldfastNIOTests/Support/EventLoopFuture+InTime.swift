@@ -1,7 +1,7 @@
 import HoldfastNIO
 import NIOCore
 
-/// A wait that did not end: a failed test, not one that hangs, since NIO's futures take no notice of a cancelled task.
+/// A wait that did not end: a failed test, not one that hangs, since NIO's futures take no notice of a canceled task.
 struct WaitedTooLong: Error {}
 
 extension EventLoopFuture where Value: Sendable {

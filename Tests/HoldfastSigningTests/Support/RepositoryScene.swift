@@ -158,7 +158,7 @@ final class RepositoryScene {
     /// How many of them do not let their user get to the server.
     func lockedOut(_ devices: [PinRepository]) throws -> Int {
         let trust = ServerTrust(
-            certificates: leaf.chain, host: try DialledHost(Self.host), anchors: try TrustAnchors(der: [authority.root])
+            certificates: leaf.chain, host: try DialedHost(Self.host), anchors: try TrustAnchors(der: [authority.root])
         )
         return try devices.count { try !$0.policy(for: Self.host).evaluate(trust, at: clock.now).isTrusted }
     }

@@ -10,7 +10,7 @@ struct PublishingOverlapTests {
     private let issuing: TestAuthority
     private let anchors: TrustAnchors
     private let now: Int64 = Int64(SystemWallClock().now.timeIntervalSince1970)
-    private let host: DialledHost
+    private let host: DialedHost
     private let hour: Int64 = 3_600
     private let day: Int64 = 86_400
 
@@ -18,10 +18,10 @@ struct PublishingOverlapTests {
         let root = try TestAuthority.root()
         issuing = try root.intermediate()
         anchors = try TrustAnchors(der: [root.root])
-        host = try DialledHost("a.example.com", port: 443)
+        host = try DialedHost("a.example.com", port: 443)
     }
 
-    private func path(_ host: DialledHost? = nil, leaf: TestCertificate? = nil) throws -> ValidatedPath {
+    private func path(_ host: DialedHost? = nil, leaf: TestCertificate? = nil) throws -> ValidatedPath {
         let host = host ?? self.host
         let chain = PresentedChain(try (leaf ?? issuing.leaf(names: [.dns(host.name)])).chain)
         let time = Date(timeIntervalSince1970: Double(now))
@@ -136,9 +136,9 @@ struct PublishingOverlapTests {
 
     // MARK: Many changes
 
-    private func hosts(_ count: Int) throws -> [(host: DialledHost, answer: PublishingRound.Answer)] {
+    private func hosts(_ count: Int) throws -> [(host: DialedHost, answer: PublishingRound.Answer)] {
         try (0..<count).map { number in
-            let host = try DialledHost("h\(number).example.com", port: 443)
+            let host = try DialedHost("h\(number).example.com", port: 443)
             return (host, .validated(try path(host)))
         }
     }
@@ -148,7 +148,7 @@ struct PublishingOverlapTests {
         let first = PublishingRound(try hosts(3), earlier: [], rules: .init(maximumChanges: 0), at: now)
         #expect(!first.isHeld && first.hosts.count == 3)
         var changed = try hosts(3)
-        changed[2] = (try DialledHost("new.example.com", port: 443), .unreachable("down"))
+        changed[2] = (try DialedHost("new.example.com", port: 443), .unreachable("down"))
         // Two have other keys, and one has left the list.
         for (limit, isHeld) in [(2, true), (3, false)] {
             let round = PublishingRound(
@@ -202,8 +202,8 @@ struct PublishingOverlapTests {
 
     @Test("The renewal of one certificate is one change for all hosts that share it; certificates of their own are not")
     func sharedCertificate() throws {
-        let hosts = try (0..<40).map { try DialledHost("h\($0).example.com", port: 443) }
-        func answers(_ leaf: TestCertificate) throws -> [(host: DialledHost, answer: PublishingRound.Answer)] {
+        let hosts = try (0..<40).map { try DialedHost("h\($0).example.com", port: 443) }
+        func answers(_ leaf: TestCertificate) throws -> [(host: DialedHost, answer: PublishingRound.Answer)] {
             try hosts.map { ($0, .validated(try path($0, leaf: leaf))) }
         }
         let wildcard = { try self.issuing.leaf(names: ["*.example.com"]) }
@@ -230,7 +230,7 @@ struct PublishingOverlapTests {
         let memory = round([one, two]).remembered
         let again = round([two], after: memory, at: hour, rules: .init(maximumChanges: 0))
         #expect(again.changed.isEmpty && !again.isHeld)
-        let more = try DialledHost("b.example.com", port: 443)
+        let more = try DialedHost("b.example.com", port: 443)
         let grown = PublishingRound(
             [(host, .validated(one)), (more, .validated(try path(more)))], earlier: memory,
             rules: .init(maximumChanges: 0), at: now + hour)

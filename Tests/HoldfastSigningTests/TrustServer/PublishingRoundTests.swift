@@ -11,18 +11,18 @@ struct PublishingRoundTests {
     private let issuing: TestAuthority
     private let leaf: TestCertificate
     private let now: Int64 = Int64(SystemWallClock().now.timeIntervalSince1970)
-    private let a: DialledHost
-    private let b: DialledHost
+    private let a: DialedHost
+    private let b: DialedHost
 
     init() throws {
         root = try TestAuthority.root()
         issuing = try root.intermediate()
         leaf = try issuing.leaf(names: ["a.example.com", "b.example.com"])
-        a = try DialledHost("a.example.com", port: 443)
-        b = try DialledHost("b.example.com", port: 8443)
+        a = try DialedHost("a.example.com", port: 443)
+        b = try DialedHost("b.example.com", port: 8443)
     }
 
-    private func path(_ host: DialledHost, trusting anchors: [[UInt8]]? = nil) throws -> ValidatedPath {
+    private func path(_ host: DialedHost, trusting anchors: [[UInt8]]? = nil) throws -> ValidatedPath {
         let validator = PathValidator(anchors: try TrustAnchors(der: anchors ?? [root.root]))
         let outcome = validator.validate(
             PresentedChain(leaf.chain), for: .server(identity: host),
@@ -151,7 +151,7 @@ struct PublishingRoundTests {
 
     @Test("What is remembered counts for the same host and port only")
     func ports() throws {
-        let other = try DialledHost("a.example.com", port: 444)
+        let other = try DialedHost("a.example.com", port: 444)
         let round = PublishingRound(
             [(other, .unreachable("down"))], earlier: try good().remembered, rules: .init(), at: now)
         #expect(round.hosts.isEmpty && !round.isPublishable)

@@ -15,7 +15,7 @@ struct TrustServerKeyTests {
 
     private func draft(at time: Date? = nil) throws -> TrustServerDraft {
         let leaf = try Self.leaf.get()
-        let host = try DialledHost("www.example.com", port: 8443)
+        let host = try DialedHost("www.example.com", port: 8443)
         let anchors = try TrustAnchors(der: [leaf.root])
         let path = try #require(
             PathValidator(anchors: anchors).validate(

@@ -18,7 +18,7 @@ private final class StallingProvider: RemoteDataProvider {
         if isOver { continuation.finish() }
         // Ends with the task as well.
         for await _ in silence {}
-        throw RemoteDataError(.cancelled, expected: "an answer", found: "none")
+        throw RemoteDataError(.canceled, expected: "an answer", found: "none")
     }
 
     func letGo() {
@@ -130,7 +130,7 @@ struct HostileRepositoryTests {
     }
 
     @Test(
-        "Pins count for the host that was dialled, and for none of the certificate's other names",
+        "Pins count for the host that was dialed, and for none of the certificate's other names",
         arguments: PinScene.Way.allCases)
     func otherHost(way: PinScene.Way) async throws {
         var scene = try PinScene(way)

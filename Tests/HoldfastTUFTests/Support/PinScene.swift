@@ -107,7 +107,7 @@ struct PinScene {
 
     func trust(_ host: String = PinScene.host, _ certificate: TestCertificate? = nil) throws -> ServerTrust {
         ServerTrust(
-            certificates: (certificate ?? leaf).chain, host: try DialledHost(host),
+            certificates: (certificate ?? leaf).chain, host: try DialedHost(host),
             anchors: try TrustAnchors(der: [authority.root]))
     }
 

@@ -20,7 +20,7 @@ struct RealChainTests {
         let chain = PresentedChain([leaf.der, try certificate("gcx-DigiCertCA").der])
         let half = leaf.notAfter.timeIntervalSince(leaf.notBefore) / 2
         return PathValidator(anchors: TrustAnchors([try certificate(anchor)])).validate(
-            chain, for: .server(identity: try DialledHost(host)),
+            chain, for: .server(identity: try DialedHost(host)),
             at: leaf.notBefore + (secondsAfterStart ?? half)
         ) { _ in true }
     }

@@ -74,7 +74,7 @@ struct LastSecondTests {
             var scene = RevocationScene(root)
             scene.lists = [try root.revocationList { $0.nextUpdate = .hours(1) }]
             let validator = try scene.validator(.fails, .fails)
-            let purpose = ValidationPurpose.server(identity: try DialledHost(Judge.host))
+            let purpose = ValidationPurpose.server(identity: try DialedHost(Judge.host))
             return { seconds in
                 let outcome = validator.validate(
                     PresentedChain(leaf.chain), for: purpose, at: Judge.now + 3_600 + seconds

@@ -17,7 +17,7 @@ struct TimeLimitTests {
         #expect(await TimeLimit.value(of: endless, within: .seconds(600)) == 2)
     }
 
-    @Test("A caller that is cancelled waits no longer")
+    @Test("A caller that is canceled waits no longer")
     func cancelled() async {
         let gate = Gate()
         let endless = Task { await gate.wait() }

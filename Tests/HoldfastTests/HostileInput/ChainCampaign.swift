@@ -17,8 +17,8 @@ struct ChainCampaign {
         let longChain: [[UInt8]]
         let anchors: TrustAnchors
         let signed: Set<[UInt8]>
-        let host: DialledHost
-        let otherHost: DialledHost
+        let host: DialedHost
+        let otherHost: DialedHost
         let otherAnchors: TrustAnchors
 
         init() throws {
@@ -41,8 +41,8 @@ struct ChainCampaign {
             anchors = try TrustAnchors(der: [root.root])
             otherAnchors = try TrustAnchors(der: [Judge.root("Root").root])
             signed = Set(try (chain + longChain + [root.root]).map(ChainCampaign.signedPart))
-            host = try DialledHost(Judge.host)
-            otherHost = try DialledHost("unrelated.test")
+            host = try DialedHost(Judge.host)
+            otherHost = try DialedHost("unrelated.test")
         }
     }
 

@@ -74,11 +74,11 @@ struct HostileChainTests {
             "a." + String(repeating: "b", count: 64), "www.\u{A0}example.com",
         ])
     func noHosts(text: String) throws {
-        #expect(throws: HostError.self) { try DialledHost(text) }
+        #expect(throws: HostError.self) { try DialedHost(text) }
         for prefix in ["", "*.", "**."] {
             #expect(throws: HostPatternError.self) { try HostPattern(prefix + text) }
         }
-        #expect(throws: HostError.self) { try DialledHost(publishedHostName: text) }
+        #expect(throws: HostError.self) { try DialedHost(publishedHostName: text) }
         let log = RecordingLog()
         PolicyLog.$shared.withValue(log.policyLog) {
             let file = URL(fileURLWithPath: "/dev/null/x")

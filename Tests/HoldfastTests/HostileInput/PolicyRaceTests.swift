@@ -53,12 +53,12 @@ struct PolicyRaceTests {
     func stricterMeanwhile() throws {
         let manager = TrustManager(unknownHosts: .standardValidation)
         let path = try #require(
-            StandardPolicy(host: HostPattern(try DialledHost(PolicyFixture.host)))
+            StandardPolicy(host: HostPattern(try DialedHost(PolicyFixture.host)))
                 .evaluate(try fixture.trust(), at: fixture.now).path)
         let validator = MeddlingValidator(path: path) { [weak manager] in manager?.unknownHosts = .reject }
         let trust = ServerTrust(
             chain: PresentedChain(fixture.leaf.chain),
-            purpose: .server(identity: try DialledHost(PolicyFixture.host)), validator: validator)
+            purpose: .server(identity: try DialedHost(PolicyFixture.host)), validator: validator)
         #expect(manager.evaluate(trust, at: fixture.now).failure?.code == .noPolicyForHost)
     }
 

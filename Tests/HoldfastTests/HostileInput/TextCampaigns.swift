@@ -28,9 +28,9 @@ struct TextCampaigns {
             ],
             tokens: Self.tokens
         ).run(half: half, seed: 101) { bytes in
-            guard let host = try? DialledHost(String(decoding: bytes, as: UTF8.self)) else { return false }
+            guard let host = try? DialedHost(String(decoding: bytes, as: UTF8.self)) else { return false }
             let name = host.name
-            if try DialledHost(name) != host { Issue.record("\(bytes): \(name) reads as another host") }
+            if try DialedHost(name) != host { Issue.record("\(bytes): \(name) reads as another host") }
             if name.utf8.count > 253 || !name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
                 Issue.record("\(bytes): \(name) is no name of the DNS")
             }
@@ -40,7 +40,7 @@ struct TextCampaigns {
 
     @Test("of host patterns: each is refused, or reads back as it prints", arguments: Campaign.halves)
     func patterns(half: Int) async throws {
-        let address = try DialledHost("192.0.2.1")
+        let address = try DialedHost("192.0.2.1")
         try await Campaign(
             acceptedTexts: [
                 "*.example.com", "**.example.com", "www.example.com", "**.bücher.de", "192.0.2.1", "*.a.b",

@@ -22,7 +22,7 @@ struct HostPatternIndexTests {
             ("a.b.sub.example.com", "**.sub.example.com"), ("a.b.example.com", "**.example.com"),
             ("dexample.com", "**.com"), ("com", "**.com"), ("example.org", nil), ("com.org", nil),
         ] {
-            #expect(try index.value(for: DialledHost(host)) == expected, "\(host)")
+            #expect(try index.value(for: DialedHost(host)) == expected, "\(host)")
         }
     }
 
@@ -30,7 +30,7 @@ struct HostPatternIndexTests {
     func replaces() throws {
         var index = try index("*.bücher.de", "*.xn--bcher-kva.de", "example.com", "EXAMPLE.COM.")
         #expect(index.count == 2)
-        #expect(try index.value(for: DialledHost("www.bücher.de")) == "*.xn--bcher-kva.de")
+        #expect(try index.value(for: DialedHost("www.bücher.de")) == "*.xn--bcher-kva.de")
         #expect(index.set("new", for: try HostPattern("example.com")) == "EXAMPLE.COM.")
         #expect(index.entries.map(\.value) == ["new", "*.xn--bcher-kva.de"])
     }
@@ -38,7 +38,7 @@ struct HostPatternIndexTests {
     @Test("Removing a pattern leaves the others, and the next one decides")
     func removal() throws {
         var index = try index("www.example.com", "*.example.com", "**.example.com")
-        let host = try DialledHost("www.example.com")
+        let host = try DialedHost("www.example.com")
         index[try HostPattern("www.example.com")] = nil
         #expect(index.value(for: host) == "*.example.com")
         index[try HostPattern("*.example.com")] = nil
@@ -53,9 +53,9 @@ struct HostPatternIndexTests {
     @Test("Addresses are found exactly and by no wildcard")
     func addresses() throws {
         let index = try index("192.0.2.1", "::1", "**.example.com")
-        #expect(try index.value(for: DialledHost("192.0.2.1", port: 443)) == "192.0.2.1")
-        #expect(try index.value(for: DialledHost("[::1]")) == "::1")
-        #expect(try index.value(for: DialledHost("192.0.2.2")) == nil)
+        #expect(try index.value(for: DialedHost("192.0.2.1", port: 443)) == "192.0.2.1")
+        #expect(try index.value(for: DialedHost("[::1]")) == "::1")
+        #expect(try index.value(for: DialedHost("192.0.2.2")) == nil)
     }
 
     @Test("A value that is itself optional can be stored")
@@ -92,7 +92,7 @@ struct HostPatternIndexTests {
             #expect(index.count == patterns.count)
             #expect(index.entries.map(\.pattern) == patterns.sorted())
             for _ in 0..<60 {
-                let host = try DialledHost(name(6))
+                let host = try DialedHost(name(6))
                 #expect(index.value(for: host) == patterns.filter { $0.matches(host) }.min(), "\(host)")
             }
         }
@@ -104,9 +104,9 @@ struct HostPatternIndexTests {
         for number in 0..<5_000 { index[try HostPattern("**.n\(number).example.com")] = number }
         #expect(index.count == 5_000)
         for number in stride(from: 0, to: 5_000, by: 97) {
-            #expect(try index.value(for: DialledHost("a.b.n\(number).example.com")) == number)
+            #expect(try index.value(for: DialedHost("a.b.n\(number).example.com")) == number)
         }
         let deep = Array(repeating: "a", count: 119).joined(separator: ".") + ".n7.example.com"
-        #expect(try index.value(for: DialledHost(deep)) == 7)
+        #expect(try index.value(for: DialedHost(deep)) == 7)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Host patterns")
 struct HostPatternTests {
     private func matches(_ pattern: String, _ host: String) throws -> Bool {
-        try HostPattern(pattern).matches(DialledHost(host))
+        try HostPattern(pattern).matches(DialedHost(host))
     }
 
     private func code(_ text: String, topLevel: Bool = false, list: PublicSuffixList? = nil) -> HostPatternError.Code? {
@@ -45,16 +45,16 @@ struct HostPatternTests {
     @Test("No wildcard matches an empty label, since no host has one")
     func emptyLabels() {
         for host in [".example.com", "a..example.com", "..example.com"] {
-            #expect(throws: HostError.self) { try DialledHost(host) }
+            #expect(throws: HostError.self) { try DialedHost(host) }
         }
     }
 
     @Test("A port does not matter to a pattern")
     func ports() throws {
-        #expect(try HostPattern("*.example.com").matches(DialledHost("www.example.com", port: 8443)))
-        let host = try DialledHost("www.example.com", port: 8443)
+        #expect(try HostPattern("*.example.com").matches(DialedHost("www.example.com", port: 8443)))
+        let host = try DialedHost("www.example.com", port: 8443)
         #expect(HostPattern(host) == (try HostPattern("www.example.com")))
-        #expect(HostPattern(host).matches(try DialledHost("www.example.com", port: 1)))
+        #expect(HostPattern(host).matches(try DialedHost("www.example.com", port: 1)))
     }
 
     @Test(
@@ -85,7 +85,7 @@ struct HostPatternTests {
         for text in ["*.com", "**.com", "**.localhost", "*.com."] { #expect(code(text) == .topLevel, "\(text)") }
         #expect(code("localhost") == nil)
         #expect(code("**.internal", topLevel: true) == nil)
-        #expect(try HostPattern("**.internal", allowingTopLevel: true).matches(DialledHost("db.internal")))
+        #expect(try HostPattern("**.internal", allowingTopLevel: true).matches(DialedHost("db.internal")))
     }
 
     @Test("A wildcard over a public suffix is refused, also when top-level patterns are allowed")

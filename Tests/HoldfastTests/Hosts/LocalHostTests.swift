@@ -33,7 +33,7 @@ struct LocalHostTests {
     func mayBe(host: String) throws {
         guard let url = URL(string: "http://\(host)/") else { return }
         #expect(LocalHost.mayBe(url), "\(url.absoluteString)")
-        // Foundation may have canonicalised what it was given.
+        // Foundation may have canonicalized what it was given.
         if url.host(percentEncoded: true) == host { #expect(!LocalHost.isSurely(url)) }
     }
 
@@ -46,7 +46,7 @@ struct LocalHostTests {
     @Test("is so for the machine's own name")
     func ownName() throws {
         let name = ProcessInfo.processInfo.hostName
-        guard (try? DialledHost(name)) != nil else { return }
+        guard (try? DialedHost(name)) != nil else { return }
         #expect(LocalHost.mayBe(try #require(URL(string: "http://\(name.uppercased()):1/"))))
     }
 }

@@ -51,7 +51,7 @@ struct PublicSuffixListTests {
         #expect(throws: HostPatternError.self) {
             try HostPattern("*.github.io", publicSuffixes: PublicSuffixList(Self.text))
         }
-        #expect(try HostPattern("*.github.io", publicSuffixes: list).matches(DialledHost("me.github.io")))
+        #expect(try HostPattern("*.github.io", publicSuffixes: list).matches(DialedHost("me.github.io")))
     }
 
     @Test(

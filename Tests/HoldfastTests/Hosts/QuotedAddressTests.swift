@@ -30,12 +30,12 @@ struct QuotedAddressTests {
         ]
         for text in texts {
             for read: () throws -> Void in [
-                { _ = try DialledHost(text) }, { _ = try HostPattern(text) }, { _ = try HostPattern("**." + text) },
+                { _ = try DialedHost(text) }, { _ = try HostPattern(text) }, { _ = try HostPattern("**." + text) },
             ] {
                 do { try read() } catch { #expect(!"\(error)".contains("hunter2"), "\(error)") }
             }
             do {
-                _ = try DialledHost(publishedHostName: text)
+                _ = try DialedHost(publishedHostName: text)
             } catch {
                 #expect(!"\(error)".contains("hunter2"), "\(error)")
             }

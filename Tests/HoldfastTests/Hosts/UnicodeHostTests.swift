@@ -7,7 +7,7 @@ import Testing
 struct UnicodeHostTests {
     private func code(_ text: String) -> HostError.Code? {
         do throws(HostError) {
-            _ = try DialledHost(text)
+            _ = try DialedHost(text)
             return nil
         } catch { return error.code }
     }
@@ -24,7 +24,7 @@ struct UnicodeHostTests {
             ("a\u{AD}b.com", "ab.com"), ("日本語.jp", "xn--wgv71a119e.jp"), ("_ä.com", "xn--_-0fa.com"),
         ])
     func mapping(_ text: String, _ name: String) throws {
-        #expect(try DialledHost(text).kind == .name(name))
+        #expect(try DialedHost(text).kind == .name(name))
     }
 
     @Test(
@@ -57,7 +57,7 @@ struct UnicodeHostTests {
 
     @Test("An A-label stands for the name it decodes to")
     func aLabels() throws {
-        #expect(try DialledHost("XN--BCHER-KVA.de") == DialledHost("bücher.de"))
+        #expect(try DialedHost("XN--BCHER-KVA.de") == DialedHost("bücher.de"))
         #expect(code("1.xn--4dbc.com") == nil)
         #expect(code("r3---a.xn--bcher-kva.de") == nil)
     }
@@ -74,8 +74,8 @@ struct UnicodeHostTests {
     @Test("A host in Unicode has the same canonical form a second time")
     func idempotent() throws {
         for text in ["straße.de", "İ.com", "日本語.jp", "क्\u{200D}ष.com"] {
-            let host = try DialledHost(text)
-            #expect(try DialledHost(host.name) == host)
+            let host = try DialedHost(text)
+            #expect(try DialedHost(host.name) == host)
         }
     }
 }

@@ -32,7 +32,7 @@ struct DecisionEndTests {
 
     private func trust(_ chain: [[UInt8]], by validator: PathValidator) throws -> ServerTrust {
         ServerTrust(
-            chain: PresentedChain(chain), purpose: .server(identity: try DialledHost(PolicyFixture.host)),
+            chain: PresentedChain(chain), purpose: .server(identity: try DialedHost(PolicyFixture.host)),
             validator: validator)
     }
 
@@ -198,7 +198,7 @@ struct DecisionEndTests {
             (after(1), after(1)), (.distantFuture, .distantFuture),
         ] {
             let trust = ServerTrust(
-                chain: PresentedChain(pki.leaf.chain), purpose: .server(identity: try DialledHost(PolicyFixture.host)),
+                chain: PresentedChain(pki.leaf.chain), purpose: .server(identity: try DialedHost(PolicyFixture.host)),
                 validator: Lenient(holdsUntil: stated))
             #expect(try pki.pinned([pki.keyPin(pki.leaf)]).evaluate(trust, at: pki.now).holdsUntil == end)
         }

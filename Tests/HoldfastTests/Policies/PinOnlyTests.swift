@@ -59,7 +59,7 @@ struct PinOnlyTests {
         }
     }
 
-    @Test("A pin above the leaf counts only for the dialled host")
+    @Test("A pin above the leaf counts only for the dialed host")
     func issuerForHost() throws {
         let fixture = try PolicyFixture()
         let other = try fixture.issuing.leaf(names: ["stranger.example"])
@@ -192,7 +192,7 @@ struct PinOnlyTests {
         let revocation = Revocation.crls(
             try lists.map { try CertificateRevocationList(der: $0) }, isRequired: isRequired)
         return ServerTrust(
-            chain: PresentedChain(chain), purpose: .server(identity: try DialledHost(PolicyFixture.host)),
+            chain: PresentedChain(chain), purpose: .server(identity: try DialedHost(PolicyFixture.host)),
             validator: PathValidator(anchors: try TrustAnchors(der: []), revocation: revocation))
     }
 

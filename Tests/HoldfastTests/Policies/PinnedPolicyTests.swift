@@ -30,7 +30,7 @@ struct PinnedPolicyTests {
             let pin = try Pin.publicKey(spkiDER: leaf.key.subjectPublicKeyInfoDER)
             let policy = try PinnedPolicy(host: HostPattern("a.example"), pins: PinSet(pins: [pin]))
             let trust = ServerTrust(
-                certificates: leaf.chain, host: try DialledHost("a.example"),
+                certificates: leaf.chain, host: try DialedHost("a.example"),
                 anchors: try TrustAnchors(der: [root.root]))
             #expect(policy.evaluate(trust, at: clock.now).isTrusted, "\(key)")
         }
@@ -284,7 +284,7 @@ struct PinnedPolicyTests {
             #expect(policy.evaluate(try trust(device), at: fixture.now).isTrusted)
             let server = policy.evaluate(try trust(fixture.leaf), at: fixture.now)
             #expect(server.failure?.code == .wrongExtendedKeyUsage)
-            let asServer = try trust(device, .server(identity: try DialledHost("devices")))
+            let asServer = try trust(device, .server(identity: try DialedHost("devices")))
             #expect(policy.evaluate(asServer, at: fixture.now).failure?.code == .hostNotCovered)
         }
     }
@@ -303,7 +303,7 @@ struct PinnedPolicyTests {
         var limits = ValidationLimits()
         limits.signatures = 1
         let trust = ServerTrust(
-            chain: PresentedChain(fixture.leaf.chain), purpose: .server(identity: try DialledHost(PolicyFixture.host)),
+            chain: PresentedChain(fixture.leaf.chain), purpose: .server(identity: try DialedHost(PolicyFixture.host)),
             validator: PathValidator(anchors: try TrustAnchors(der: [fixture.root.root]), limits: limits))
         let decision = try fixture.pinned([fixture.keyPin(fixture.leaf)]).evaluate(trust, at: fixture.now)
         #expect(decision.failure?.code == .budgetExceeded)

@@ -21,7 +21,7 @@ struct PolicyCapabilityTests {
 
         var revision: UInt64 { keys.withLock { $0.revision } }
 
-        func isPaired(_ host: DialledHost, _ leaf: [UInt8]) -> Bool {
+        func isPaired(_ host: DialedHost, _ leaf: [UInt8]) -> Bool {
             guard let pin = try? Pin.publicKey(of: leaf) else { return false }
             return keys.withLock { $0.pins.contains(pin) }
         }

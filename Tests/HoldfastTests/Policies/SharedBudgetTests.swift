@@ -22,7 +22,7 @@ struct SharedBudgetTests {
 
     private func effort(_ policy: any TrustPolicy, _ chain: HostileChain) throws -> ValidationEffort {
         let trust = ServerTrust(
-            chain: PresentedChain(chain.presented), purpose: .server(identity: try DialledHost(HostileChain.host)),
+            chain: PresentedChain(chain.presented), purpose: .server(identity: try DialedHost(HostileChain.host)),
             validator: PathValidator(anchors: try TrustAnchors(der: [chain.anchor])))
         let decision = policy.evaluate(trust, at: pki.now)
         #expect(!decision.isTrusted)

@@ -33,7 +33,7 @@ struct SimplePolicyTests {
         #expect(policy.evaluate(try fixture.trust(host: "api.example.com"), at: fixture.now).isTrusted)
         #expect(policy.evaluate(try fixture.trust(), at: fixture.now).failure?.code == .hostNotCovered)
         let untrusted = ServerTrust(
-            certificates: fixture.leaf.chain, host: try DialledHost("api.example.com"), anchors: TrustAnchors([]))
+            certificates: fixture.leaf.chain, host: try DialedHost("api.example.com"), anchors: TrustAnchors([]))
         #expect(policy.evaluate(untrusted, at: fixture.now).failure?.code == .noAnchors)
     }
 

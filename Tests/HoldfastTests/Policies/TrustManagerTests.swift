@@ -29,8 +29,8 @@ struct TrustManagerTests {
         #expect(Set(manager.policies.keys) == Set(names))
     }
 
-    @Test("Names are normalised when policies are added, found and removed")
-    func normalised() throws {
+    @Test("Names are normalized when policies are added, found and removed")
+    func normalized() throws {
         let manager = TrustManager(policies: [try standard("WWW.Example.COM")])
         for name in ["www.example.com", "Www.Example.Com.", "https://www.example.com:8443/path?q"] {
             #expect(manager.policy(for: name)?.hostName == "www.example.com")
@@ -124,7 +124,7 @@ struct TrustManagerTests {
     func lookUp() async throws {
         let fixture = try PolicyFixture()
         let manager = TrustManager(unknownHosts: .standardValidation, clock: fixture.clock)
-        let host = try DialledHost(PolicyFixture.host)
+        let host = try DialedHost(PolicyFixture.host)
         let unknown = manager.lookUp(host)
         #expect(unknown.policy == nil && !unknown.isRefused)
         #expect(unknown.judgment(of: try fixture.trust(), at: fixture.now).isTrusted)
@@ -156,8 +156,8 @@ struct TrustManagerTests {
         }
     }
 
-    @Test("The host that was dialled finds the policy, never a name in the certificate")
-    func dialledHost() throws {
+    @Test("The host that was dialed finds the policy, never a name in the certificate")
+    func dialedHost() throws {
         let fixture = try PolicyFixture()
         let leaf = try fixture.issuing.leaf(names: ["open.example", .dns(PolicyFixture.host)])
         let manager = TrustManager(policies: [
@@ -265,8 +265,8 @@ struct TrustManagerTests {
             for await change in listener {
                 seen.append("\(change.kind.rawValue) \(change.hostName)")
                 if change.hostName == "**.b.example" {
-                    #expect(change.concerns(try DialledHost("x.b.example")))
-                    #expect(!change.concerns(try DialledHost("a.example")))
+                    #expect(change.concerns(try DialedHost("x.b.example")))
+                    #expect(!change.concerns(try DialedHost("a.example")))
                 }
                 if seen.count == 6 { break }
             }

@@ -43,7 +43,7 @@ struct WrappedValidatorTests {
 
     private func code(_ policy: any TrustPolicy, _ validator: any ChainValidator) throws -> TrustFailure.Code? {
         let trust = ServerTrust(
-            chain: PresentedChain(pki.leaf.chain), purpose: .server(identity: try DialledHost(PolicyFixture.host)),
+            chain: PresentedChain(pki.leaf.chain), purpose: .server(identity: try DialedHost(PolicyFixture.host)),
             validator: validator)
         return policy.evaluate(trust, at: pki.now).failure?.code
     }

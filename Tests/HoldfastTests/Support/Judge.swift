@@ -20,7 +20,7 @@ enum Judge {
         _ chain: [[UInt8]], trusting anchors: [[UInt8]], for host: String? = host, at time: Date = now,
         limits: ValidationLimits = ValidationLimits(), accepting: (ValidatedPath) -> Bool = { _ in true }
     ) throws -> ValidationOutcome {
-        let identity = try host.map { text throws(HostError) in try DialledHost(text) }
+        let identity = try host.map { text throws(HostError) in try DialedHost(text) }
         let validator = PathValidator(anchors: try TrustAnchors(der: anchors), limits: limits)
         return validator.validate(
             PresentedChain(chain), for: .server(identity: identity), at: time, accepting: accepting)

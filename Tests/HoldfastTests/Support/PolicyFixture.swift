@@ -26,7 +26,7 @@ struct PolicyFixture {
         _ chain: [[UInt8]]? = nil, host: String? = PolicyFixture.host, anchors: [[UInt8]]? = nil
     ) throws -> ServerTrust {
         ServerTrust(
-            certificates: chain ?? leaf.chain, host: try host.map { try DialledHost($0) },
+            certificates: chain ?? leaf.chain, host: try host.map { try DialedHost($0) },
             anchors: try TrustAnchors(der: anchors ?? [root.root]))
     }
 

@@ -20,7 +20,7 @@ struct RevocationScene {
         _ leaf: TestCertificate, unknownLeaf: Revocation.UnknownStatus = .fails,
         unknownIssuer: Revocation.UnknownStatus = .fails
     ) throws -> ValidationOutcome {
-        let purpose = ValidationPurpose.server(identity: try DialledHost(Judge.host))
+        let purpose = ValidationPurpose.server(identity: try DialedHost(Judge.host))
         let chain = PresentedChain(leaf.chain + presented.map(\.certificate.der))
         return try validator(unknownLeaf, unknownIssuer).validate(chain, for: purpose, at: Judge.now) { _ in true }
     }

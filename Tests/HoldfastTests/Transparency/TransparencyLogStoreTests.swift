@@ -171,7 +171,7 @@ struct TransparencyLogStoreTests {
             anchors: try TrustAnchors(der: [scene.root.root]), transparency: .required(store),
             cache: VerifiedPathCache())
         let leaf = try scene.leaf(of: [0, 2])
-        let purpose = ValidationPurpose.server(identity: try DialledHost(Judge.host))
+        let purpose = ValidationPurpose.server(identity: try DialedHost(Judge.host))
         func code() -> TrustFailure.Code? {
             validator.validate(PresentedChain(leaf.chain), for: purpose, at: Judge.now) { _ in true }.failure?.code
         }

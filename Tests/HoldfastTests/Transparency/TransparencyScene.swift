@@ -65,7 +65,7 @@ struct TransparencyScene {
     func outcome(
         _ leaf: TestCertificate, for purpose: ValidationPurpose? = nil, at time: Date = Judge.now
     ) throws -> ValidationOutcome {
-        let purpose = try purpose ?? .server(identity: try DialledHost(Judge.host))
+        let purpose = try purpose ?? .server(identity: try DialedHost(Judge.host))
         return try validator.validate(PresentedChain(leaf.chain), for: purpose, at: time) { _ in true }
     }
 

@@ -7,11 +7,11 @@ import Testing
 @Suite("Transparency that is required of servers")
 struct TransparencyValidationTests {
     private var scene: TransparencyScene
-    private let host: DialledHost
+    private let host: DialedHost
 
     init() throws {
         scene = try TransparencyScene()
-        host = try DialledHost(Judge.host)
+        host = try DialedHost(Judge.host)
     }
 
     @Test("The failure names each timestamp, its log, and why it does not count")

@@ -154,7 +154,7 @@ struct TrustFailureTextTests {
                 anchors: try TrustAnchors(der: [pki.root.root]),
                 revocation: .crls([try CertificateRevocationList(der: list)], isRequired: isRequired))
             let trust = ServerTrust(
-                chain: PresentedChain(pki.leaf.chain), purpose: .server(identity: try DialledHost(host)),
+                chain: PresentedChain(pki.leaf.chain), purpose: .server(identity: try DialedHost(host)),
                 validator: validator)
             return try StandardPolicy(host: HostPattern(host)).evaluate(trust, at: pki.now).failure?.description
         }
@@ -200,11 +200,11 @@ struct TrustFailureTextTests {
                 """)
         #expect(
             other.evaluate(try pki.trust(host: nil), at: pki.now).failure?.description == """
-                hostUnknown: expected the host that was dialled, one of **.example.org, found a trust without a host
+                hostUnknown: expected the host that was dialed, one of **.example.org, found a trust without a host
                   presented chain:
                     \(try line(pki.leaf))
                     \(try line(pki.issuing.certificate))
-                  remedy: Say which host was dialled: evaluate(ServerTrust(…, host:), at:) instead of a bare trust.
+                  remedy: Say which host was dialed: evaluate(ServerTrust(…, host:), at:) instead of a bare trust.
                 """)
     }
 

@@ -21,7 +21,7 @@ struct AnchorSourceTests {
     }
 
     private func complaint(_ validator: PathValidator, host: String = "www.co.uk") throws -> TrustFailure.Code? {
-        let purpose = ValidationPurpose.server(identity: try DialledHost(host))
+        let purpose = ValidationPurpose.server(identity: try DialedHost(host))
         let outcome = validator.validate(PresentedChain(leaf.chain), for: purpose, at: Judge.now) { _ in true }
         #expect((outcome.path == nil) == (outcome.failure != nil))
         return outcome.failure?.code

@@ -134,7 +134,7 @@ struct ChainMutationTests {
                 #expect(try issuer.basicConstraints?.isCertificateAuthority == true)
             }
             let examined = PathValidator(anchors: try TrustAnchors(der: [scene.anchor]))
-                .outcomes(of: PresentedChain(chain), for: .server(identity: try DialledHost(Judge.host)), at: Judge.now)
+                .outcomes(of: PresentedChain(chain), for: .server(identity: try DialedHost(Judge.host)), at: Judge.now)
             #expect(examined.allSatisfy { $0.failure == nil })
         }
         #expect(accepted > 20 && refused > 20)

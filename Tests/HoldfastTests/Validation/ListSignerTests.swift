@@ -230,7 +230,7 @@ struct ListSignerTests {
             anchors: try TrustAnchors(der: [root.root]), revocation: .crls(lists, isRequired: true))
         func code(_ chain: [[UInt8]]) throws -> TrustFailure.Code? {
             let trust = ServerTrust(
-                chain: PresentedChain(chain), purpose: .server(identity: try DialledHost(Judge.host)),
+                chain: PresentedChain(chain), purpose: .server(identity: try DialedHost(Judge.host)),
                 validator: validator)
             return policy.evaluate(trust, at: Judge.now).failure?.code
         }
@@ -258,7 +258,7 @@ struct ListSignerTests {
                 host: HostPattern(Judge.host), pins: PinSet(pins: [X509Certificate(der: leaf.der).certificatePin]),
                 certificatePinOnly: true)
             let trust = ServerTrust(
-                chain: PresentedChain([leaf.der, issuer]), purpose: .server(identity: try DialledHost(Judge.host)),
+                chain: PresentedChain([leaf.der, issuer]), purpose: .server(identity: try DialedHost(Judge.host)),
                 validator: PathValidator(anchors: try TrustAnchors(der: [root.root]), revocation: .crls([list])))
             #expect(policy.evaluate(trust, at: Judge.now).failure?.code == expected)
         }

@@ -195,7 +195,7 @@ struct PathSearchTests {
     }
 
     @Test("Names that are the same by RFC 5280 7.1 chain, also beside one that is the same by its octets")
-    func normalisedNames() throws {
+    func normalizedNames() throws {
         let root = try Judge.root(TestName([.init(.country, "DE"), .init(.commonName, "Test  Root", as: .printable)]))
         let alike = TestName([.init(.country, "de"), .init(.commonName, "TEST ROOT")])
         let leaf = try root.leaf(names: ["www.example.com"]) { $0.issuer = alike }

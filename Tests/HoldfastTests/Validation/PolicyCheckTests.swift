@@ -192,7 +192,7 @@ struct PolicyCheckTests {
         #expect(try Judge.complaint(leaf.chain + [lax.certificate.der], trusting: [root.root]) == nil)
         let validator = PathValidator(anchors: try TrustAnchors(der: [root.root]))
         let outcomes = validator.outcomes(
-            of: PresentedChain(leaf.chain), for: .server(identity: try DialledHost(Judge.host)), at: Judge.now)
+            of: PresentedChain(leaf.chain), for: .server(identity: try DialedHost(Judge.host)), at: Judge.now)
         #expect(outcomes.compactMap(\.failure?.code) == [.policyConstraintViolated])
     }
 }

@@ -36,7 +36,7 @@ struct RequiredPolicyTests {
         let validator = PathValidator(
             anchors: try TrustAnchors(der: [root.root]), certificatePolicies: policies, cache: cache)
         let outcome = validator.validate(
-            PresentedChain(leaf.chain), for: .server(identity: try DialledHost(Judge.host)), at: Judge.now
+            PresentedChain(leaf.chain), for: .server(identity: try DialedHost(Judge.host)), at: Judge.now
         ) { _ in true }
         if let found = outcome.path { return .success(found.policies) }
         let code = try #require(outcome.failure?.code)
@@ -143,7 +143,7 @@ struct RequiredPolicyTests {
                 anchors: try TrustAnchors(der: [root.root]), certificatePolicies: .required([required]))
             let trust = ServerTrust(
                 chain: PresentedChain(leaf.chain + [root.root]),
-                purpose: .server(identity: try DialledHost(Judge.host)),
+                purpose: .server(identity: try DialedHost(Judge.host)),
                 validator: validator)
             #expect(policy.evaluate(trust, at: Judge.now).failure?.code == code)
             let rules = validator.outcomes(of: PresentedChain(leaf.chain), for: .client, at: Judge.now)

@@ -8,7 +8,7 @@ struct RevocationEvasionTests {
     private func code(_ leaf: TestCertificate, _ list: [UInt8], root: [UInt8]) throws -> TrustFailure.Code? {
         let validator = PathValidator(
             anchors: try TrustAnchors(der: [root]), revocation: .crls([try CertificateRevocationList(der: list)]))
-        let purpose = ValidationPurpose.server(identity: try DialledHost(Judge.host))
+        let purpose = ValidationPurpose.server(identity: try DialedHost(Judge.host))
         let outcome = validator.validate(PresentedChain(leaf.chain), for: purpose, at: Judge.now) { _ in true }
         return outcome.failure?.code
     }

@@ -27,7 +27,7 @@ struct RevocationTests {
             anchors: try TrustAnchors(der: [root.root]), limits: limits,
             revocation: .crls(try lists.map { try CertificateRevocationList(der: $0) }, isRequired: isRequired))
         let outcome = validator.validate(
-            PresentedChain(chain ?? leaf.chain), for: .server(identity: try DialledHost("www.example.com")),
+            PresentedChain(chain ?? leaf.chain), for: .server(identity: try DialedHost("www.example.com")),
             at: time ?? root.clock.now
         ) { _ in true }
         #expect((outcome.path == nil) == (outcome.failure != nil))

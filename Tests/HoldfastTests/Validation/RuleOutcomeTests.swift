@@ -15,7 +15,7 @@ struct RuleOutcomeTests {
     ) throws -> [RuleOutcome] {
         let validator = PathValidator(anchors: try TrustAnchors(der: anchors ?? [root.root]), revocation: revocation)
         return validator.outcomes(
-            of: PresentedChain(chain), for: .server(identity: try DialledHost(Judge.host)), at: Judge.now)
+            of: PresentedChain(chain), for: .server(identity: try DialedHost(Judge.host)), at: Judge.now)
     }
 
     @Test("A revoked certificate breaks the rule of revocation, and no other")

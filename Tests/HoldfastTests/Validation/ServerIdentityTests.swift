@@ -6,15 +6,15 @@ import Testing
 @Suite("Server identity, RFC 9525")
 struct ServerIdentityTests {
     private func code(
-        _ names: [TestGeneralName]?, dialling host: String,
+        _ names: [TestGeneralName]?, dialing host: String,
         configure: (inout CertificateSpecification) -> Void = { _ in }
     ) throws -> TrustFailure.Code? {
         let made = try TestAuthority.selfSigned(names: names ?? [], clock: Judge.clock, configure: configure)
-        return ServerIdentity.violation(of: try X509Certificate(der: made.der), for: try DialledHost(host))?.code
+        return ServerIdentity.violation(of: try X509Certificate(der: made.der), for: try DialedHost(host))?.code
     }
 
     @Test(
-        "A name matches the host that was dialled",
+        "A name matches the host that was dialed",
         arguments: [
             ("www.example.com", "www.example.com"), ("WWW.Example.COM", "www.example.com"),
             ("www.example.com", "WWW.EXAMPLE.COM."),
@@ -28,8 +28,8 @@ struct ServerIdentityTests {
             ("192.0.2.1", "192.0.2.1"), ("2001:db8::1", "[2001:DB8:0::1]"), ("::ffff:192.0.2.1", "::ffff:192.0.2.1"),
         ])
     func matching(name: String, host: String) throws {
-        #expect(try code([TestGeneralName(name)], dialling: host) == nil)
-        #expect(try code(["other.example", TestGeneralName(name)], dialling: host) == nil)
+        #expect(try code([TestGeneralName(name)], dialing: host) == nil)
+        #expect(try code(["other.example", TestGeneralName(name)], dialing: host) == nil)
     }
 
     @Test(
@@ -67,27 +67,27 @@ struct ServerIdentityTests {
             (.other([1, 3, 6, 1, 5, 5, 7, 8, 7], TestDER.ia5String("www.example.com")), "www.example.com"),
         ] as [(TestGeneralName, String)])
     func mismatching(name: TestGeneralName, host: String) throws {
-        #expect(try code([name], dialling: host) == .hostNameMismatch)
+        #expect(try code([name], dialing: host) == .hostNameMismatch)
     }
 
     @Test("A common name is nobody, with and without a subjectAltName")
     func commonNames() throws {
         #expect(
-            try code(nil, dialling: "www.example.com") { $0.subject = "www.example.com" } == .noSubjectAlternativeName)
+            try code(nil, dialing: "www.example.com") { $0.subject = "www.example.com" } == .noSubjectAlternativeName)
         #expect(
-            try code(["other.example"], dialling: "www.example.com") { $0.subject = "www.example.com" }
+            try code(["other.example"], dialing: "www.example.com") { $0.subject = "www.example.com" }
                 == .hostNameMismatch)
         #expect(
-            try code([.email("a@b.example")], dialling: "www.example.com") { $0.subject = "www.example.com" }
+            try code([.email("a@b.example")], dialing: "www.example.com") { $0.subject = "www.example.com" }
                 == .hostNameMismatch)
-        #expect(try code(nil, dialling: "192.0.2.1") { $0.subject = "192.0.2.1" } == .noSubjectAlternativeName)
+        #expect(try code(nil, dialing: "192.0.2.1") { $0.subject = "192.0.2.1" } == .noSubjectAlternativeName)
     }
 
     @Test("A subjectAltName that cannot be read as a whole names nobody")
     func malformed() throws {
-        #expect(try code([], dialling: "www.example.com") { $0.subjectAltName = [] } == .malformedExtension)
+        #expect(try code([], dialing: "www.example.com") { $0.subjectAltName = [] } == .malformedExtension)
         for bad in [.address([1, 2, 3]), .raw(0x9F, [1]), .dns("é")] as [TestGeneralName] {
-            #expect(try code(["www.example.com", bad], dialling: "www.example.com") == .malformedExtension)
+            #expect(try code(["www.example.com", bad], dialing: "www.example.com") == .malformedExtension)
         }
     }
 

@@ -24,7 +24,7 @@ struct StrictProfileTests {
             let validator = PathValidator(
                 anchors: anchors, profile: profile, publicSuffixes: try PublicSuffixList(Self.suffixes))
             return validator.validate(
-                PresentedChain(leaf.chain), for: .server(identity: try DialledHost(host)), at: root.clock.now
+                PresentedChain(leaf.chain), for: .server(identity: try DialedHost(host)), at: root.clock.now
             ) { _ in true }.failure?.code
         }
     }

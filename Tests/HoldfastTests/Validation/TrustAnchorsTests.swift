@@ -89,7 +89,7 @@ struct TrustAnchorsTests {
     }
 
     @Test(
-        "Anchors are reloaded by the interval, past failures, until it is cancelled; no interval is none or for ever",
+        "Anchors are reloaded by the interval, past failures, until it is canceled; no interval is none or for ever",
         arguments: [
             (Duration.seconds(60), Duration.seconds(60)), (.zero, .seconds(1)), (.seconds(-5), .seconds(1)),
             (.seconds(Int64.max), .seconds(366 * 86_400)),

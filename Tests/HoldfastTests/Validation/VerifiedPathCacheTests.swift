@@ -38,7 +38,7 @@ struct VerifiedPathCacheTests {
         return outcome.effort.usedCachedPath
     }
 
-    private func purpose(_ host: String) throws -> ValidationPurpose { .server(identity: try DialledHost(host)) }
+    private func purpose(_ host: String) throws -> ValidationPurpose { .server(identity: try DialedHost(host)) }
 
     @Test("A second validation of the same question is answered from it")
     func hit() throws {
@@ -84,7 +84,7 @@ struct VerifiedPathCacheTests {
         let other = try Judge.root("Other").root
         _ = try wasCached(cache, leaf.chain, anchors: [root.root, other], purpose: try purpose("www.example.com"))
         #expect(try wasCached(cache, leaf.chain, anchors: [other, root.root], purpose: try purpose("www.example.com")))
-        let port = ValidationPurpose.server(identity: try DialledHost("www.example.com", port: 443))
+        let port = ValidationPurpose.server(identity: try DialedHost("www.example.com", port: 443))
         #expect(try wasCached(cache, leaf.chain, anchors: [other, root.root], purpose: port))
     }
 
@@ -179,7 +179,7 @@ struct VerifiedPathCacheTests {
             for number in 0..<40 as Range<UInt8> {
                 group.addTask {
                     let validator = PathValidator(anchors: try TrustAnchors(der: [root.root]), cache: cache)
-                    let purpose = ValidationPurpose.server(identity: try DialledHost("www.example.com"))
+                    let purpose = ValidationPurpose.server(identity: try DialedHost("www.example.com"))
                     let chain = PresentedChain(leaf.chain + [[number % 8]])
                     #expect(validator.validate(chain, for: purpose, at: Judge.now) { _ in true }.path != nil)
                 }

@@ -12,7 +12,7 @@ struct WorkLimitTests {
         let validator = PathValidator(
             anchors: try TrustAnchors(der: [chain.anchor]), profile: profile, limits: limits)
         return validator.validate(
-            PresentedChain(chain.presented), for: .server(identity: try DialledHost(HostileChain.host)), at: Judge.now
+            PresentedChain(chain.presented), for: .server(identity: try DialedHost(HostileChain.host)), at: Judge.now
         ) { _ in false }
     }
 
@@ -141,7 +141,7 @@ struct WorkLimitTests {
         let policy = try PinnedPolicy(
             host: HostPattern(HostileChain.host), pins: PinSet(pins: pins), certificatePinOnly: true)
         let trust = ServerTrust(
-            chain: PresentedChain(chain.presented), purpose: .server(identity: try DialledHost(HostileChain.host)),
+            chain: PresentedChain(chain.presented), purpose: .server(identity: try DialedHost(HostileChain.host)),
             validator: PathValidator(anchors: TrustAnchors([])))
         let decision = policy.evaluate(trust, at: Judge.now)
         #expect(!decision.isTrusted)

@@ -27,7 +27,7 @@ final class PublishedServer {
 
     func trust(_ chain: [[UInt8]], host: String) -> SecTrust {
         ServerTrust(
-            certificates: chain, host: try? DialledHost(host),
+            certificates: chain, host: try? DialedHost(host),
             anchors: (try? TrustAnchors(der: [root.root])) ?? TrustAnchors([]))
     }
 

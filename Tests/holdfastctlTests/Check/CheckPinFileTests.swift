@@ -39,7 +39,7 @@ struct CheckPinFileTests {
             ] + arguments)
     }
 
-    @Test("All hosts of a file that can be dialled are checked, and the days left are those of entry and document")
+    @Test("All hosts of a file that can be dialed are checked, and the days left are those of entry and document")
     func allHosts() async throws {
         try await SigningSite.with { site in
             let leaf = try site.leaf("leaf.pem", ["www", "api", "example"].map { .dns("\($0).example.com") })

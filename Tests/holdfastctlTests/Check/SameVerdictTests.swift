@@ -35,14 +35,14 @@ struct SameVerdictTests {
         leaves + [issuing.certificate, root.certificate, try root.intermediate(name: "Another CA").certificate]
     }
 
-    private func trust(_ leaf: TestCertificate, _ host: DialledHost) -> ServerTrust {
+    private func trust(_ leaf: TestCertificate, _ host: DialedHost) -> ServerTrust {
         ServerTrust(certificates: leaf.chain, host: host, anchors: anchors)
     }
 
     /// Compares the command and a client for each chain, host and time.
     private func compare(
-        _ published: PublishedPins, hosts: [DialledHost], times: [Date],
-        client: (ServerTrust, DialledHost, Date) throws -> Bool
+        _ published: PublishedPins, hosts: [DialedHost], times: [Date],
+        client: (ServerTrust, DialedHost, Date) throws -> Bool
     ) throws -> (trusted: Int, refused: Int) {
         var (trusted, refused) = (0, 0)
         for host in hosts {
@@ -61,11 +61,11 @@ struct SameVerdictTests {
         return (trusted, refused)
     }
 
-    private var hosts: [DialledHost] {
+    private var hosts: [DialedHost] {
         get throws {
             try [
-                DialledHost(Self.host), DialledHost(Self.host, port: 443), DialledHost(Self.host, port: 8_443),
-                DialledHost("a.example.com", port: 443), DialledHost("b.example.com", port: 443),
+                DialedHost(Self.host), DialedHost(Self.host, port: 443), DialedHost(Self.host, port: 8_443),
+                DialedHost("a.example.com", port: 443), DialedHost("b.example.com", port: 443),
             ]
         }
     }

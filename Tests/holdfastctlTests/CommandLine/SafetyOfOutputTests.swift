@@ -8,20 +8,20 @@ import Testing
 
 @Suite("What reaches a terminal")
 struct SafetyOfOutputTests {
-    @Test("Colours are for terminals, and not for those who do not want them")
-    func colours() {
-        #expect(Output.wantsColour(isTerminal: true, environment: [:]))
-        #expect(Output.wantsColour(isTerminal: true, environment: ["NO_COLOR": ""]))
-        #expect(!Output.wantsColour(isTerminal: true, environment: ["NO_COLOR": "1"]))
-        #expect(!Output.wantsColour(isTerminal: true, environment: ["TERM": "dumb"]))
-        #expect(!Output.wantsColour(isTerminal: false, environment: [:]))
+    @Test("Colors are for terminals, and not for those who do not want them")
+    func colors() {
+        #expect(Output.wantsColor(isTerminal: true, environment: [:]))
+        #expect(Output.wantsColor(isTerminal: true, environment: ["NO_COLOR": ""]))
+        #expect(!Output.wantsColor(isTerminal: true, environment: ["NO_COLOR": "1"]))
+        #expect(!Output.wantsColor(isTerminal: true, environment: ["TERM": "dumb"]))
+        #expect(!Output.wantsColor(isTerminal: false, environment: [:]))
     }
 
-    @Test("Only our own colours act on a terminal")
+    @Test("Only our own colors act on a terminal")
     func rendering() {
         let piece = Output.Piece("a\u{1B}[31mb", .good)
-        #expect(Output(usesColour: true).rendered([piece]) == "\u{1B}[32ma\\u{1b}[31mb\u{1B}[0m")
-        #expect(Output(usesColour: false).rendered([piece]) == "a\\u{1b}[31mb")
+        #expect(Output(usesColor: true).rendered([piece]) == "\u{1B}[32ma\\u{1b}[31mb\u{1B}[0m")
+        #expect(Output(usesColor: false).rendered([piece]) == "a\\u{1b}[31mb")
     }
 
     @Test("Controls, directions and separators are shown as numbers, other text stays")

@@ -105,10 +105,10 @@ struct ProxyTests {
         ] as [([String: String], Bool)])
     func environment(settings: [String: String], isUsed: Bool) throws {
         let proxy = try ProxySettings(environment: settings.merging(["https_proxy": "http://u:p@proxy.example"]) { $1 })
-            .proxy(for: try DialledHost("api.example.com", port: 443))
+            .proxy(for: try DialedHost("api.example.com", port: 443))
         #expect((proxy?.host.description == "proxy.example:80") == isUsed && (proxy == nil) != isUsed)
         #expect(
-            try ProxySettings(environment: settings).proxy(for: try DialledHost("api.example.com", port: 443)) == nil)
+            try ProxySettings(environment: settings).proxy(for: try DialedHost("api.example.com", port: 443)) == nil)
     }
 
     @Test("A proxy of the environment passes the connection on; one that cannot be used is said without its value")

@@ -186,7 +186,7 @@ struct SignTests {
         }
     }
 
-    @Test("A server's certificate is signed for the host that was dialled")
+    @Test("A server's certificate is signed for the host that was dialed")
     func server() async throws {
         let site = try TestSite()
         let key = SigningKey()

@@ -85,7 +85,7 @@ struct OperatingSite {
 
     /// How many of the apps refuse a server with this certificate.
     func lockedOut(_ apps: [InstalledApp], by leaf: TestCertificate) throws -> Int {
-        let host = try DialledHost(Self.name)
+        let host = try DialedHost(Self.name)
         let trust = ServerTrust(
             chain: PresentedChain(leaf.chain), purpose: .server(identity: host), validator: try validator)
         return apps.filter { !$0.policy.evaluate(trust, at: SystemWallClock().now).isTrusted }.count

@@ -372,7 +372,7 @@ struct PinHostTests {
             }
             for (root, isTrusted) in zip(roots, [true, true, false]) {
                 let leaf = try root.leaf(names: [.dns("lb.example.com")])
-                let host = try DialledHost("lb.example.com")
+                let host = try DialedHost("lb.example.com")
                 let trust = ServerTrust(
                     chain: PresentedChain(leaf.chain), purpose: .server(identity: host),
                     validator: PathValidator(anchors: try TrustAnchors(der: roots.map(\.root))))

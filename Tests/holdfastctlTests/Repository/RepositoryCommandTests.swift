@@ -135,7 +135,7 @@ struct RepositoryCommandTests {
         }
     }
 
-    @Test("An organisation: each keyholder reads what changes and adds a signature; too few publish nothing")
+    @Test("An organization: each keyholder reads what changes and adds a signature; too few publish nothing")
     func thresholds() async throws {
         try await SigningSite.with { site in
             let (leaf, backup) = (try site.leaf("leaf.pem"), try site.leaf("b.pem"))

@@ -2,7 +2,7 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-/// scripts/publish-s3 with a store that honours the preconditions of Amazon S3 (moto 5.2.1 does both).
+/// scripts/publish-s3 with a store that honors the preconditions of Amazon S3 (moto 5.2.1 does both).
 @Suite(
     "Uploading a repository of pins to S3", .timeLimit(.minutes(15)), .serialized,
     .enabled(if: S3Store.isAvailable, "no moto and aws: scripts/s3-tools"))

@@ -37,10 +37,10 @@ struct RolloverCommandTests {
             try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
             let document = try RolloverDocument(site.folder.appending(path: "bank.pins.json").path, key: nil)
             let now = SystemWallClock().now
-            _ = try document.subject(DialledHost(SigningSite.name, port: 443), at: now)
-            _ = try document.subject(DialledHost("api.example.com", port: 8_443), at: now)
+            _ = try document.subject(DialedHost(SigningSite.name, port: 443), at: now)
+            _ = try document.subject(DialedHost("api.example.com", port: 8_443), at: now)
             #expect(throws: CommandFailure.self) {
-                try document.subject(DialledHost(SigningSite.name, port: 8_443), at: now)
+                try document.subject(DialedHost(SigningSite.name, port: 8_443), at: now)
             }
         }
     }

@@ -45,7 +45,7 @@ struct RepositoryApp {
     func isLetIn(by certificate: TestCertificate, trusting root: TestAuthority) async throws -> Bool {
         try await update()
         let trust = ServerTrust(
-            certificates: certificate.chain, host: try DialledHost(name),
+            certificates: certificate.chain, host: try DialedHost(name),
             anchors: try TrustAnchors(der: [root.certificate.der]))
         return try repository.policy(for: name).evaluate(trust, at: SystemWallClock().now).isTrusted
     }

@@ -77,8 +77,8 @@ struct TrustServerSite {
 
     /// A round in this process.
     func publication(
-        _ hosts: [DialledHost], _ clock: any WallClock, rules: PublishingRound.Rules = .init(),
-        ask: @escaping @Sendable (DialledHost) async -> PublishingRound.Answer
+        _ hosts: [DialedHost], _ clock: any WallClock, rules: PublishingRound.Rules = .init(),
+        ask: @escaping @Sendable (DialedHost) async -> PublishingRound.Answer
     ) throws -> TrustServerPublication {
         TrustServerPublication(
             customer: "acme", key: try key,

@@ -14,7 +14,7 @@ private struct Fleet {
 
     let servers: [LoopbackTLSServer]
 
-    var host: DialledHost { get throws { try DialledHost(Self.name, port: servers.first?.port) } }
+    var host: DialedHost { get throws { try DialedHost(Self.name, port: servers.first?.port) } }
 
     private static func start(_ nodes: [(address: String, certificate: TestCertificate)]) async -> Fleet? {
         var servers: [LoopbackTLSServer] = []
@@ -175,7 +175,7 @@ struct TrustServerFleetTests {
                 serving: ecdsa, version: version,
                 arguments: ["-dcert", site.file("rsa.pem").path, "-dkey", site.file("rsa.key").path])
             let survey = try Self.survey(site, ["127.0.0.1"])
-            let answer = await survey.ask(try DialledHost(Fleet.name, port: server.port))
+            let answer = await survey.ask(try DialedHost(Fleet.name, port: server.port))
             await server.stop()
             #expect(answer.problems == [])
             let leaves = Set(answer.paths.compactMap(\.leaf?.publicKeyPin))
@@ -200,14 +200,14 @@ struct TrustServerFleetTests {
     @Test("A name with more addresses than are asked is told; one without any could not be asked")
     func manyAddresses() async throws {
         try await TrustServerSite.with { site in
-            let host = try DialledHost(Fleet.name, port: 1)
+            let host = try DialedHost(Fleet.name, port: 1)
             let many = try Self.survey(site, (1...65).map { "127.0.0.\($0)" }, tries: 1)
             let answer = await many.ask(host)
             #expect(answer.problems.count == 65)
             #expect(answer.problems.last?.reason == "of its 65 addresses 64 were asked")
             let none = await (try Self.survey(site, ["fe80::1%lo"])).ask(host)
             #expect(none.problems.map(\.reason) == ["no address was found for \(Fleet.name)"])
-            let other = await many.ask(try DialledHost("other.example.com", port: 1))
+            let other = await many.ask(try DialedHost("other.example.com", port: 1))
             #expect(other.problems.map(\.kind) == [.unreachable])
         }
     }

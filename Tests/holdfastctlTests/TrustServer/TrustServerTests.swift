@@ -10,7 +10,7 @@ import Testing
 @Suite("holdfastctl trust-server")
 struct TrustServerTests {
     @Test("init prints the certificate and writes the files, the key for its owner alone, and never over another")
-    func initialise() async throws {
+    func initialize() async throws {
         try await TrustServerSite.with { site in
             #expect(try site.mode("data/acme.key") == 0o600)
             #expect(try Data(contentsOf: site.file("output/acme.crt")) == site.certificate)

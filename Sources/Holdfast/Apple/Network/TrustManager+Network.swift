@@ -15,10 +15,10 @@ extension TrustManager {
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
     ///   - revocation: whether the system is asked to check revocation.
     public func protect(
-        _ options: sec_protocol_options_t, dialling host: DialledHost, anchors: TrustAnchors? = nil,
+        _ options: sec_protocol_options_t, dialing host: DialedHost, anchors: TrustAnchors? = nil,
         revocation: SystemRevocation = .system
     ) {
-        let isTrusted = certificateValidator(dialling: host, anchors: anchors, revocation: revocation)
+        let isTrusted = certificateValidator(dialing: host, anchors: anchors, revocation: revocation)
         sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
         sec_protocol_options_set_tls_resumption_enabled(options, false)
         // If the application had switched it off, the block would not be called.
@@ -38,17 +38,17 @@ extension TrustManager {
     /// A validator for the TLS of a `NetworkConnection`, which Apple's systems have from version 26 on.
     ///
     /// ```swift
-    /// let validator = manager.certificateValidator(dialling: host)
+    /// let validator = manager.certificateValidator(dialing: host)
     /// let connection = NetworkConnection(to: endpoint) { TLS().certificateValidator(validator) }
     /// ```
     /// It sets nothing else. Require TLS 1.2 at least, and switch resumption off: the system does not ask the validator
-    /// about a session that it resumes. ``protect(_:dialling:anchors:revocation:)`` does both for a `NWConnection`.
+    /// about a session that it resumes. ``protect(_:dialing:anchors:revocation:)`` does both for a `NWConnection`.
     /// - Parameters:
     ///   - host: the host that is dialed; the endpoint of the connection must be the same.
     ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
     ///   - revocation: whether the system is asked to check revocation.
     public func certificateValidator(
-        dialling host: DialledHost, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
+        dialing host: DialedHost, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
     ) -> @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool {
         let judge = ManagerJudge(manager: self, anchors: anchors, revocation: revocation)
         return { _, trust in
@@ -60,10 +60,10 @@ extension TrustManager {
 
 extension NWProtocolTLS.Options {
     /// Options that have a manager's policies evaluate the server; see
-    /// ``TrustManager/protect(_:dialling:anchors:revocation:)``.
-    public convenience init(pinnedBy manager: TrustManager, dialling host: DialledHost) {
+    /// ``TrustManager/protect(_:dialing:anchors:revocation:)``.
+    public convenience init(pinnedBy manager: TrustManager, dialing host: DialedHost) {
         self.init()
-        manager.protect(securityProtocolOptions, dialling: host)
+        manager.protect(securityProtocolOptions, dialing: host)
     }
 }
 #endif

@@ -15,13 +15,13 @@ extension ServerTrust {
     ///     system trusts.
     ///   - revocation: whether the system is asked to check revocation.
     public init(
-        _ secTrust: SecTrust, host: DialledHost?, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
+        _ secTrust: SecTrust, host: DialedHost?, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
     ) {
         self.init(SystemTrust(secTrust), host: host, anchors: anchors, revocation: revocation)
     }
 
     package init(
-        _ trust: SystemTrust, host: DialledHost?, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
+        _ trust: SystemTrust, host: DialedHost?, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
     ) {
         self.init(
             purpose: .server(identity: host),

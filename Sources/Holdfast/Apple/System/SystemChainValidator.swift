@@ -15,7 +15,7 @@ public struct SystemChainValidator: ChainValidator {
     package let revocation: SystemRevocation
     /// The trust that a connection handed out; any other chain gets a new one.
     let trust: SystemTrust?
-    private let host: DialledHost?
+    private let host: DialedHost?
 
     /// Makes a validator for chains in DER, such as those of SwiftNIO.
     /// - Parameters:
@@ -28,7 +28,7 @@ public struct SystemChainValidator: ChainValidator {
         host = nil
     }
 
-    init(_ trust: SystemTrust, of host: DialledHost?, anchors: TrustAnchors?, revocation: SystemRevocation) {
+    init(_ trust: SystemTrust, of host: DialedHost?, anchors: TrustAnchors?, revocation: SystemRevocation) {
         self.anchors = anchors
         self.revocation = revocation
         self.trust = trust

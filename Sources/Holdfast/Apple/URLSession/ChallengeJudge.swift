@@ -2,7 +2,7 @@
 /// Decides about the server of a challenge.
 package protocol ChallengeJudge: Sendable {
     /// Whether a server is trusted. It prepares the policy first, and blocks no thread of the caller.
-    func decision(for trust: SystemTrust, host: DialledHost) async -> TrustDecision
+    func decision(for trust: SystemTrust, host: DialedHost) async -> TrustDecision
 }
 
 /// By the policies of a manager.
@@ -11,7 +11,7 @@ struct ManagerJudge: ChallengeJudge {
     let anchors: TrustAnchors?
     var revocation = SystemRevocation.system
 
-    func decision(for trust: SystemTrust, host: DialledHost) async -> TrustDecision {
+    func decision(for trust: SystemTrust, host: DialedHost) async -> TrustDecision {
         await manager.decision(for: ServerTrust(trust, host: host, anchors: anchors, revocation: revocation))
     }
 }

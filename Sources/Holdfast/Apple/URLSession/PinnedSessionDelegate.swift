@@ -56,7 +56,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     /// Why the last connection to a host was rejected; nil when it was not.
     /// - Parameter host: the host that was dialed.
     public func failure(forHost host: String) -> TrustFailure? {
-        guard let name = try? DialledHost(publishedHostName: host).name else { return nil }
+        guard let name = try? DialedHost(publishedHostName: host).name else { return nil }
         return failures.withLock { $0[name] }
     }
 
@@ -107,7 +107,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     }
 
     private func response(to trust: SystemTrust?, host text: String, port: Int) async -> Response {
-        guard let trust, let host = try? DialledHost(text, port: (1...65_535).contains(port) ? port : nil) else {
+        guard let trust, let host = try? DialedHost(text, port: (1...65_535).contains(port) ? port : nil) else {
             return (.cancelAuthenticationChallenge, nil)
         }
         let decision = await judge.decision(for: trust, host: host)

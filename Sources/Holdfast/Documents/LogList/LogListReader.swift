@@ -25,7 +25,7 @@ struct LogListReader {
                 json: try StrictJSONReader(octets, maximumBytes: TransparencyLogList.maximumBytes))
             return try reader.list()
         } catch {
-            if error.code == .cancelled { throw error }
+            if error.code == .canceled { throw error }
             throw DocumentError(
                 error.code, entry: error.entry, field: error.field, expected: error.expected, found: error.found,
                 remedy: remedy)

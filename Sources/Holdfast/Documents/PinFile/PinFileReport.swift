@@ -35,7 +35,7 @@ extension PinFile {
                 text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }),
                 let url = URL(string: text), let parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
             else { return false }
-            return parts.user == nil && parts.password == nil && (try? DialledHost(url: url)) != nil
+            return parts.user == nil && parts.password == nil && (try? DialedHost(url: url)) != nil
         }
     }
 }

@@ -10,7 +10,7 @@ package struct PinFileTable: Sendable {
     }
 
     /// The most specific entry for a host; entries are never merged.
-    package func entry(for host: DialledHost) -> PinFileEntry? { index.value(for: host) }
+    package func entry(for host: DialedHost) -> PinFileEntry? { index.value(for: host) }
 
     /// What the file requires of a host.
     package func content(for question: PinQuestion) -> PinAnswer.Content {
@@ -52,19 +52,19 @@ package struct PinFileEntry: PinSource {
     }
 
     package func answer(to question: PinQuestion) -> PinAnswer {
-        guard let dialled = question.host else { return PinAnswer(.client, at: question.time) }
-        return PinAnswer(content(for: dialled), at: question.time)
+        guard let dialed = question.host else { return PinAnswer(.client, at: question.time) }
+        return PinAnswer(content(for: dialed), at: question.time)
     }
 
-    func content(for dialled: DialledHost) -> PinAnswer.Content {
+    func content(for dialed: DialedHost) -> PinAnswer.Content {
         if host.isRetired { return .none(.notCovered, host.retirement) }
         // If the port is unknown, the pins are required: that is no weaker than what the file asks for the port.
-        guard let port = dialled.port, !host.ports.isEmpty, !host.ports.contains(port) else { return .required(pins) }
+        guard let port = dialed.port, !host.ports.isEmpty, !host.ports.contains(port) else { return .required(pins) }
         let ports = host.ports.map(String.init).joined(separator: " or ")
         return .none(
             .notCovered,
             TrustFailure(
-                .hostNotCovered, expected: "port \(ports) of \(dialled.name)", found: "port \(port)",
+                .hostNotCovered, expected: "port \(ports) of \(dialed.name)", found: "port \(port)",
                 remedy: "Add the port to the host's entry, or dial one that it has."))
     }
 
@@ -81,7 +81,7 @@ extension PinFile.Host {
 /// Pins by the dialed host, from the entry that is the most specific.
 extension PinFile: PinSource {
     /// The entry that decides about a host; nil where there is none.
-    package func host(for host: DialledHost) -> Host? { table.entry(for: host)?.host }
+    package func host(for host: DialedHost) -> Host? { table.entry(for: host)?.host }
 
     /// What the file requires of a host.
     public func answer(to question: PinQuestion) -> PinAnswer {

@@ -141,7 +141,7 @@ public final class CertStore: UpdatingStore {
     /// pins, so an attacker may intercept it, and its connection or TLS session may be reused for the host without
     /// another decision.
     func note(_ host: HostPattern) {
-        guard let service = try? DialledHost(url: configuration.serviceURL), host.matches(service),
+        guard let service = try? DialedHost(url: configuration.serviceURL), host.matches(service),
             hasWarnedOfHost.withLock({ $0.setFirst() })
         else { return }
         documents.write(

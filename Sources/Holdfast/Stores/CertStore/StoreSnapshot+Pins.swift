@@ -39,7 +39,7 @@ extension StoreSnapshot {
 
     /// The common name of the leaf, where the configuration asks for it and the host has no entries of any kind.
     private func commonName(
-        of question: PinQuestion, unlessListed host: DialledHost, under configuration: CertStoreConfiguration
+        of question: PinQuestion, unlessListed host: DialedHost, under configuration: CertStoreConfiguration
     ) -> String? {
         guard configuration.commonNameMatching == .whenHostIsUnlisted, !isListed(host),
             let leaf = question.chain.leaf

@@ -147,7 +147,7 @@ extension RemoteDataError.Code {
     /// The body is compressed or otherwise encoded (RFC 9110 8.4), although the request did not allow that.
     public static var encodedBody: Self { Self("Have the server send the document without Content-Encoding.") }
     /// The task was canceled.
-    public static var cancelled: Self { Self("Ask again when needed.") }
+    public static var canceled: Self { Self("Ask again when needed.") }
     /// The provider cannot do what the configuration asks for.
     public static var unsupported: Self { Self("Use standard validation, or a provider that can do it.") }
 }

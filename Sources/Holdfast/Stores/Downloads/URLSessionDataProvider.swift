@@ -63,7 +63,7 @@ public struct URLSessionDataProvider: RemoteDataProvider {
         return try await withTaskCancellationHandler {
             try await download.run()
         } onCancel: {
-            download.end(with: RemoteDataError(.cancelled, expected: "a document", found: "a cancelled task"))
+            download.end(with: RemoteDataError(.canceled, expected: "a document", found: "a canceled task"))
         }
     }
 

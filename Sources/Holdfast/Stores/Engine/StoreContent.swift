@@ -64,10 +64,10 @@ struct StoreSnapshot: Sendable {
     var table: PinTable { content?.table ?? fallback }
 
     /// Whether the host has entries of any kind, usable or not.
-    func isListed(_ host: DialledHost) -> Bool { !entriesEver(for: host).isEmpty }
+    func isListed(_ host: DialedHost) -> Bool { !entriesEver(for: host).isEmpty }
 
     /// Why a host has no usable entries.
-    func absence(of host: DialledHost) -> PinAbsence {
+    func absence(of host: DialedHost) -> PinAbsence {
         guard content != nil, table.count > 0 else { return .empty }
         return isListed(host) ? .expired : .notCovered
     }
@@ -99,7 +99,7 @@ struct StoreSnapshot: Sendable {
     }
 
     /// The usable entries of a dialed host: those of its name, else those of the wildcard above its first label.
-    func entries(for host: DialledHost, at time: Int64) -> [PinTable.Entry] {
+    func entries(for host: DialedHost, at time: Int64) -> [PinTable.Entry] {
         for name in FingerprintEntry.names(for: host) {
             let usable = table.entries(named: name).filter { $0.isUsable(at: time) }
             if !usable.isEmpty { return usable }
@@ -108,7 +108,7 @@ struct StoreSnapshot: Sendable {
     }
 
     /// Whether the signer says that a host needs no pins.
-    func isExempt(_ host: DialledHost) -> Bool {
+    func isExempt(_ host: DialedHost) -> Bool {
         guard let domains = content?.domains else { return false }
         for name in FingerprintEntry.names(for: host) {
             if let isRequired = domains.isRequired(name) { return !isRequired }
@@ -117,7 +117,7 @@ struct StoreSnapshot: Sendable {
     }
 
     /// Entries of a host, expired ones too: a host that has any is listed.
-    private func entriesEver(for host: DialledHost) -> [PinTable.Entry] {
+    private func entriesEver(for host: DialedHost) -> [PinTable.Entry] {
         FingerprintEntry.names(for: host).flatMap { table.entries(named: $0) }
     }
 }

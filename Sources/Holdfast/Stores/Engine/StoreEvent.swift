@@ -21,7 +21,7 @@ public struct StoreEvent: Sendable {
         case issuedAheadOfClock(Duration)
         case signerExpired(Date)
         case unsignedDomainsConfigurationIgnored
-        case usedInGrace(host: DialledHost, age: Duration)
+        case usedInGrace(host: DialedHost, age: Duration)
         case validated(name: String, CertStore.ValidationResult)
         case placeFound
         case reset

@@ -31,7 +31,7 @@ extension TrustServerFormat {
     }
 
     private static func content(
-        _ answer: TrustServerTable.Answer, for host: DialledHost, _ subject: Pin.Subject?, _ isInGrace: Bool
+        _ answer: TrustServerTable.Answer, for host: DialedHost, _ subject: Pin.Subject?, _ isInGrace: Bool
     ) -> PinAnswer.Content {
         let found: String
         switch answer {
@@ -45,7 +45,7 @@ extension TrustServerFormat {
                 TrustFailure(
                     .noUsablePins, expected: "the port of \(host.name), or the same pins for every port",
                     found: "different pins for \(text(ports))",
-                    remedy: "Say which port was dialled: DialledHost(_:port:)."))
+                    remedy: "Say which port was dialed: DialedHost(_:port:)."))
         }
         // A document past its time may lack what a newer one has.
         return .none(

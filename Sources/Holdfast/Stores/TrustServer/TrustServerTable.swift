@@ -53,7 +53,7 @@ struct TrustServerTable: Sendable {
     let signerExpired: Date?
     /// The first instant at which the document no longer counts, its grace included.
     let end: Date
-    private let services: [DialledHost.Kind: Services]
+    private let services: [DialedHost.Kind: Services]
 
     /// - Parameters:
     ///   - document: the verified document.
@@ -67,15 +67,15 @@ struct TrustServerTable: Sendable {
         signedTimestamp = document.timestamp
         signerExpired = document.signerExpired
         end = timestamp.addingTimeInterval(lifetime + 1)
-        var pins: [DialledHost.Kind: [Int?: OrderedPins]] = [:]
+        var pins: [DialedHost.Kind: [Int?: OrderedPins]] = [:]
         for (position, entry) in document.entries.enumerated() {
-            let kind: DialledHost.Kind
+            let kind: DialedHost.Kind
             do throws(HostError) {
-                kind = try DialledHost(entry.hostname).kind
+                kind = try DialedHost(entry.hostname).kind
             } catch {
                 throw DocumentError(
                     .invalidValue, entry: position, field: "hostname", expected: error.expected, found: error.found,
-                    remedy: "Publish the document with hosts that can be dialled.")
+                    remedy: "Publish the document with hosts that can be dialed.")
             }
             pins[kind, default: [:]][entry.port, default: OrderedPins()].add(entry)
         }
@@ -101,7 +101,7 @@ struct TrustServerTable: Sendable {
     var hostCount: Int { services.count }
 
     /// The pins of a host, found by its exact name and, where it is known, its port.
-    func answer(for host: DialledHost, _ subject: Pin.Subject?) -> Answer {
+    func answer(for host: DialedHost, _ subject: Pin.Subject?) -> Answer {
         guard let all = services[host.kind] else { return .unlisted }
         let ports = all.keys.compactMap(\.self).sorted()
         guard let port = host.port else {

@@ -46,7 +46,7 @@ struct PathSearch {
         let certificatePolicies: CertificatePolicies
         let context: PathRuleContext
         /// Where RFC 9525 identity is asked of the leaf.
-        let host: DialledHost?
+        let host: DialedHost?
         /// Whether lists count that another certificate of the issuer's name signed. False where presented certificates
         /// count as anchors: the peer could then certify any key as the issuer's.
         var asksOtherListSigners = true

@@ -11,7 +11,7 @@ public final class VerifiedPathCache: Sendable {
     /// Everything that a path was validated with. The chain is represented by the digests of its certificates in order.
     struct Key: Hashable {
         private let certificates: [Pin]
-        private let identity: DialledHost.Kind?
+        private let identity: DialedHost.Kind?
         /// Without the host, of which the port does not count.
         private let purpose: ValidationPurpose
         private let anchors: [UInt8]

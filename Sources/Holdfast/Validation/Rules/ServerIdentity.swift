@@ -3,7 +3,7 @@
 /// DNS names compare label by label without regard to case; a wildcard is a whole leftmost label and stands for exactly
 /// one. Addresses compare with iPAddress entries only. Common names identify no host.
 enum ServerIdentity {
-    static func violation(of leaf: X509Certificate, for host: DialledHost) -> Violation? {
+    static func violation(of leaf: X509Certificate, for host: DialedHost) -> Violation? {
         let names: [GeneralNameSlice]?
         do throws(DERError) {
             names = try leaf.subjectAltName
@@ -24,10 +24,10 @@ enum ServerIdentity {
         }
     }
 
-    static func matches(_ name: GeneralNameSlice, _ host: DialledHost) -> Bool {
+    static func matches(_ name: GeneralNameSlice, _ host: DialedHost) -> Bool {
         switch (name, host.kind) {
-        case (.dNSName(let presented), .name(let dialled)):
-            return matches(presented: presented, dialled: dialled)
+        case (.dNSName(let presented), .name(let dialed)):
+            return matches(presented: presented, dialed: dialed)
         case (.iPAddress(let octets), .ipv4), (.iPAddress(let octets), .ipv6):
             return host.addressOctets.map { octets.elementsEqual($0) } ?? false
         default:
@@ -35,20 +35,20 @@ enum ServerIdentity {
         }
     }
 
-    /// RFC 9525 section 6.3. `dialled` is in canonical form: A-labels, lower case, no trailing dot.
-    private static func matches(presented: ArraySlice<UInt8>, dialled: String) -> Bool {
-        let dialled = dialled.utf8
-        guard presented.first == UInt8(ascii: "*") else { return DNSOctets.equal(presented, dialled) }
+    /// RFC 9525 section 6.3. `dialed` is in canonical form: A-labels, lower case, no trailing dot.
+    private static func matches(presented: ArraySlice<UInt8>, dialed: String) -> Bool {
+        let dialed = dialed.utf8
+        guard presented.first == UInt8(ascii: "*") else { return DNSOctets.equal(presented, dialed) }
         let suffix = presented.dropFirst()
         // RFC 9525 allows neither a lone `*` nor a second one; a wildcard stands for one whole label of the host.
         guard suffix.first == UInt8(ascii: "."), suffix.count > 1, !suffix.contains(UInt8(ascii: "*")),
-            let dot = dialled.firstIndex(of: UInt8(ascii: ".")), dot > dialled.startIndex
+            let dot = dialed.firstIndex(of: UInt8(ascii: ".")), dot > dialed.startIndex
         else { return false }
-        return DNSOctets.equal(suffix, dialled[dot...])
+        return DNSOctets.equal(suffix, dialed[dot...])
     }
 }
 
 extension X509Certificate {
     /// Whether a subjectAltName entry names the host (RFC 9525 6.3); a common name never does.
-    package func isNamed(_ host: DialledHost) -> Bool { ServerIdentity.violation(of: self, for: host) == nil }
+    package func isNamed(_ host: DialedHost) -> Bool { ServerIdentity.violation(of: self, for: host) == nil }
 }

@@ -29,7 +29,7 @@ struct Violation: Error {
         self.init(.malformedExtension, certificate, "\(field) in DER (RFC 5280 4.2)", error.description)
     }
 
-    func failure(host: DialledHost?, chain: PresentedChain) -> TrustFailure {
+    func failure(host: DialedHost?, chain: PresentedChain) -> TrustFailure {
         let (expected, found) = words()
         var failure = TrustFailure(
             code, expected: expected, found: found, remedy: remedy, certificate: certificate, host: host, chain: chain)

@@ -28,7 +28,7 @@ struct PinFileScene {
         _ chain: [[UInt8]]? = nil, host: String = PinFileScene.host, port: Int? = nil, anchors: [[UInt8]]? = nil
     ) throws -> ServerTrust {
         ServerTrust(
-            certificates: chain ?? leaf.chain, host: try DialledHost(host, port: port),
+            certificates: chain ?? leaf.chain, host: try DialedHost(host, port: port),
             anchors: try TrustAnchors(der: anchors ?? [root.root]))
     }
 

@@ -78,7 +78,7 @@ struct PinFileVectorTests {
         let seconds = try #require(PinFileTime.read(Array((one.time ?? "").utf8)[...]))
         let time = Date(wholeSeconds: seconds)
         let pins = try #require(one.chain)
-        let host = try DialledHost(try #require(one.host), port: one.port)
+        let host = try DialedHost(try #require(one.host), port: one.port)
         // Leaf first; each is signed by the one after it.
         var chain: [[UInt8]] = []
         var authority: TestAuthority?

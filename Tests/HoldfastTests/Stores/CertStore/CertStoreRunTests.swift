@@ -34,7 +34,7 @@ private struct LeapingClock: Clock {
 
 @Suite("A store that keeps itself fresh")
 struct CertStoreRunTests {
-    @Test("It updates when nothing is stored, before pins expire, after failures, and until it is cancelled")
+    @Test("It updates when nothing is stored, before pins expire, after failures, and until it is canceled")
     func run() async throws {
         let fixture = try StoreFixture()
         let requests = Lock<[TimeInterval]>([])

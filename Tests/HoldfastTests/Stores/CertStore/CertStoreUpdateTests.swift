@@ -213,7 +213,7 @@ struct CertStoreUpdateTests {
         }
         try await store.update()
         #expect(isReported.withLock { $0 })
-        #expect(!store.snapshot.isExempt(try DialledHost("other.example.com")))
+        #expect(!store.snapshot.isExempt(try DialedHost("other.example.com")))
     }
 
     @Test("Updates at the same time share one download")

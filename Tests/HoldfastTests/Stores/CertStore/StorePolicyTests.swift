@@ -88,7 +88,7 @@ struct StorePolicyTests {
     }
 
     @Test(
-        "Pins are found by the dialled host, then by the wildcard above its first label; never by a certificate's name",
+        "Pins are found by the dialed host, then by the wildcard above its first label; never by a certificate's name",
         arguments: [false, true])
     func lookup(useChallenge: Bool) async throws {
         let fixture = try StoreFixture(useChallenge: useChallenge)
@@ -113,7 +113,7 @@ struct StorePolicyTests {
         #expect(try code(store, host: "b.example.com", wildcard.chain) == nil)
     }
 
-    @Test("A pattern's policy looks up the host that was dialled")
+    @Test("A pattern's policy looks up the host that was dialed")
     func patterns() async throws {
         try publish([(PolicyFixture.host, pki.leaf.der, 10, 0)])
         let store = fixture.store()

@@ -14,7 +14,7 @@ extension CertStore: Service {}
 
 @Suite("A store in a group of services")
 struct StoreServiceTests {
-    @Test("It runs as a service of a group beside others, and ends when the group is cancelled")
+    @Test("It runs as a service of a group beside others, and ends when the group is canceled")
     func group() async throws {
         let fixture = try StoreFixture()
         try fixture.publish([(StoreFixture.name, 1, 100)])

@@ -77,7 +77,7 @@ struct UpdateTimeoutTests {
         case list, challenge, trustServer
     }
 
-    @Test("A download that outlasts it is cancelled", arguments: Kind.allCases)
+    @Test("A download that outlasts it is canceled", arguments: Kind.allCases)
     func slowDownload(kind: Kind) async throws {
         let fixture = try StoreFixture(useChallenge: kind == .challenge)
         let timer = HandMovedClock()
@@ -85,7 +85,7 @@ struct UpdateTimeoutTests {
         fixture.provider.answer { _ in
             await timer.sleeper()
             timer.advance(by: .seconds(121))
-            // Ends when it is cancelled and no sooner.
+            // Ends when it is canceled and no sooner.
             await withTaskCancellationHandler {
                 await isCancelled.wait()
             } onCancel: {
@@ -113,7 +113,7 @@ struct UpdateTimeoutTests {
         await isCancelled.wait()
     }
 
-    @Test("A list whose reader is cancelled is verified no further")
+    @Test("A list whose reader is canceled is verified no further")
     func list() async throws {
         let fixture = try StoreFixture()
         let key = StoppingKey(key: try fixture.signer.publicKey)
@@ -121,11 +121,11 @@ struct UpdateTimeoutTests {
         let reading = Task {
             _ = try FingerprintList(verifying: list, by: key, limits: DocumentLimits())
         }
-        #expect(await refusal(of: reading) == .cancelled)
+        #expect(await refusal(of: reading) == .canceled)
         #expect(key.count.withLock { $0 } == 1)
     }
 
-    @Test("A document whose reader is cancelled is read no further")
+    @Test("A document whose reader is canceled is read no further")
     func document() async throws {
         let fixture = try TrustServerStoreFixture()
         let document = try fixture.document()
@@ -136,7 +136,7 @@ struct UpdateTimeoutTests {
             _ = try TrustServerDocument(
                 verifying: document, by: configuration.signer, customer: configuration.customer, at: time)
         }
-        #expect(await refusal(of: reading) == .cancelled)
+        #expect(await refusal(of: reading) == .canceled)
     }
 
     private func refusal(of reading: Task<Void, any Error>) async -> DocumentError.Code? {

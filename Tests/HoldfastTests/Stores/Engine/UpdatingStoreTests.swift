@@ -123,7 +123,7 @@ struct UpdatingStoreTests {
         #expect(subject.log.lines.allSatisfy { !$0.contains("secret") })
     }
 
-    @Test("They run until they are cancelled, and update when one is due", arguments: Kind.allCases)
+    @Test("They run until they are canceled, and update when one is due", arguments: Kind.allCases)
     func run(kind: Kind) async throws {
         let subject = try subject(kind)
         try subject.publish()

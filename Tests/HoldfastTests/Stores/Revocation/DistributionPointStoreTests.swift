@@ -40,7 +40,7 @@ struct DistributionPointStoreTests {
             certificatePinOnly: true)
         let validator = PathValidator(anchors: try TrustAnchors(der: [fixture.root.root]), revocation: store)
         let trust = ServerTrust(
-            chain: PresentedChain(bait.chain), purpose: .server(identity: try DialledHost("www.example.com")),
+            chain: PresentedChain(bait.chain), purpose: .server(identity: try DialedHost("www.example.com")),
             validator: validator)
         #expect(policy.evaluate(trust, at: fixture.clock.now).isTrusted)
         await store.updateWhatIsDue()
@@ -273,7 +273,7 @@ struct DistributionPointStoreTests {
     private func effort(_ store: RevocationStore) throws -> ValidationEffort {
         let validator = PathValidator(anchors: try TrustAnchors(der: [fixture.root.root]), revocation: store)
         return validator.validate(
-            PresentedChain(fixture.leaf.chain), for: .server(identity: try DialledHost("www.example.com")),
+            PresentedChain(fixture.leaf.chain), for: .server(identity: try DialedHost("www.example.com")),
             at: fixture.clock.now
         ) { _ in true }.effort
     }

@@ -71,7 +71,7 @@ struct RevocationStoreFixture {
     func code(_ store: RevocationStore, of chain: [[UInt8]]? = nil) throws -> TrustFailure.Code? {
         let validator = PathValidator(anchors: try TrustAnchors(der: [root.root]), revocation: store)
         let outcome = validator.validate(
-            PresentedChain(chain ?? leaf.chain), for: .server(identity: try DialledHost("www.example.com")),
+            PresentedChain(chain ?? leaf.chain), for: .server(identity: try DialedHost("www.example.com")),
             at: clock.now
         ) { _ in true }
         return outcome.path == nil ? outcome.failure?.code : nil

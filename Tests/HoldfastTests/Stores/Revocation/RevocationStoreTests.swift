@@ -18,7 +18,7 @@ struct RevocationStoreTests {
         let validator = PathValidator(
             anchors: try TrustAnchors(der: [fixture.root.root]), revocation: store, cache: VerifiedPathCache())
         func isTrusted() throws -> Bool {
-            let host = try DialledHost("www.example.com")
+            let host = try DialedHost("www.example.com")
             return validator.validate(
                 PresentedChain(fixture.leaf.chain), for: .server(identity: host), at: fixture.clock.now
             ) { _ in true }.path != nil

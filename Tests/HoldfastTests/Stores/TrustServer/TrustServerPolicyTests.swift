@@ -112,7 +112,7 @@ struct TrustServerPolicyTests {
         #expect(try policy.validate(trust: fixture.pki.trust(), clock: fixture.clock))
     }
 
-    @Test("Waiting ends when its task is cancelled; the download goes on for others")
+    @Test("Waiting ends when its task is canceled; the download goes on for others")
     func cancellation() async throws {
         let fixture = try TrustServerStoreFixture()
         let gate = try fixture.answerBehindGate()
@@ -243,7 +243,7 @@ struct TrustServerPolicyTests {
         #expect(try policy.decision(about: fixture.pki.trust(), at: .distantFuture).failure?.code == .noUsablePins)
     }
 
-    @Test("Pins are found by the exact host that was dialled, whatever the certificate says")
+    @Test("Pins are found by the exact host that was dialed, whatever the certificate says")
     func lookup() async throws {
         let fixture = try TrustServerStoreFixture()
         let wildcard = try fixture.pki.issuing.leaf(names: ["*.example.com", "example.com"])
@@ -293,7 +293,7 @@ struct TrustServerPolicyTests {
             let policy = try policy(fixture)
             try await policy.trustServerStore().update(mode: .forced)
             let trust = ServerTrust(
-                certificates: leaf.chain, host: try DialledHost(host, port: port),
+                certificates: leaf.chain, host: try DialedHost(host, port: port),
                 anchors: try TrustAnchors(der: [fixture.pki.root.root]))
             let decision = policy.decision(about: trust, at: fixture.clock.now)
             #expect(decision.failure?.code == expected, "case \(position)")

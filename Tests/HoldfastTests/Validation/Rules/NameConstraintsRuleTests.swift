@@ -6,7 +6,7 @@ import Testing
 @Suite("Rule: name constraints can be read")
 struct NameConstraintsRuleTests {
     @Test(
-        "Those that cannot are no licence",
+        "Those that cannot are no license",
         arguments: [
             (.testCA, nil), (.testCA.with { $0.nameConstraints = .init(permitted: [.dns("a")]) }, nil),
             (.testCA.with { $0.nameConstraints = .init() }, .malformedExtension),

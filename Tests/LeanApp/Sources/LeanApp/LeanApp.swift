@@ -8,7 +8,7 @@ enum LeanApp {
             print("usage: LeanApp sha256/…")
             return
         }
-        let host = try DialledHost("api.example.com")
+        let host = try DialedHost("api.example.com")
         let policy = try PinnedPolicy(host: HostPattern(host), pins: PinSet(pins: [Pin(pin)]))
         let manager = TrustManager(policies: [policy])
         let trust = ServerTrust(certificates: [], host: host, anchors: try await TrustAnchors.system())

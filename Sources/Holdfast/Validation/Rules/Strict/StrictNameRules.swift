@@ -41,7 +41,7 @@ struct CommonNameRule: PathRule {
     private static func isAddress(_ common: [UInt8], among names: [GeneralNameSlice]) -> Bool {
         guard common.count <= AddressText.maximumIPv6Bytes, common.allSatisfy({ $0 < 0x80 }) else { return false }
         let text = String(decoding: common, as: UTF8.self)
-        guard let octets = (try? DialledHost(text))?.addressOctets,
+        guard let octets = (try? DialedHost(text))?.addressOctets,
             text == (octets.count == 4 ? AddressText.ipv4(octets) : AddressText.ipv6(octets))
         else { return false }
         return names.contains { name in

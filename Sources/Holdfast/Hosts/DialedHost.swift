@@ -5,7 +5,7 @@ public import Foundation
 /// It is made once, from what the caller wrote, and is in one canonical form: a name in A-labels (UTS 46,
 /// non-transitional), in lower case and without the trailing dot, or the octets of an address. Two texts that mean the
 /// same host give equal values. A text that resolvers and certificates could read differently is an error.
-public struct DialledHost: Hashable, Sendable {
+public struct DialedHost: Hashable, Sendable {
     /// A name or an address.
     package enum Kind: Hashable, Sendable {
         /// A name in A-labels, lower case, at most 253 octets, without a trailing dot.
@@ -70,7 +70,7 @@ public struct DialledHost: Hashable, Sendable {
                 .forbiddenCharacter, expected: "a host name or a URL", found: text.quotedAddress,
                 remedy: "Give the host name alone, for example www.example.com.")
         }
-        self = try DialledHost(url: url).withoutPort
+        self = try DialedHost(url: url).withoutPort
     }
 
     private static func checked(_ port: Int?) throws(HostError) -> Int? {
@@ -80,7 +80,7 @@ public struct DialledHost: Hashable, Sendable {
 
     private static func invalidPort(found: String) -> HostError {
         HostError(
-            .invalidPort, expected: "a port from 1 to 65535", found: found, remedy: "Give the port that is dialled.")
+            .invalidPort, expected: "a port from 1 to 65535", found: found, remedy: "Give the port that is dialed.")
     }
 
     /// The host without its port: the name, or the address in its canonical spelling (RFC 5952 for IPv6), without
@@ -107,14 +107,14 @@ public struct DialledHost: Hashable, Sendable {
     }
 
     /// Whether both are the same host, ignoring ports: policies are found by host, connections by host and port.
-    public func hasSameName(as other: DialledHost) -> Bool { kind == other.kind }
+    public func hasSameName(as other: DialedHost) -> Bool { kind == other.kind }
 
     /// The same host where the port does not matter.
-    var withoutPort: DialledHost { DialledHost(kind: kind, port: nil) }
+    var withoutPort: DialedHost { DialedHost(kind: kind, port: nil) }
 
     /// The same host; on this port where it has none of its own.
-    package func withPort(orDefault port: Int) throws(HostError) -> DialledHost {
-        self.port == nil ? DialledHost(kind: kind, port: try Self.checked(port)) : self
+    package func withPort(orDefault port: Int) throws(HostError) -> DialedHost {
+        self.port == nil ? DialedHost(kind: kind, port: try Self.checked(port)) : self
     }
 
     init(kind: Kind, port: Int? = nil) {
@@ -128,7 +128,7 @@ public struct DialledHost: Hashable, Sendable {
     static func canonicalName(_ text: String) throws(HostError) -> String { try HostText.name(of: text) }
 }
 
-extension DialledHost: CustomStringConvertible {
+extension DialedHost: CustomStringConvertible {
     /// The name or address, with the port where one is known; an IPv6 address with a port is in brackets.
     public var description: String {
         guard let port else { return name }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("The dialled host")
-struct DialledHostTests {
+@Suite("The dialed host")
+struct DialedHostTests {
     private func code(_ text: String, port: Int? = nil) -> HostError.Code? {
         do throws(HostError) {
-            _ = try DialledHost(text, port: port)
+            _ = try DialedHost(text, port: port)
             return nil
         } catch { return error.code }
     }
@@ -21,7 +21,7 @@ struct DialledHostTests {
             ("0.example", "0.example"),
             ("0xg", "0xg"), ("1.2.3.4a", "1.2.3.4a"),
         ] {
-            let host = try DialledHost(text)
+            let host = try DialedHost(text)
             #expect(host.kind == .name(name))
             #expect(host.serverNameIndication == name)
             #expect(host.addressOctets == nil)
@@ -77,7 +77,7 @@ struct DialledHostTests {
         for (text, octets) in [
             ("192.0.2.1", [192, 0, 2, 1]), ("0.0.0.0", [0, 0, 0, 0]), ("255.255.255.255", [255, 255, 255, 255]),
         ] as [(String, [UInt8])] {
-            let host = try DialledHost(text)
+            let host = try DialedHost(text)
             #expect(host.kind == .ipv4(octets))
             #expect(host.serverNameIndication == nil)
             #expect(host.addressOctets == octets)
@@ -97,11 +97,11 @@ struct DialledHostTests {
             ("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
         ])
     func ipv6(_ text: String, _ printed: String) throws {
-        let host = try DialledHost(text)
+        let host = try DialedHost(text)
         #expect(host.addressOctets?.count == 16)
         #expect(host.name == printed)
         #expect(host.serverNameIndication == nil)
-        #expect(try DialledHost(printed) == host)
+        #expect(try DialedHost(printed) == host)
     }
 
     @Test(
@@ -128,19 +128,19 @@ struct DialledHostTests {
     @Test("A port is one from 1 to 65535, and part of what is equal")
     func ports() throws {
         for port in [0, -1, 65_536, .max, .min] { #expect(code("example.com", port: port) == .invalidPort) }
-        let plain = try DialledHost("example.com")
-        let https = try DialledHost("example.com", port: 443)
+        let plain = try DialedHost("example.com")
+        let https = try DialedHost("example.com", port: 443)
         #expect(plain != https)
         #expect(plain.hasSameName(as: https))
-        #expect(try !plain.hasSameName(as: DialledHost("example.org")))
+        #expect(try !plain.hasSameName(as: DialedHost("example.org")))
         #expect(https.description == "example.com:443")
         #expect(plain.description == "example.com")
-        #expect(try DialledHost("::1", port: 65_535).description == "[::1]:65535")
+        #expect(try DialedHost("::1", port: 65_535).description == "[::1]:65535")
     }
 
     @Test("A URL gives its host and its port")
     func urls() throws {
-        func host(_ text: String) throws -> String { try DialledHost(url: #require(URL(string: text))).description }
+        func host(_ text: String) throws -> String { try DialedHost(url: #require(URL(string: text))).description }
         #expect(try host("https://WWW.Example.com/a?b#c") == "www.example.com:443")
         #expect(try host("wss://example.com") == "example.com:443")
         #expect(try host("http://example.com") == "example.com")
@@ -155,14 +155,14 @@ struct DialledHostTests {
             "https://h:999999999999999999999/", "https://127.1/", "https://0x7f000001/",
         ] {
             guard let url = URL(string: text) else { continue }
-            #expect(throws: HostError.self, "\(text)") { try DialledHost(url: url) }
+            #expect(throws: HostError.self, "\(text)") { try DialedHost(url: url) }
         }
     }
 
     @Test("A host name of the published interfaces may be a URL, which means its host alone")
     func publishedNames() throws {
-        func host(_ text: String) throws -> DialledHost { try DialledHost(publishedHostName: text) }
-        let expected = try DialledHost("www.example.com")
+        func host(_ text: String) throws -> DialedHost { try DialedHost(publishedHostName: text) }
+        let expected = try DialedHost("www.example.com")
         for text in [
             "www.example.com", "https://www.example.com", "https://WWW.example.com:8443/path?q=1",
             "http://www.example.com.",
@@ -179,7 +179,7 @@ struct DialledHostTests {
 
     @Test("The user name of a URL is not its host")
     func userNames() throws {
-        let host = try DialledHost(publishedHostName: "https://good.com@evil.com/")
+        let host = try DialedHost(publishedHostName: "https://good.com@evil.com/")
         #expect(host.name == "evil.com")
     }
 }
