@@ -141,7 +141,8 @@ struct ReadmeTests {
         let published = try PinListDraft([
             FingerprintEntry(name: "www.example.com", pin: Pin.certificate([1]), expires: 1)
         ]).signed(by: key)
-        let document = try ReadmeExamples.signing(certificate: [2], expires: 2, published: published, key: key)
+        let document = try ReadmeExamples.signing(
+            certificate: [2], until: Date(timeIntervalSince1970: 3), published: published, key: key)
         let list = try FingerprintList(verifying: document, with: key.publicKey)
         #expect(list.entries.map(\.name) == ["api.example.com", "www.example.com"])
     }

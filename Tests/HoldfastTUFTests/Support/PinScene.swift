@@ -127,7 +127,7 @@ extension PinRepository {
     /// The error with which a forced update ends; nil where it succeeds.
     func refusal() async -> StoreError? {
         do throws(StoreError) {
-            try await update(enforcement: .forced)
+            try await update(mode: .forced)
             return nil
         } catch {
             return error

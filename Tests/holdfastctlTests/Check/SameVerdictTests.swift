@@ -176,7 +176,7 @@ struct SameVerdictTests {
                 }
                 return try? PinFile.Host(
                     pattern, ports: generator.below(3) == 0 ? [443] : [],
-                    enforcement: generator.below(6) == 0 ? .report : .enforce,
+                    enforcement: generator.below(6) == 0 ? .reportOnly : .enforce,
                     requirement: generator.below(3) == 0 ? .oneOfEachRole : .any,
                     afterExpiry: generator.below(4) == 0 ? .standardValidation : .reject, pins: pins)
             }
