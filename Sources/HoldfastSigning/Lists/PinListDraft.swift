@@ -53,7 +53,7 @@ public struct PinListDraft: Sendable, Hashable {
     /// Removes expired entries. An entry is valid up to and including the second of its expiration.
     /// - Returns: what was removed.
     @discardableResult
-    public mutating func prune(at time: Date) -> [FingerprintEntry] { remove { !($0.end > time) } }
+    public mutating func prune(at time: Date) -> [FingerprintEntry] { remove { !($0.expiryDate >= time) } }
 
     /// Removes entries, even the last one of a name.
     /// - Returns: what was removed.
@@ -67,7 +67,7 @@ public struct PinListDraft: Sendable, Hashable {
     /// The names whose unexpired entries all pin the same certificate, sorted. If that certificate must be replaced at
     /// once, clients trust no other.
     public func namesWithoutBackup(at time: Date) -> [String] {
-        let usable = entries.filter { $0.end > time }
+        let usable = entries.filter { $0.expiryDate >= time }
         let pins = Dictionary(grouping: usable) { Array($0.name.utf8) }.mapValues { Set($0.map(\.pin)) }
         return pins.filter { $0.value.count == 1 }.keys.sorted { $0.lexicographicallyPrecedes($1) }
             .map { String(decoding: $0, as: UTF8.self) }

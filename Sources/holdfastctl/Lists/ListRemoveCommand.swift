@@ -66,8 +66,8 @@ struct ListRemoveCommand: AsyncParsableCommand {
                 }
                 removed += found
             }
-            let live = Set(draft.entries.filter { $0.end > second }.map { Array($0.name.utf8) })
-            orphans = Set(removed.filter { $0.end > second }.map { Array($0.name.utf8) }).subtracting(live)
+            let live = Set(draft.entries.filter { $0.expiryDate >= second }.map { Array($0.name.utf8) })
+            orphans = Set(removed.filter { $0.expiryDate >= second }.map { Array($0.name.utf8) }).subtracting(live)
                 .sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
             guard orphans.isEmpty || retire else {
                 throw CommandFailure(

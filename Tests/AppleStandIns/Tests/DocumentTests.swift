@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import Holdfast
 import HoldfastCompatibility
 import HoldfastPowerAuth
 import HoldfastTUF
