@@ -4,7 +4,7 @@ public import struct Foundation.Date
 ///
 /// Complete lists of the issuer itself can vouch for certificates, whole or restricted to end entities, to CAs or to a
 /// distribution point. Delta lists, indirect lists and lists for some reasons or attribute certificates cannot: such a
-/// list is ``unsupported``. The certificates that it revokes are still revoked, and a delta list may take an entry of its
+/// list is not supported. The certificates that it revokes are still revoked, and a delta list may take an entry of its
 /// base back.
 public struct CertificateRevocationList: Sendable {
     /// The largest list that is read; large authorities have lists of about ten megabytes.

@@ -1,6 +1,6 @@
 /// An X.501 Name as it stands in a certificate (RFC 5280 4.1.2.4): DER, readable on demand.
 ///
-/// Equality compares octets; ``matches(_:)`` compares as RFC 5280 section 7.1 requires.
+/// Equality compares octets. Validation compares names as RFC 5280 section 7.1 requires.
 public struct DistinguishedName: Sendable, Hashable {
     /// DER of the Name, its SEQUENCE included.
     package let der: ArraySlice<UInt8>

@@ -14,7 +14,7 @@ extension Channel {
     /// Who the client at the other end of this channel is, once its handshake is complete and it is trusted.
     ///
     /// Fails with the `TrustFailure` of a client that is not trusted, with the error that ended a handshake, with
-    /// ``TLSAdapterError/Code/noClient`` if the peer is a server, and as ``trustDecision()`` does. Call it from any
+    /// ``TLSAdapterError`` `noClient` if the peer is a server, and as ``trustDecision()`` does. Call it from any
     /// thread.
     public func clientIdentity() -> EventLoopFuture<ClientIdentity> {
         gate { $0.client }

@@ -10,7 +10,7 @@ import Security
 /// Downloads documents with URLSession: each request has its own session, without cookies, cache, credentials, or trust
 /// manager.
 ///
-/// On Linux it refuses `http:`, except to this machine where ``allowsPlainHTTPToLoopback`` is set: there, libcurl
+/// On Linux it refuses `http:`, except to this machine where `allowsPlainHTTPToLoopback` is set: there, libcurl
 /// decodes every `Content-Encoding` and cannot be stopped, so ``RemoteDataRequest/maximumBytes`` does not bound what an
 /// answer takes. Measured on Linux with Swift 6.3: 260 octets of `gzip, gzip, gzip` became 1,153,433,600, and the
 /// process grew from 30 MB to 1.26 GB, although `identity` was asked for and the task was canceled after 1 MiB. Over
