@@ -134,7 +134,8 @@ struct TrustPolicyConformanceTests {
         let host = try HostPattern("**.example.com")
         let key = try pki.keyPin(pki.leaf)
         let policies: [any TrustPolicy] = [
-            StandardPolicy(host: host), DisabledPolicy(host: host), CustomPolicy(host: host) { $0?.chain.leaf != nil },
+            StandardPolicy(host: host), DisabledPolicy(host: host, log: RecordingLog().policyLog),
+            CustomPolicy(host: host) { $0?.chain.leaf != nil },
             try pki.pinned([key], host: "**.example.com"), try pki.pinned([key], pinOnly: true),
             try CompositePolicy(host: host, allOf: [StandardPolicy(host: host)]),
             try CompositePolicy(host: host, anyOf: [try pki.pinned([key])]),
