@@ -3,14 +3,14 @@ import Holdfast
 
 /// A policy: trusts devices that were paired, by their keys alone. It asks for no path to an authority.
 public struct PairedDevicePolicy: TrustPolicy {
-    /// A host or a pattern, such as `**.devices.example`.
-    public let hostName: String
+    /// The hosts that it decides about.
+    public let scope: PolicyScope
     /// The keys of the paired devices.
     public let keys: Set<Pin>
 
-    /// Makes a policy for the devices of a name.
+    /// Makes a policy for the devices of a host or a pattern, such as `**.devices.example`.
     public init(hostName: String, keys: Set<Pin>) {
-        self.hostName = hostName
+        scope = PolicyScope(hostName: hostName)
         self.keys = keys
     }
 
