@@ -107,11 +107,11 @@ final class ConnectionGate: Sendable {
 
     /// Begins to collect evidence for a connection that is about to be made, so that it takes no longer than the
     /// connection itself and the request does not wait for it.
-    func expectConnection(under look: TrustJudge.Look) {
+    func expectConnection(under look: TrustJudge.Look, on loop: any EventLoop) {
         guard let collector, !isConnected, look.policy?.evidence != .nothing,
             evidence.isMissing(for: origin, anchors: look.anchors, at: judge.clock.now)
         else { return }
-        collector.readEarly()
+        collector.readEarly(on: loop)
     }
 
     /// Admits a connection to the pool or fails. Called by AsyncHTTPClient on the connection's event loop.

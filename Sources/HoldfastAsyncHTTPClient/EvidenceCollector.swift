@@ -30,9 +30,6 @@ final class EvidenceCollector: Sendable {
     private let route: Route
     private let timeout: TimeAmount
     private let tries: Int
-    /// Not the lane of the connections, which is busy with a handshake of its own meanwhile. These loops never end, however
-    /// late the system's resolver reports to one.
-    private let loops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     private struct State {
         var running: EventLoopFuture<PresentedChain>?
         var stop: EventLoopPromise<PresentedChain>?
@@ -64,8 +61,7 @@ final class EvidenceCollector: Sendable {
     var connections: Int { state.withLock { $0.connections } }
 
     /// Begins to read the chain for a connection that is being made and will need it.
-    func readEarly() {
-        let loop = loops.any()
+    func readEarly(on loop: any EventLoop) {
         let promise = loop.makePromise(of: PresentedChain.self)
         let isNeeded = state.withLock { state in
             if let early = state.early, early.begun + Self.earlyLifetime > .now() { return false }
@@ -135,8 +131,7 @@ final class EvidenceCollector: Sendable {
     }
 
     private func newChain(on loop: any EventLoop) -> EventLoopFuture<PresentedChain> {
-        let own = loops.any()
-        let promise = own.makePromise(of: PresentedChain.self)
+        let promise = loop.makePromise(of: PresentedChain.self)
         let (running, isStopped) = state.withLock { state -> (EventLoopFuture<PresentedChain>?, Bool) in
             if state.isStopped { return (nil, true) }
             if let running = state.running { return (running, false) }
@@ -148,14 +143,14 @@ final class EvidenceCollector: Sendable {
         if isStopped {
             promise.fail(HTTPClientError.alreadyShutdown)
         } else if let running {
-            running.cascade(to: promise)
+            running.hop(to: loop).cascade(to: promise)
         } else {
             promise.futureResult.whenComplete { _ in
                 self.state.withLock { ($0.running, $0.stop) = (nil, nil) }
             }
-            handshake(on: own, promise)
+            handshake(on: loop, promise)
         }
-        return promise.futureResult.hop(to: loop)
+        return promise.futureResult
     }
 
     /// Several connections for one chain, so that a lossy path or a server that neglects one of them does not prevent a

@@ -306,7 +306,8 @@ public final class PinnedHTTPClient: Sendable {
         inner.url = target.text
         inner.tlsConfiguration = nil
         inner.localAddress = nil
-        lease.client.gate.expectConnection(under: look)
+        // What serves a connection runs on its thread.
+        lease.client.gate.expectConnection(under: look, on: lease.client.http.eventLoopGroup.any())
         do {
             var response = try await lease.client.http.execute(inner, deadline: deadline, logger: logger)
             response.body = .stream(TrackedBody(base: response.body, lease: lease))
