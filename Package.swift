@@ -99,6 +99,7 @@ let package = Package(
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastMetrics", targets: ["HoldfastMetrics"]),
         .library(name: "HoldfastSigning", targets: ["HoldfastSigning"]),
+        .library(name: "HoldfastPublishing", targets: ["HoldfastPublishing"]),
         .library(name: "HoldfastTUF", targets: ["HoldfastTUF"]),
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
         .library(name: "HoldfastNIOTesting", targets: ["HoldfastNIOTesting"]),
@@ -161,6 +162,8 @@ let package = Package(
         .target(
             name: "HoldfastSigning", dependencies: ["Holdfast", "HoldfastTUF", crypto, cryptoExtras, asn1],
             swiftSettings: strict),
+        .target(
+            name: "HoldfastPublishing", dependencies: ["Holdfast"], swiftSettings: strict),
         .target(
             name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging, serviceLifecycle], swiftSettings: strict),
         .target(
@@ -226,6 +229,9 @@ let package = Package(
         .testTarget(
             name: "HoldfastSigningTests",
             dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastPublishingTests", dependencies: ["Holdfast", "HoldfastPublishing"],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastTUFTests",

@@ -1,0 +1,36 @@
+public import Holdfast
+
+/// Why pins cannot be read, changed, judged or published.
+public struct PublishingError: HoldfastError {
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<PublishingError>
+
+    /// The reason.
+    public let code: Code
+    /// What it is about, such as a file, a host or a field; nil if the facts say so.
+    public let subject: String?
+    /// What would have been right, what was found instead, and what to do.
+    public let facts: ErrorFacts
+
+    package init(_ code: Code, of subject: String? = nil, expected: String, found: String, remedy: String? = nil) {
+        self.code = code
+        self.subject = subject
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.remedy)
+    }
+
+    /// `code of SUBJECT: expected …, found …. Remedy.`
+    public var description: String {
+        "\(code.rawValue)\(subject.map { " of \($0)" } ?? ""): expected \(expected), found \(found). \(remedy)"
+    }
+}
+
+extension PublishingError.Code {
+    /// A document is not one that clients accept, or not of the kind that it was given as.
+    public static var invalidDocument: Self { Self("Correct what the error names; clients would refuse the document.") }
+    /// The input contradicts itself, or something that is needed is missing.
+    public static var invalidInput: Self { Self("Correct the field that the error names.") }
+    /// A file or folder cannot be read.
+    public static var unreadable: Self { Self("Check the path and its permissions.") }
+    /// A file or folder cannot be written; what was there is unchanged.
+    public static var unwritable: Self { Self("Check the path, its permissions and the free space.") }
+}
