@@ -163,7 +163,7 @@ let package = Package(
             name: "HoldfastSigning", dependencies: ["Holdfast", "HoldfastTUF", crypto, cryptoExtras, asn1],
             swiftSettings: strict),
         .target(
-            name: "HoldfastPublishing", dependencies: ["Holdfast"], swiftSettings: strict),
+            name: "HoldfastPublishing", dependencies: ["Holdfast", "HoldfastTUF"], swiftSettings: strict),
         .target(
             name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging, serviceLifecycle], swiftSettings: strict),
         .target(
