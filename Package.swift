@@ -163,7 +163,8 @@ let package = Package(
             name: "HoldfastSigning", dependencies: ["Holdfast", "HoldfastTUF", crypto, cryptoExtras, asn1],
             swiftSettings: strict),
         .target(
-            name: "HoldfastPublishing", dependencies: ["Holdfast", "HoldfastTUF"], swiftSettings: strict),
+            name: "HoldfastPublishing", dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", crypto],
+            swiftSettings: strict),
         .target(
             name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging, serviceLifecycle], swiftSettings: strict),
         .target(
@@ -178,16 +179,18 @@ let package = Package(
         .executableTarget(
             name: "holdfastctl",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
-                "HoldfastOutput", nioCore, nioPosix, nioSSL, asyncHTTPClient, crypto, cryptoExtras, asn1, logging,
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
+                "HoldfastTUF", "HoldfastOutput", nioCore, nioPosix, nioSSL, asyncHTTPClient, crypto, cryptoExtras, asn1,
+                logging,
                 argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "holdfast-demo",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
-                "HoldfastOutput", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, logging,
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
+                "HoldfastTUF", "HoldfastOutput", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+                logging,
                 argumentParser,
             ],
             swiftSettings: strict),
@@ -216,14 +219,16 @@ let package = Package(
         .testTarget(
             name: "HoldfastMetricsTests",
             dependencies: [
-                "Holdfast", "HoldfastMetrics", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", metricsTestKit,
+                "Holdfast", "HoldfastMetrics", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF",
+                "HoldfastTesting",
+                metricsTestKit,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastNIOTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
-                "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
+                "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -231,7 +236,10 @@ let package = Package(
             dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto],
             swiftSettings: strict),
         .testTarget(
-            name: "HoldfastPublishingTests", dependencies: ["Holdfast", "HoldfastPublishing"],
+            name: "HoldfastPublishingTests",
+            dependencies: [
+                "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastTUFTests",
@@ -240,8 +248,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastSigning", "HoldfastTUF",
-                "HoldfastTesting", "HoldfastNIOTesting", "grammar-runner",
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
+                "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting", "grammar-runner",
                 asyncHTTPClient, nioCore, nioPosix, nioEmbedded, nioTLS, nioHTTP1, nioHTTP2, nioSSL, logging,
             ],
             swiftSettings: strict),
@@ -260,8 +268,8 @@ let package = Package(
         .testTarget(
             name: "holdfastctlTests",
             dependencies: [
-                "holdfastctl", "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput", "HoldfastTesting",
-                "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioTLS, nioSSL,
+                "holdfastctl", "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput",
+                "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(

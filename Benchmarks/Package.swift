@@ -34,9 +34,9 @@ let package = Package(
             name: "Workloads",
             dependencies: [
                 holdfast("Holdfast"), holdfast("HoldfastCompatibility"), holdfast("HoldfastNIO"),
-                holdfast("HoldfastAsyncHTTPClient"), holdfast("HoldfastSigning"), holdfast("HoldfastTUF"),
-                holdfast("HoldfastTesting"),
-                holdfast("HoldfastNIOTesting"), "COpenSSLVerifier",
+                holdfast("HoldfastAsyncHTTPClient"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
+                holdfast("HoldfastTUF"), holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"),
+                "COpenSSLVerifier",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -55,8 +55,8 @@ let package = Package(
         .executableTarget(
             name: "fleet",
             dependencies: [
-                "Workloads", holdfast("Holdfast"), holdfast("HoldfastSigning"), holdfast("HoldfastTUF"),
-                holdfast("HoldfastTesting"), .product(name: "Logging", package: "swift-log"),
+                "Workloads", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
+                holdfast("HoldfastTUF"), holdfast("HoldfastTesting"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(name: "profile", dependencies: ["Workloads"], swiftSettings: strict),

@@ -73,10 +73,9 @@ let package = Package(
                 "OwnParts", "PinnedFetch", "PinnedLine", "DeviceServer", "PinKeeper", "PinFileOnBothEnds",
                 "PinsFromRepository",
                 holdfast("Holdfast"), holdfast("HoldfastNIO"), holdfast("HoldfastAsyncHTTPClient"),
-                holdfast("HoldfastMetrics"), holdfast("HoldfastSigning"), holdfast("HoldfastTUF"),
-                holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), nioCore, nioPosix, nioSSL, logging,
-                serviceLifecycle,
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                holdfast("HoldfastMetrics"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
+                holdfast("HoldfastTUF"), holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), nioCore, nioPosix,
+                nioSSL, logging, serviceLifecycle, .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: settings),
     ]

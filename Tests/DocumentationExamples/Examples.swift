@@ -5,6 +5,7 @@ import HoldfastAsyncHTTPClient
 import HoldfastMetrics
 import HoldfastNIO
 import HoldfastNIOTesting
+import HoldfastPublishing
 import HoldfastSigning
 import HoldfastTUF
 import HoldfastTesting

@@ -2,6 +2,7 @@
 import Foundation
 import Holdfast
 import HoldfastMetrics
+import HoldfastPublishing
 import HoldfastSigning
 import HoldfastTUF
 import HoldfastTesting

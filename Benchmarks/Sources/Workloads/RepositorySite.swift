@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 
 /// A repository of pins in a folder, at the real time: each host with a key in use and a backup.

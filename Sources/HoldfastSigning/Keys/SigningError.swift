@@ -10,7 +10,7 @@ public struct SigningError: HoldfastError {
     /// What would have been right, what was found instead, and what to do.
     public let facts: ErrorFacts
 
-    init(_ code: Code, expected: String, found: String, remedy: String? = nil) {
+    package init(_ code: Code, expected: String, found: String, remedy: String? = nil) {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.remedy)
     }

@@ -13,7 +13,7 @@ public struct TrustServerHost: Sendable, Hashable {
     /// When a path was last validated for the host, in Unix seconds.
     public let validated: Int64
 
-    init(hostname: String, port: Int, fingerprints: [String], publicKeys: [String], validated: Int64) {
+    package init(hostname: String, port: Int, fingerprints: [String], publicKeys: [String], validated: Int64) {
         self.hostname = hostname
         self.port = port
         self.fingerprints = fingerprints
@@ -21,23 +21,11 @@ public struct TrustServerHost: Sendable, Hashable {
         self.validated = validated
     }
 
-    init(_ host: SeenHost, _ backups: TrustServerBackups) {
-        hostname = host.hostname
-        port = host.port
-        validated = host.validated
-        func joined(_ own: [SeenHost.SeenPin], _ others: [String]) -> [String] {
-            var known: Set<String> = []
-            return (own.map(\.text) + others).filter { known.insert($0).inserted }
-        }
-        fingerprints = joined(host.certificates, backups.fingerprints)
-        publicKeys = joined(host.publicKeys, backups.publicKeys)
-    }
-
-    static func fingerprint(of certificate: X509Certificate) -> String {
+    package static func fingerprint(of certificate: X509Certificate) -> String {
         Hexadecimal.encode(certificate.certificatePin.digest)
     }
 
-    static func publicKey(of certificate: X509Certificate) -> String {
+    package static func publicKey(of certificate: X509Certificate) -> String {
         CanonicalBase64.encode(certificate.subjectPublicKeyInfo)
     }
 }
@@ -64,7 +52,7 @@ public struct TrustServerBackups: Sendable, Hashable {
         )
     }
 
-    init(fingerprints: [String], publicKeys: [String]) {
+    package init(fingerprints: [String], publicKeys: [String]) {
         self.fingerprints = fingerprints
         self.publicKeys = publicKeys
     }

@@ -1,5 +1,5 @@
 import Holdfast
-import HoldfastSigning
+import HoldfastPublishing
 import NIOSSL
 
 /// Asks a host at every address of its name, because in a fleet, and while certificates are being renewed, each address

@@ -1,6 +1,6 @@
 import Foundation
 import Holdfast
-import HoldfastSigning
+import HoldfastPublishing
 
 /// Reads the pin files that arguments name.
 enum PinFileReading {

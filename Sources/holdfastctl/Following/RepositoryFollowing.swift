@@ -1,6 +1,6 @@
 import Foundation
 import Holdfast
-import HoldfastSigning
+import HoldfastPublishing
 import HoldfastTUF
 
 /// How far apps that were built with a root can follow a repository. Its fields are those of the JSON object.

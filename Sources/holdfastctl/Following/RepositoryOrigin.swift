@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastAsyncHTTPClient
-import HoldfastSigning
+import HoldfastPublishing
 import HoldfastTUF
 import Logging
 

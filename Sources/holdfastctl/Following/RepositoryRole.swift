@@ -1,5 +1,5 @@
 import Foundation
-import HoldfastSigning
+import HoldfastPublishing
 
 /// A role as clients have it, or as it is prepared.
 struct RepositoryRole: Encodable {

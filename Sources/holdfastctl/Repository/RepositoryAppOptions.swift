@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastSigning
+import HoldfastPublishing
 import HoldfastTUF
 
 /// The oldest build that must be able to update, and where it looks for the repository.

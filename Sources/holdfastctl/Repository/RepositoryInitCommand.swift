@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl repository init`

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 
 /// The private keys that sign, for every verb that signs.

@@ -1,6 +1,6 @@
 import Foundation
 import Holdfast
-import HoldfastSigning
+import HoldfastPublishing
 
 /// Checks new pins before they are published: they must lock nobody out, now or after the next mishap.
 struct RepositoryPinCheck {

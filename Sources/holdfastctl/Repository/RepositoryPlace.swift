@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
-import HoldfastSigning
+import HoldfastPublishing
 
 /// The folder of a repository, for every verb.
 struct RepositoryPlace: ParsableArguments {

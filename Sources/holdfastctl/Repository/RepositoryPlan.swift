@@ -1,6 +1,6 @@
 import Holdfast
 import HoldfastOutput
-import HoldfastSigning
+import HoldfastPublishing
 
 /// What `--plan` prints: the objects in the order in which they must be uploaded. Its fields are those of
 /// docs/formats.md.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
-import HoldfastSigning
+import HoldfastPublishing
 
 /// `holdfastctl repository publish`
 struct RepositoryPublishCommand: AsyncParsableCommand {

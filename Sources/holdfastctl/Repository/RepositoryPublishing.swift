@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// The options that `publish` and `renew` have in common: online keys, and how long the timestamp lasts.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl repository renew`

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
-import HoldfastSigning
+import HoldfastPublishing
 
 /// What a verb did, and the state afterward. Its fields are those of the JSON object.
 struct RepositoryReport: Encodable {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Crypto
 import Foundation
 import Holdfast
-import HoldfastSigning
+import HoldfastPublishing
 import HoldfastTUF
 
 /// A root that the operator knows, for verbs that compare drafts with the published repository. Anyone who can write to the

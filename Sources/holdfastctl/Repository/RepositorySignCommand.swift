@@ -1,6 +1,6 @@
 import ArgumentParser
 import Holdfast
-import HoldfastSigning
+import HoldfastPublishing
 
 /// `holdfastctl repository sign`
 struct RepositorySignCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastSigning
+import HoldfastPublishing
 
 /// `holdfastctl repository status`
 struct RepositoryStatusCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 
 /// Shows what a document says, item by item.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl trust-server approve`

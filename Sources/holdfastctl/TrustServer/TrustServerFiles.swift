@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 
 /// The files of a trust server, with the names that the published script gives them.

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// The log of a trust server's rounds: lines for people or for programs, each with its time.

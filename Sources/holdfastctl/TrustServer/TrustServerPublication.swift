@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// One round of a trust server: it asks the hosts, decides, signs, verifies and replaces the document.

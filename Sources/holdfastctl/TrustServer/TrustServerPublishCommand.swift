@@ -2,7 +2,8 @@ public import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
-public import HoldfastSigning
+public import HoldfastPublishing
+import HoldfastSigning
 
 /// `holdfastctl trust-server publish`
 struct TrustServerPublishCommand: AsyncParsableCommand {

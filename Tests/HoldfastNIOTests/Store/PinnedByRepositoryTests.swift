@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIO
 import HoldfastNIOTesting
+import HoldfastPublishing
 import HoldfastSigning
 import HoldfastTUF
 import HoldfastTesting

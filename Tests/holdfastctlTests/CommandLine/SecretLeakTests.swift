@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 import HoldfastTesting
 import Testing

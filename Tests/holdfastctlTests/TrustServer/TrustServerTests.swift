@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
-import HoldfastSigning
+import HoldfastPublishing
 import HoldfastTesting
 import Testing
 

@@ -1,0 +1,178 @@
+public import Foundation
+public import Holdfast
+public import HoldfastSigning
+
+/// What a trust server remembers between two rounds, and the file in which it is stored.
+public struct PublishingMemory: Sendable, Hashable {
+    /// Every host that is on the list and has ever been validated.
+    public let hosts: [SeenHost]
+    /// The backups of the last round.
+    public let backups: TrustServerBackups
+    /// What is waiting for approval, and what was approved.
+    public let held: [HeldChange]
+
+    /// Makes an empty memory, for the first round.
+    public init() { self.init(hosts: [], backups: TrustServerBackups()) }
+
+    /// Makes the memory after a round.
+    public init(hosts: [SeenHost], backups: TrustServerBackups, held: [HeldChange] = []) {
+        self.hosts = hosts
+        self.backups = backups
+        self.held = held
+    }
+
+    /// Approves the waiting changes of a host.
+    /// - Returns: a copy of the memory with the changes approved, and the changes; nil if nothing is waiting.
+    public func approving(_ host: DialedHost) -> (memory: PublishingMemory, changes: [HeldChange])? {
+        func isMeant(_ change: HeldChange) -> Bool {
+            change.hostname == host.name && change.port == host.port ?? 443 && !change.isApproved
+        }
+        let changes = held.filter(isMeant)
+        guard !changes.isEmpty else { return nil }
+        let after = held.map { isMeant($0) ? $0.approved : $0 }
+        return (PublishingMemory(hosts: hosts, backups: backups, held: after), changes)
+    }
+
+    private struct File: Codable {
+        struct Host: Codable {
+            let hostname: String
+            let port: Int
+            let validated: Int64
+            let fp: [Pin]
+            let pk: [Pin]
+        }
+
+        struct Pin: Codable {
+            let pin: String
+            let unseen: Int64
+        }
+
+        struct Backups: Codable {
+            let fp: [String]
+            let pk: [String]
+        }
+
+        struct Held: Codable {
+            let hostname: String
+            let port: Int
+            let fp: [String]
+            let since: Int64
+            let approved: Bool
+        }
+
+        static let version = 2
+
+        let version: Int
+        let hosts: [Host]
+        let backups: Backups
+        /// Absent if nothing is held.
+        var held: [Held]?
+    }
+
+    /// Reads the file. Its content is published unchanged, so all of it must be valid; otherwise none of it is used.
+    /// - Throws: `SigningError` `damagedMemory`.
+    public init(reading data: Data) throws(SigningError) {
+        let file: File
+        do {
+            file = try JSONDecoder().decode(File.self, from: data)
+        } catch {
+            throw Self.damaged("the JSON that a round writes", "something else")
+        }
+        guard file.version == File.version else {
+            throw Self.damaged("version \(File.version)", "version \(file.version)")
+        }
+        guard file.hosts.count <= DocumentLimits().entries else {
+            throw Self.damaged("at most \(DocumentLimits().entries) hosts", "\(file.hosts.count)")
+        }
+        var hosts: [SeenHost] = []
+        var known: Set<[String]> = []
+        for (index, host) in file.hosts.enumerated() {
+            guard host.hostname.utf8.count <= 253, let dialed = try? DialedHost(host.hostname, port: host.port),
+                dialed.name == host.hostname, known.insert([dialed.name, "\(host.port)"]).inserted
+            else { throw Self.damaged("each host once, as it is dialed", "another name as host \(index + 1)") }
+            guard (0...Self.greatestTime).contains(host.validated) else {
+                throw Self.damaged("Unix seconds", "\(host.validated) for \(dialed)")
+            }
+            try Self.check(host.fp.map(\.pin), host.pk.map(\.pin), atMost: SeenHost.maximumPins, of: "\(dialed)")
+            guard (host.fp + host.pk).allSatisfy({ (0...Self.greatestTime).contains($0.unseen) }) else {
+                throw Self.damaged("the age of a pin in seconds", "another number for \(dialed)")
+            }
+            hosts.append(
+                SeenHost(
+                    hostname: host.hostname, port: host.port, validated: host.validated,
+                    certificates: host.fp.map { .init(text: $0.pin, unseen: $0.unseen) },
+                    publicKeys: host.pk.map { .init(text: $0.pin, unseen: $0.unseen) }))
+        }
+        try Self.check(file.backups.fp, file.backups.pk, atMost: TrustServerBackups.maximumPins, of: "the backups")
+        let held = file.held ?? []
+        guard held.count <= 2 * DocumentLimits().entries,
+            held.allSatisfy({
+                (0...Self.greatestTime).contains($0.since) && known.contains([$0.hostname, "\($0.port)"])
+            })
+        else { throw Self.damaged("what waits for approval, of known hosts", "something else") }
+        for change in held { try Self.check(change.fp, [], atMost: SeenHost.maximumPins, of: "what waits") }
+        self.init(
+            hosts: hosts, backups: TrustServerBackups(fingerprints: file.backups.fp, publicKeys: file.backups.pk),
+            held: held.map {
+                HeldChange(
+                    hostname: $0.hostname, port: $0.port, fingerprints: $0.fp, since: $0.since, isApproved: $0.approved)
+            })
+    }
+
+    /// The content of the file: JSON in UTF-8.
+    public var data: Data {
+        get throws(SigningError) {
+            let file = File(
+                version: File.version,
+                hosts: hosts.map { host in
+                    File.Host(
+                        hostname: host.hostname, port: host.port, validated: host.validated,
+                        fp: host.certificates.map { File.Pin(pin: $0.text, unseen: $0.unseen) },
+                        pk: host.publicKeys.map { File.Pin(pin: $0.text, unseen: $0.unseen) })
+                }, backups: File.Backups(fp: backups.fingerprints, pk: backups.publicKeys),
+                held: held.isEmpty
+                    ? nil
+                    : held.map {
+                        File.Held(
+                            hostname: $0.hostname, port: $0.port, fp: $0.fingerprints, since: $0.since,
+                            approved: $0.isApproved)
+                    })
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            do {
+                return try encoder.encode(file)
+            } catch {
+                throw Self.damaged("what can be written as JSON", "something else")
+            }
+        }
+    }
+
+    /// Far beyond any date, and far below the point at which sums overflow.
+    private static let greatestTime: Int64 = 1 << 53 - 1
+
+    private static func check(
+        _ fingerprints: [String], _ publicKeys: [String], atMost limit: Int, of owner: String
+    ) throws(SigningError) {
+        guard fingerprints.count <= limit, publicKeys.count <= limit else {
+            throw damaged("at most \(limit) pins of a kind", "more for \(owner)")
+        }
+        guard fingerprints.allSatisfy(isFingerprint) else {
+            throw damaged("SHA-256 in 64 hexadecimal digits", "something else for \(owner)")
+        }
+        guard publicKeys.allSatisfy(isPublicKey) else {
+            throw damaged("Base64 of public keys", "something else for \(owner)")
+        }
+    }
+
+    static func isFingerprint(_ text: String) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    static func isPublicKey(_ text: String) -> Bool {
+        CanonicalBase64.decode(text.utf8).flatMap { try? SubjectPublicKeyInfo(der: $0) } != nil
+    }
+
+    private static func damaged(_ expected: String, _ found: String) -> SigningError {
+        SigningError(.damagedMemory, expected: expected, found: found)
+    }
+}

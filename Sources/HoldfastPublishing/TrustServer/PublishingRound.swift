@@ -1,0 +1,284 @@
+public import Holdfast
+public import HoldfastSigning
+
+/// Decides what to publish after every host was asked once. It uses no network, files or clock.
+///
+/// A host is published with the pins of every path that was validated for it within the overlap, at any of its
+/// addresses: while certificates are renewed node by node, clients reach old and new ones. A pin ages only in rounds
+/// that validated its host without seeing the pin, and by at most 25 hours per round. So neither an outage of the
+/// publisher nor a wrong clock withdraws a pin.
+///
+/// A host that fails keeps its pins for as long as the rules say. A host without pins is left out; this locks out
+/// nobody who was let in before. If too many hosts changed at once, the round is held: the previous content is
+/// published again.
+public struct PublishingRound: Sendable {
+    /// Which certificates of a validated path are published.
+    public enum Included: String, Sendable, CaseIterable {
+        /// The server's own certificate.
+        case leaf
+        /// The certificates above it, including the anchor.
+        case issuers
+        /// All of them.
+        case all
+    }
+
+    /// The rules for every round.
+    public struct Rules: Sendable {
+        /// Which certificates are published.
+        public var included: Included
+        /// How long after its last validation a host that fails keeps its pins, in whole seconds. A negative span counts
+        /// as none.
+        public var keep: Duration
+        /// How long a host is still published with a pin that it no longer shows, in whole seconds. A negative span
+        /// counts as none, which withdraws such a pin at once.
+        public var overlap: Duration
+        /// How many changes one round may make (``PublishingRound/changes``); nil for half the number of hosts that
+        /// were known before, but at least ten.
+        public var maximumChanges: Int?
+        /// The pins that every host gets in addition to its own.
+        public var backups: TrustServerBackups
+        /// Whether a certificate with which a known host was never seen waits until somebody approves it.
+        public var holdsChanges = false
+
+        /// Makes rules; the defaults are those of `holdfastctl trust-server publish`.
+        public init(
+            included: Included = .leaf, keep: Duration = .seconds(7 * 86_400), overlap: Duration = .seconds(7 * 86_400),
+            maximumChanges: Int? = nil, backups: TrustServerBackups = TrustServerBackups()
+        ) {
+            self.included = included
+            self.keep = keep
+            self.overlap = overlap
+            self.maximumChanges = maximumChanges
+            self.backups = backups
+        }
+    }
+
+    /// Something that went wrong when a host was asked, at one of its addresses or altogether.
+    public struct Problem: Sendable, Hashable {
+        /// The kinds of problems, a set that may grow.
+        public typealias Kind = OpenCode<Problem>
+
+        /// What went wrong, in words.
+        public let reason: String
+        /// Its kind.
+        public let kind: Kind
+
+        /// Describes a problem.
+        public init(_ reason: String, _ kind: Kind) {
+            self.reason = reason
+            self.kind = kind
+        }
+    }
+
+    /// The result of asking a host, at all its addresses.
+    public struct Answer: Sendable {
+        /// Every path that was validated for the host that was dialed.
+        public let paths: [ValidatedPath]
+        /// What else it showed, and which addresses could not be asked.
+        public let problems: [Problem]
+
+        /// Describes what a host showed. If both arrays are empty, nobody asked the host.
+        public init(paths: [ValidatedPath], problems: [Problem]) {
+            self.paths = paths
+            self.problems = problems
+        }
+
+        /// The chains of the host were validated for the name that was dialed.
+        public static func validated(_ paths: ValidatedPath...) -> Answer { Answer(paths: paths, problems: []) }
+        /// It showed a chain that is not trusted.
+        public static func untrusted(_ reason: String) -> Answer {
+            Answer(paths: [], problems: [Problem(reason, .untrusted)])
+        }
+        /// It could not be asked.
+        public static func unreachable(_ reason: String) -> Answer {
+            Answer(paths: [], problems: [Problem(reason, .unreachable)])
+        }
+    }
+
+    /// A host for which not every address was validated.
+    public struct Failure: Sendable, Hashable {
+        /// What is published for the host nevertheless.
+        public enum Consequence: Sendable, Hashable {
+            /// Pins from other addresses, which were validated now.
+            case partial
+            /// The pins with which it was last validated, at that time (Unix seconds).
+            case kept(since: Int64)
+            /// Nothing: it has not been validated for too long, or never.
+            case omitted
+        }
+
+        /// The host.
+        public let host: DialedHost
+        /// What went wrong.
+        public let problems: [Problem]
+        /// What is published for the host nevertheless.
+        public let consequence: Consequence
+
+        /// Whether it showed a chain that is not trusted.
+        public var isUntrusted: Bool { problems.contains { $0.kind == .untrusted } }
+        /// Whether the only problem is that this machine has no route to some of the addresses.
+        public var isHarmless: Bool { consequence == .partial && problems.allSatisfy { $0.kind == .unroutable } }
+    }
+
+    /// What can be published, in the order of the list, including backups.
+    public let hosts: [TrustServerHost]
+    /// What was published before, to be published again if nothing new can be; the same as `hosts` when the round is
+    /// held.
+    public let previous: [TrustServerHost]
+    /// What to remember for the next round, without backups. This includes hosts that are not published, because the
+    /// clock may be wrong.
+    public let remembered: [SeenHost]
+    /// What to remember if the previous content is published again: its pins, and which hosts were validated with some
+    /// of them. The same as `remembered` when the round is held.
+    public let rememberedOfPrevious: [SeenHost]
+    /// The hosts that failed, in the order of the list.
+    public let failures: [Failure]
+    /// What is waiting for approval, and what was approved and has not been seen again yet.
+    public let held: [HeldChange]
+    /// The hosts that have pins with which they were never seen before, and the hosts that left the list.
+    public let changed: [String]
+    /// Those of ``changed`` that left the list.
+    public let left: [String]
+    /// The number of changes. Hosts count as one change if they were last seen with the same certificates and got the
+    /// same new pins, because that is the renewal of a certificate that they share. Hosts that did not share a
+    /// certificate before count as one each, even if they share one now.
+    public let changes: Int
+    /// The number of changes that is allowed, if there are more; nil if the round goes ahead.
+    public let heldAt: Int?
+
+    /// Whether too many hosts changed: nothing new is published, and what was published before is published again.
+    public var isHeld: Bool { heldAt != nil }
+    /// Whether there is anything to publish.
+    public var isPublishable: Bool { !hosts.isEmpty }
+
+    /// Makes the decision.
+    /// - Parameters:
+    ///   - answers: each host of the list once, with its answer.
+    ///   - earlier: what was remembered from the previous round.
+    ///   - held: what was held in the previous round.
+    ///   - rules: the rules for every round.
+    ///   - time: the current time, in Unix seconds.
+    public init(
+        _ answers: [(host: DialedHost, answer: Answer)], earlier: [SeenHost], held: [HeldChange] = [], rules: Rules,
+        at time: Int64
+    ) {
+        var gate = ChangeGate(held, rules, at: time)
+        let known = Dictionary(earlier.map { (Place($0), $0) }) { first, _ in first }
+        let listed = Set(answers.map { Place($0.host) })
+        var seen: [SeenHost] = []
+        var failures: [Failure] = []
+        var changed: [String] = []
+        var renewals: Set<Renewal> = []
+        var asBefore: Set<Place> = []
+        for (host, answer) in answers {
+            let old = known[Place(host)]
+            var problems = answer.problems
+            let shown = answer.paths.flatMap { Self.certificates(rules.included, of: $0) }
+            let (certificates, waiting) = gate.passed(shown, knownAs: old)
+            problems += waiting
+            if shown.isEmpty, !answer.paths.isEmpty {
+                problems.append(
+                    Problem("its path has no issuers: the certificate is trusted by itself", .untrusted))
+            }
+            var consequence = Failure.Consequence.partial
+            if certificates.isEmpty {
+                // Remembered whatever its age, because a clock that is wrong once must not cost the entry. A host that
+                // waits for approval was validated, and goes on with the pins that are approved.
+                let old = waiting.isEmpty ? old : old?.validated(at: time)
+                if let old { seen.append(old) }
+                consequence =
+                    old.flatMap { Self.isKept($0, rules, time) ? .kept(since: $0.validated) : nil } ?? .omitted
+            } else {
+                let new = SeenHost(
+                    host, seen: certificates, earlier: old, overlap: max(0, rules.overlap.components.seconds), at: time)
+                if let old {
+                    if let renewal = Renewal(of: old, by: new) {
+                        changed.append(Place(host).text)
+                        renewals.insert(renewal)
+                    }
+                    if certificates.contains(where: old.has) { asBefore.insert(Place(host)) }
+                }
+                // Clients accept no more, so they refuse the servers whose pins do not fit.
+                let count = Set(certificates.map(\.certificatePin)).count
+                if count > SeenHost.maximumPins {
+                    problems.append(
+                        Problem(
+                            "it showed \(count) certificates, and clients accept \(SeenHost.maximumPins) of a host",
+                            .unreachable))
+                }
+                seen.append(new)
+            }
+            if certificates.isEmpty || !problems.isEmpty {
+                failures.append(Failure(host: host, problems: problems, consequence: consequence))
+            }
+        }
+        left = earlier.filter { !listed.contains(Place($0)) && Self.isKept($0, rules, time) }.map { Place($0).text }
+        self.failures = failures
+        self.changed = changed + left
+        let limit = rules.maximumChanges ?? max(10, earlier.count / 2)
+        changes = renewals.count + left.count
+        let isHeld = changes > limit
+        heldAt = isHeld ? limit : nil
+        func published(_ hosts: [SeenHost]) -> [TrustServerHost] {
+            hosts.filter { Self.isKept($0, rules, time) }.map { TrustServerHost($0, rules.backups) }
+        }
+        // Without a new time, an unchanged host would be dropped together with those that changed.
+        rememberedOfPrevious = earlier.map { asBefore.contains(Place($0)) ? $0.validated(at: time) : $0 }
+        previous = published(rememberedOfPrevious)
+        remembered = isHeld ? rememberedOfPrevious : seen
+        hosts = isHeld ? previous : published(seen)
+        self.held = gate.held(after: remembered)
+    }
+
+    /// By how many seconds a clock may be set back without casting doubt on a host.
+    private static let clockTolerance: Int64 = 300
+
+    private static func isKept(_ host: SeenHost, _ rules: Rules, _ time: Int64) -> Bool {
+        // A validation in the future proves nothing: the clock was wrong then, or it is wrong now.
+        (-clockTolerance...max(0, rules.keep.components.seconds)).contains(
+            time.subtractingReportingOverflow(host.validated).partialValue)
+    }
+
+    private struct Place: Hashable {
+        let hostname: String
+        let port: Int
+
+        init(_ host: DialedHost) { (hostname, port) = (host.name, host.port ?? 443) }
+        init(_ host: SeenHost) { (hostname, port) = (host.hostname, host.port) }
+
+        var text: String { hostname.contains(":") ? "[\(hostname)]:\(port)" : "\(hostname):\(port)" }
+    }
+
+    /// What a host was last seen with, and the pins that are new.
+    private struct Renewal: Hashable {
+        let before: Set<String>
+        let new: Set<String>
+
+        /// - Returns: nil if no pin is new.
+        init?(of old: SeenHost, by new: SeenHost) {
+            self.new = new.pins.subtracting(old.pins)
+            guard !self.new.isEmpty else { return nil }
+            before = Set(old.certificates.filter { $0.unseen == 0 }.map(\.text))
+        }
+    }
+
+    private static func certificates(_ included: Included, of path: ValidatedPath) -> ArraySlice<X509Certificate> {
+        switch included {
+        case .leaf: path.certificates.prefix(1)
+        case .issuers: path.certificates.dropFirst()
+        case .all: path.certificates[...]
+        }
+    }
+}
+
+extension PublishingRound.Problem.Kind {
+    /// It showed a chain that is not trusted.
+    public static var untrusted: Self { Self() }
+    /// It could not be asked.
+    public static var unreachable: Self { Self() }
+    /// This machine has no route to the address, for example because it has no IPv6. That says nothing about the host,
+    /// and counts only if no other address was validated.
+    public static var unroutable: Self { Self() }
+    /// It showed a certificate that is waiting for approval.
+    public static var held: Self { Self() }
+}

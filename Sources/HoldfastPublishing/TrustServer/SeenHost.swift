@@ -1,0 +1,99 @@
+import Holdfast
+import HoldfastSigning
+
+/// What the rounds of a trust server have seen of one host: the pins that belong to it, and how long each has been
+/// missing.
+public struct SeenHost: Sendable, Hashable {
+    /// A pin as the document writes it.
+    public struct SeenPin: Sendable, Hashable {
+        /// The SHA-256 of a certificate in lower-case hexadecimal, or the Base64 of the DER of a SubjectPublicKeyInfo.
+        public let text: String
+        /// For how many seconds the host has been seen without the pin. Only rounds count: see ``PublishingRound``.
+        public let unseen: Int64
+    }
+
+    /// The most pins of one kind that a host has. A reader accepts 256, and backups need their share.
+    static let maximumPins = 128
+    /// The longest time that one round can add to a pin's age, in seconds. Clients use no document for longer than a
+    /// day and an hour. So if rounds are further apart, no rounds ran in between, or the clock was wrong.
+    static let longestStep: Int64 = 25 * 3_600
+
+    /// The host, without its port.
+    public let hostname: String
+    /// The port.
+    public let port: Int
+    /// When a path was last validated for the host, in Unix seconds.
+    public let validated: Int64
+    /// Pins of certificates (`fp`), most recently seen first.
+    public let certificates: [SeenPin]
+    /// Pins of keys (`pk`), most recently seen first.
+    public let publicKeys: [SeenPin]
+
+    init(hostname: String, port: Int, validated: Int64, certificates: [SeenPin], publicKeys: [SeenPin]) {
+        self.hostname = hostname
+        self.port = port
+        self.validated = validated
+        self.certificates = certificates
+        self.publicKeys = publicKeys
+    }
+
+    /// What is known about a host after it was validated.
+    /// - Parameters:
+    ///   - host: the host; its port is 443 if it has none.
+    ///   - seen: those certificates of all its paths that are published.
+    ///   - earlier: what was known before.
+    ///   - overlap: for how many seconds a missing pin stays.
+    ///   - time: the current time, in Unix seconds.
+    init(
+        _ host: DialedHost, seen: [X509Certificate], earlier: SeenHost?, overlap: Int64, at time: Int64
+    ) {
+        hostname = host.name
+        port = host.port ?? 443
+        validated = time
+        let elapsed = earlier.map { max(0, time.subtractingReportingOverflow($0.validated).partialValue) } ?? 0
+        // More than one round has to miss a pin, however far apart the rounds are: a node may have been down for one of
+        // them.
+        let step = min(elapsed, Self.longestStep, overlap / 2 + overlap % 2)
+        func merge(_ texts: [String], _ old: [SeenPin]?) -> [SeenPin] {
+            var known: Set<String> = []
+            var pins = texts.filter { known.insert($0).inserted }.map { SeenPin(text: $0, unseen: 0) }
+            pins += (old ?? []).compactMap { pin in
+                let unseen = pin.unseen + step
+                guard unseen < overlap, known.insert(pin.text).inserted else { return nil }
+                return SeenPin(text: pin.text, unseen: unseen)
+            }
+            return Array(pins.prefix(Self.maximumPins))
+        }
+        certificates = merge(seen.map(TrustServerHost.fingerprint), earlier?.certificates)
+        publicKeys = merge(seen.map(TrustServerHost.publicKey), earlier?.publicKeys)
+    }
+
+    /// A copy with the same pins, validated at a time.
+    func validated(at time: Int64) -> SeenHost {
+        SeenHost(
+            hostname: hostname, port: port, validated: time, certificates: certificates, publicKeys: publicKeys)
+    }
+
+    /// Whether the host was seen with a certificate.
+    func has(_ certificate: X509Certificate) -> Bool {
+        let text = TrustServerHost.fingerprint(of: certificate)
+        return certificates.contains { $0.text == text }
+    }
+
+    /// The texts of all pins. The text of a certificate's pin never equals that of a key's.
+    var pins: Set<String> { Set((certificates + publicKeys).map(\.text)) }
+}
+
+extension TrustServerHost {
+    /// What is published about a host that was seen: its pins, and the backups.
+    init(_ host: SeenHost, _ backups: TrustServerBackups) {
+        func joined(_ own: [SeenHost.SeenPin], _ others: [String]) -> [String] {
+            var known: Set<String> = []
+            return (own.map(\.text) + others).filter { known.insert($0).inserted }
+        }
+        self.init(
+            hostname: host.hostname, port: host.port,
+            fingerprints: joined(host.certificates, backups.fingerprints),
+            publicKeys: joined(host.publicKeys, backups.publicKeys), validated: host.validated)
+    }
+}
