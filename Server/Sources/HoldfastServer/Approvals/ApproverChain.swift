@@ -1,0 +1,134 @@
+/// Every statement of approvers of a server, from the genesis on, verified. Only a value of this type says whose
+/// approvals count.
+public struct ApproverChain: Sendable, Hashable {
+    /// A statement that is known to have counted, kept outside the database.
+    public struct Mark: Sendable, Hashable {
+        /// Its place in the chain.
+        public let index: Int64
+        /// Its digest.
+        public let digest: Digest
+
+        /// Names a statement.
+        public init(index: Int64, digest: Digest) {
+            self.index = index
+            self.digest = digest
+        }
+    }
+
+    /// The verified statements, the genesis first.
+    public private(set) var statements: [ApproverStatement]
+
+    /// The statement that counts.
+    public var head: ApproverStatement { statements[statements.count - 1] }
+
+    /// What to keep outside the database.
+    public var mark: Mark { Mark(index: head.index, digest: head.digest) }
+
+    /// Begins a chain.
+    /// - Parameters:
+    ///   - genesis: the first statement, signed by all its approvers and nobody else.
+    ///   - digest: its digest in the configuration.
+    ///   - server: the id of this server.
+    /// - Throws: ``ServerError`` `brokenChain`, `invalidSignature`, `notApproved`, `malformed` or `invalidValue`.
+    public init(genesis: SignedApprovers, digest: Digest, server: RandomID) throws(ServerError) {
+        let statement = try ApproverStatement(genesis.text)
+        guard statement.index == 0, statement.digest == digest else {
+            throw ServerError(
+                .brokenChain, of: "genesis", expected: "the statement whose digest the configuration names",
+                found: "\(statement.digest)")
+        }
+        guard statement.server == server else {
+            throw ServerError(.notForThis, of: "genesis", expected: "\(server)", found: "\(statement.server)")
+        }
+        let signers = try statement.approvers.signers(of: genesis.text, genesis.signatures)
+        try Self.require(signers.count, of: statement.approvers.members.count, "genesis")
+        statements = [statement]
+    }
+
+    /// Verifies a whole chain.
+    /// - Parameters:
+    ///   - chain: the statements, the genesis first.
+    ///   - digest: the genesis's digest in the configuration.
+    ///   - server: the id of this server.
+    ///   - known: a statement that is known to have counted. A chain that does not contain it was rewritten, or an older
+    ///     one was put back.
+    /// - Throws: ``ServerError``, as the initializer and ``append(_:)`` do.
+    public init(
+        _ chain: [SignedApprovers], genesis digest: Digest, server: RandomID, known: Mark?
+    ) throws(ServerError) {
+        guard let first = chain.first else {
+            throw ServerError(.brokenChain, of: "genesis", expected: "a statement of approvers", found: "none")
+        }
+        try self.init(genesis: first, digest: digest, server: server)
+        for statement in chain.dropFirst() { try append(statement) }
+        guard let known else { return }
+        guard statements.indices.contains(Int(clamping: known.index)),
+            statements[Int(clamping: known.index)].digest == known.digest
+        else {
+            throw ServerError(
+                .brokenChain, of: "approvers", expected: "statement \(known.index) with the digest \(known.digest)",
+                found: "a chain of \(statements.count) without it")
+        }
+    }
+
+    /// Adds the next statement.
+    ///
+    /// It needs the number of approvals of the statement before, or that of the recovery keys of the genesis. Everyone
+    /// who was not an approver before signs it as well, so that no key is named that nobody has.
+    /// - Throws: ``ServerError`` `brokenChain`, `notForThis`, `invalidSignature`, `notApproved`, `malformed` or
+    ///   `invalidValue`; the chain is unchanged then.
+    public mutating func append(_ next: SignedApprovers) throws(ServerError) {
+        let statement = try ApproverStatement(next.text)
+        let (before, subject) = (head, "statement \(statement.index) of approvers")
+        guard statement.server == before.server else {
+            throw ServerError(.notForThis, of: subject, expected: "\(before.server)", found: "\(statement.server)")
+        }
+        guard statement.index == before.index + 1, statement.previous == before.digest else {
+            throw ServerError(
+                .brokenChain, of: subject, expected: "statement \(before.index + 1) after \(before.digest)",
+                found: "one after \(statement.previous)")
+        }
+        var (approvals, recoveries, own): (Set<Digest>, Set<Digest>, Set<Digest>) = ([], [], [])
+        let recovery = statements[0].recovery
+        for signature in next.signatures {
+            var counts = false
+            if before.approvers.member(signature.identity) != nil {
+                approvals.formUnion(try before.approvers.signers(of: next.text, [signature]))
+                counts = true
+            }
+            if let recovery, recovery.member(signature.identity) != nil {
+                recoveries.formUnion(try recovery.signers(of: next.text, [signature]))
+                counts = true
+            }
+            // Also refuses a signature by a stranger.
+            if !counts || statement.approvers.member(signature.identity) != nil {
+                own.formUnion(try statement.approvers.signers(of: next.text, [signature]))
+            }
+        }
+        if recovery.map({ recoveries.count < $0.number }) ?? true {
+            try Self.require(approvals.count, of: before.approvers.number, subject)
+        }
+        let newcomers = statement.approvers.members.filter { before.approvers.member($0.key.identity) == nil }
+        if let missing = newcomers.first(where: { !own.contains($0.key.identity) }) {
+            throw ServerError(
+                .notApproved, of: subject, expected: "a signature by each new approver",
+                found: "none by \(missing.name)", remedy: "Have \(missing.name) sign the statement too.")
+        }
+        statements.append(statement)
+    }
+
+    /// The chain as it was when a statement counted; nil if it never did.
+    public func when(_ digest: Digest) -> ApproverChain? {
+        guard let index = statements.firstIndex(where: { $0.digest == digest }) else { return nil }
+        var earlier = self
+        earlier.statements.removeSubrange((index + 1)...)
+        return earlier
+    }
+
+    private static func require(_ count: Int, of number: Int, _ subject: String) throws(ServerError) {
+        guard count >= number else {
+            throw ServerError(
+                .notApproved, of: subject, expected: "signatures by \(number) approvers", found: "\(count)")
+        }
+    }
+}

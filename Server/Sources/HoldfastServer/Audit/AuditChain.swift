@@ -1,0 +1,56 @@
+/// Verifies an audit entry by entry, in constant memory. What it has verified cannot be changed without the digest of
+/// ``head`` changing.
+public struct AuditChain: Sendable, Hashable {
+    /// The end of what was verified.
+    public private(set) var head: AuditHead
+
+    /// Begins before the first entry, or after a head that was verified earlier.
+    public init(after head: AuditHead = .empty) { self.head = head }
+
+    /// Takes the next entry, exactly as it was stored.
+    /// - Throws: ``ServerError`` `brokenChain` if it does not follow, `malformed`; nothing has changed then.
+    @discardableResult
+    public mutating func follow(_ octets: [UInt8]) throws(ServerError) -> AuditEntry {
+        let entry = try AuditEntry(octets)
+        guard entry.index == head.count, entry.previous == head.digest else {
+            throw ServerError(
+                .brokenChain, of: "audit", expected: "entry \(head.count) after \(head.digest)",
+                found: "entry \(entry.index) after \(entry.previous)")
+        }
+        head = AuditHead(count: entry.index + 1, digest: entry.digest)
+        return entry
+    }
+
+    /// Makes the next entry.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    public func next(
+        _ event: AuditEntry.Event, by actor: String, at time: Int64, facts: [String: String] = [:]
+    ) throws(ServerError) -> AuditEntry {
+        try AuditEntry(
+            index: head.count, previous: head.digest, time: time, event: event, actor: actor, facts: facts)
+    }
+
+    /// Verifies a whole audit.
+    /// - Parameters:
+    ///   - entries: all of them, the first one first.
+    ///   - known: a head that was kept outside; an audit without it was rewritten or cut off.
+    /// - Returns: the chain, and the entries as they were read.
+    /// - Throws: ``ServerError`` `brokenChain` or `malformed`.
+    public static func verified(
+        _ entries: some Sequence<[UInt8]>, known: AuditHead?
+    ) throws(ServerError) -> (chain: AuditChain, entries: [AuditEntry]) {
+        var chain = AuditChain()
+        var read: [AuditEntry] = []
+        var hasSeen = known == nil || known == .empty
+        for octets in entries {
+            read.append(try chain.follow(octets))
+            if chain.head == known { hasSeen = true }
+        }
+        guard hasSeen else {
+            throw ServerError(
+                .brokenChain, of: "audit", expected: "an audit with the known head \(known ?? .empty)",
+                found: "one of \(chain.head.count) entries without it")
+        }
+        return (chain, read)
+    }
+}

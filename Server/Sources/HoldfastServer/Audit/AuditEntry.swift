@@ -1,0 +1,120 @@
+/// One line of the audit (`holdfast-audit-v1`): what happened, when, by whom, and the digest of the line before.
+public struct AuditEntry: Sendable, Hashable {
+    /// What happened.
+    public enum Event: String, Sendable, Hashable, CaseIterable {
+        /// The server was made.
+        case created
+        /// A statement of approvers counts from now on.
+        case approvers
+        /// An app was added, or its settings changed.
+        case app
+        /// A change was proposed.
+        case proposed
+        /// Somebody approved a change.
+        case approved
+        /// Somebody rejected a change.
+        case rejected
+        /// A change lapsed.
+        case lapsed
+        /// A change was published: the app has a new generation.
+        case published
+        /// A document was signed again.
+        case signed
+        /// A private key was made.
+        case key
+        /// Private keys were sealed with another secret.
+        case resealed
+        /// A backup was written.
+        case backup
+        /// A backup was restored.
+        case restored
+        /// A person said that the clock is right.
+        case resumed
+        /// A token was made or ended.
+        case token
+        /// A key was seen that nobody announced.
+        case alarm
+    }
+
+    /// The place in the audit, from 0 on.
+    public let index: Int64
+    /// The digest of the entry before; 32 zero octets in the first.
+    public let previous: Digest
+    /// When, in seconds since 1970.
+    public let time: Int64
+    /// What happened.
+    public let event: Event
+    /// Who did it, such as the digest of a key or the name of a token: 1 to 128 printable ASCII characters.
+    public let actor: String
+    /// What it was about, by names of fields: short texts, no secrets.
+    public let facts: [String: String]
+
+    /// The canonical octets, a line of JSON.
+    public let octets: [UInt8]
+
+    /// What the next entry names.
+    public var digest: Digest { Digest(of: octets) }
+
+    private static let name = "holdfast-audit-v1"
+    static let greatestSize = 64 << 10
+
+    /// Writes an entry.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    init(
+        index: Int64, previous: Digest, time: Int64, event: Event, actor: String, facts: [String: String]
+    ) throws(ServerError) {
+        guard (0...CanonicalJSON.greatestInteger).contains(index), let text = UTCText.encode(time) else {
+            throw ServerError(
+                .invalidValue, of: "audit", expected: "a place from 0 on, a time from 1970 to 9999", found: "others")
+        }
+        guard ASCIIText.isPrintable(actor.utf8, 1...128, spaces: true) else {
+            throw ServerError(
+                .invalidValue, of: "actor", expected: "1 to 128 printable ASCII characters",
+                found: "another text of \(actor.utf8.count) octets")
+        }
+        self.index = index
+        self.previous = previous
+        self.time = time
+        self.event = event
+        self.actor = actor
+        self.facts = facts
+        octets =
+            CanonicalJSON.object([
+                "format": .text(Self.name), "index": .integer(index), "previous": .text("\(previous)"),
+                "time": .text(text), "event": .text(event.rawValue), "actor": .text(actor),
+                "facts": .object(facts.mapValues { .text($0) }),
+            ]).octets
+        guard octets.count <= Self.greatestSize else {
+            throw ServerError(
+                .invalidValue, of: "facts", expected: "at most \(Self.greatestSize) octets", found: "more")
+        }
+    }
+
+    /// Reads an entry.
+    /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
+    public init(_ octets: [UInt8]) throws(ServerError) {
+        var fields = try JSONFields(
+            try CanonicalJSONReader.read(octets, "audit", limit: Self.greatestSize), "audit")
+        try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
+        let index = try fields.integer("index", in: 0...CanonicalJSON.greatestInteger)
+        let previous = try fields.text("previous", "64 hexadecimal digits") { Digest(hex: $0) }
+        let time = try fields.text("time", "a time such as 2026-11-24T12:00:00Z") { UTCText.decode($0) }
+        let event = try fields.text("event", "the name of an event") { Event(octets: $0) }
+        let actor = try fields.text("actor", "1 to 128 printable ASCII characters") { text in
+            ASCIIText.isPrintable(text, 1...128, spaces: true) ? String(decoding: text, as: UTF8.self) : nil
+        }
+        guard case .object(let members) = try fields.required("facts") else {
+            throw fields.invalid("facts", "an object")
+        }
+        try fields.finish()
+        var facts: [String: String] = [:]
+        for (key, value) in members {
+            guard case .text(let text) = value else { throw fields.invalid("facts", "texts") }
+            facts[key] = String(decoding: text, as: UTF8.self)
+        }
+        try self.init(index: index, previous: previous, time: time, event: event, actor: actor, facts: facts)
+        guard self.octets == octets else {
+            throw ServerError(.malformed, of: "audit", expected: "the one spelling", found: "another")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// What challenge answers say about hosts that need no pins (`domainsConfig` of the newest clients).
+public struct ContentDomains: Sendable, Hashable {
+    /// A host that is named.
+    public struct Domain: Sendable, Hashable {
+        /// Its name, in lower case.
+        public let name: String
+        /// Whether it needs pins.
+        public let needsPins: Bool
+
+        /// Says whether a host needs pins.
+        /// - Throws: ``ServerError`` `invalidValue` for a name that is not short ASCII in lower case.
+        public init(name: String, needsPins: Bool) throws(ServerError) {
+            guard ContentHost.isName(name.utf8) else {
+                throw ServerError(
+                    .invalidValue, of: "domains", expected: "host names in lower case, ASCII",
+                    found: "another text of \(name.utf8.count) octets")
+            }
+            self.name = name
+            self.needsPins = needsPins
+        }
+    }
+
+    /// Whether hosts that are not named need pins.
+    public let unlistedNeedPins: Bool
+    /// The hosts, sorted by name.
+    public let domains: [Domain]
+
+    /// Says which hosts need pins.
+    /// - Throws: ``ServerError`` `invalidValue` for a host that is there twice.
+    public init(unlistedNeedPins: Bool, domains: [Domain]) throws(ServerError) {
+        self.unlistedNeedPins = unlistedNeedPins
+        self.domains = try Content.sorted(domains, "domains") { Array($0.name.utf8) }
+    }
+
+    var json: CanonicalJSON {
+        .object([
+            "unlistedNeedPins": .boolean(unlistedNeedPins),
+            "domains": .array(
+                domains.map { .object(["name": .text($0.name), "needsPins": .boolean($0.needsPins)]) }),
+        ])
+    }
+
+    init(reading value: CanonicalJSON, _ path: String) throws(ServerError) {
+        var fields = try JSONFields(value, path)
+        let unlistedNeedPins = try fields.boolean("unlistedNeedPins")
+        let domains = try fields.array("domains", atMost: 10_000) { value, path throws(ServerError) in
+            var fields = try JSONFields(value, path)
+            let name = try fields.text("name", "a host name in lower case, ASCII") {
+                ContentHost.isName($0) ? String(decoding: $0, as: UTF8.self) : nil
+            }
+            let needsPins = try fields.boolean("needsPins")
+            try fields.finish()
+            return try Domain(name: name, needsPins: needsPins)
+        }
+        try fields.finish()
+        try self.init(unlistedNeedPins: unlistedNeedPins, domains: domains)
+    }
+}

@@ -1,0 +1,79 @@
+/// A format that an app publishes, with the settings that its documents need.
+public struct ContentFormat: Sendable, Hashable {
+    /// The kinds of document.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Answers to challenges on `/app/init`.
+        case challenge
+        /// A signed fingerprint list, `/lists/APP.json`.
+        case list
+        /// A trust-server document, `/trust/CUSTOMER.json.signed`.
+        case trustServer = "trust-server"
+        /// A signed repository, `/repo/APP/`.
+        case repository
+        /// A pin file, `/pins/APP.pins.json`.
+        case pinFile = "pin-file"
+        /// An Android network security configuration.
+        case android
+        /// An `Info.plist` fragment for Apple's systems.
+        case apple
+        /// A configuration for TrustKit.
+        case trustKit = "trustkit"
+        /// Alamofire's evaluators.
+        case alamofire
+        /// OkHttp's pinner.
+        case okhttp
+    }
+
+    /// The kind of document.
+    public let kind: Kind
+    /// After how many seconds clients are to ask again; how long a document may be served from a cache.
+    public let refresh: Int64
+    /// The customer of a trust-server document; nil for other kinds.
+    public let customer: String?
+
+    /// Chooses a format.
+    /// - Throws: ``ServerError`` `invalidValue` for a refresh outside a minute to a year, and for a customer that is
+    ///   missing, not needed, or not 1 to 64 letters, digits, periods, hyphens and underscores.
+    public init(_ kind: Kind, refresh: Int64, customer: String? = nil) throws(ServerError) {
+        guard Self.refreshes.contains(refresh) else {
+            throw ServerError(
+                .invalidValue, of: "refresh", expected: "60 to 31536000 seconds", found: "\(refresh)")
+        }
+        guard (kind == .trustServer) == (customer != nil), customer.map({ Self.isCustomer($0.utf8) }) ?? true else {
+            throw ServerError(
+                .invalidValue, of: "customer",
+                expected: "1 to 64 letters, digits, periods, hyphens and underscores, for a trust server only",
+                found: "another value")
+        }
+        self.kind = kind
+        self.refresh = refresh
+        self.customer = customer
+    }
+
+    private static let refreshes: ClosedRange<Int64> = 60...31_536_000
+
+    private static func isCustomer(_ octets: some Collection<UInt8>) -> Bool {
+        ASCIIText.isName(octets, 1...64, others: ".-_") && octets.first != UInt8(ascii: ".")
+    }
+
+    var sortingKey: [UInt8] { Array(kind.rawValue.utf8) }
+
+    var json: CanonicalJSON {
+        var members: [String: CanonicalJSON] = ["kind": .text(kind.rawValue), "refresh": .integer(refresh)]
+        if let customer { members["customer"] = .text(customer) }
+        return .object(members)
+    }
+
+    init(reading value: CanonicalJSON, _ path: String) throws(ServerError) {
+        var fields = try JSONFields(value, path)
+        let kind = try fields.text("kind", "the name of a format") { Kind(octets: $0) }
+        let refresh = try fields.integer("refresh", in: Self.refreshes)
+        let customer = try fields.optionalText("customer")
+        try fields.finish()
+        guard customer.map({ Self.isCustomer($0) }) ?? true else {
+            throw ServerError(
+                .invalidValue, of: "\(path).customer", expected: "a short ASCII name", found: "another text")
+        }
+        try self.init(kind, refresh: refresh, customer: customer.map { String(decoding: $0, as: UTF8.self) })
+    }
+}

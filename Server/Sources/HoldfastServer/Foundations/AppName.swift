@@ -1,0 +1,25 @@
+/// The name of an app, as in URLs and approvals: the reference server's `^[a-zA-Z0-9][a-zA-Z0-9-_]{1,254}$`.
+public struct AppName: Sendable, Hashable, CustomStringConvertible {
+    /// 2 to 255 letters, digits, hyphens and underscores, all ASCII.
+    public let description: String
+
+    /// Checks a name.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    public init(_ text: String) throws(ServerError) {
+        guard let name = AppName(octets: text.utf8) else {
+            throw ServerError(
+                .invalidValue, of: "app",
+                expected: "2 to 255 letters, digits, hyphens and underscores, the first a letter or a digit",
+                found: "another text of \(text.utf8.count) octets")
+        }
+        self = name
+    }
+
+    /// Checks a name; nil if it is not one.
+    init?(octets: some Collection<UInt8>) {
+        guard ASCIIText.isName(octets, 2...255, others: "-_"), let first = octets.first,
+            ASCIIText.isAlphanumeric(first)
+        else { return nil }
+        description = String(decoding: octets, as: UTF8.self)
+    }
+}

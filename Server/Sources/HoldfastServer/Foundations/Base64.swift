@@ -1,0 +1,22 @@
+import Foundation
+
+/// Base64 in its one canonical spelling (RFC 4648 4), and for challenges also without padding.
+enum Base64 {
+    /// The one spelling of these octets.
+    static func encode(_ octets: some Sequence<UInt8>) -> String { Data(octets).base64EncodedString() }
+
+    /// The octets; nil if the text is not exactly what ``encode(_:)`` writes.
+    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        guard let octets = Data(base64Encoded: Data(text)), octets.base64EncodedData().elementsEqual(text) else {
+            return nil
+        }
+        return Array(octets)
+    }
+
+    /// Like ``decode(_:)``, but the padding may be missing, as the reference server accepts it.
+    static func decodeUnpadded(_ text: some Collection<UInt8>) -> [UInt8]? {
+        let missing = (4 - text.count % 4) % 4
+        guard missing < 3 else { return nil }
+        return decode(Array(text) + [UInt8](repeating: UInt8(ascii: "="), count: missing))
+    }
+}

@@ -1,0 +1,134 @@
+/// Reads ``CanonicalJSON``, and refuses everything that is not spelled as it is written.
+///
+/// Keys are compared with the one before only, because they are sorted: the work grows with the octets.
+struct CanonicalJSONReader {
+    private let octets: [UInt8]
+    private var position = 0
+    private let subject: String
+
+    /// Reads a whole document.
+    /// - Parameters:
+    ///   - octets: the document.
+    ///   - subject: what it is, for errors.
+    ///   - limit: how many octets it may have.
+    /// - Throws: ``ServerError`` `malformed`.
+    static func read(_ octets: [UInt8], _ subject: String, limit: Int) throws(ServerError) -> CanonicalJSON {
+        guard octets.count <= limit else {
+            throw ServerError(.malformed, of: subject, expected: "at most \(limit) octets", found: "\(octets.count)")
+        }
+        var reader = CanonicalJSONReader(octets: octets, subject: subject)
+        let value = try reader.value(depth: 0)
+        guard reader.position == octets.count else { throw reader.malformed("the end") }
+        return value
+    }
+
+    private init(octets: [UInt8], subject: String) {
+        self.octets = octets
+        self.subject = subject
+    }
+
+    private var next: UInt8? { position < octets.count ? octets[position] : nil }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func value(depth: Int) throws(ServerError) -> CanonicalJSON {
+        guard depth < CanonicalJSON.depth else { throw malformed("at most \(CanonicalJSON.depth) levels") }
+        switch next {
+        case UInt8(ascii: "{"): return try object(depth: depth)
+        case UInt8(ascii: "["):
+            position += 1
+            var elements: [CanonicalJSON] = []
+            if take("]") { return .array(elements) }
+            repeat { elements.append(try value(depth: depth + 1)) } while take(",")
+            guard take("]") else { throw malformed("a comma or the end of an array") }
+            return .array(elements)
+        case UInt8(ascii: "\""): return .text(try text())
+        case UInt8(ascii: "t"): return try word("true", .boolean(true))
+        case UInt8(ascii: "f"): return try word("false", .boolean(false))
+        default: return .integer(try integer())
+        }
+    }
+
+    private mutating func object(depth: Int) throws(ServerError) -> CanonicalJSON {
+        position += 1
+        var members: [String: CanonicalJSON] = [:]
+        if take("}") { return .object(members) }
+        var before: [UInt8]?
+        repeat {
+            let key = try text()
+            guard ASCIIText.isName(key, 1...64, others: "-_") else {
+                throw malformed("a key of ASCII letters, digits, hyphens and underscores")
+            }
+            if let before, !before.lexicographicallyPrecedes(key) {
+                throw malformed("keys that are sorted and each there once")
+            }
+            guard take(":") else { throw malformed("a colon") }
+            members[String(decoding: key, as: UTF8.self)] = try value(depth: depth + 1)
+            before = key
+        } while take(",")
+        guard take("}") else { throw malformed("a comma or the end of an object") }
+        return .object(members)
+    }
+
+    private mutating func word(_ word: String, _ value: CanonicalJSON) throws(ServerError) -> CanonicalJSON {
+        guard octets[position...].starts(with: word.utf8) else { throw malformed("a value") }
+        position += word.utf8.count
+        return value
+    }
+
+    private mutating func integer() throws(ServerError) -> Int64 {
+        let digits = octets[position...].prefix { octet in
+            octet == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet)
+        }
+        .prefix(18)
+        guard let value = Int64(String(decoding: digits, as: UTF8.self)),
+            value.magnitude <= CanonicalJSON.greatestInteger.magnitude, String(value).utf8.elementsEqual(digits)
+        else { throw malformed("an integer of at most 53 bits") }
+        position += digits.count
+        return value
+    }
+
+    private mutating func text() throws(ServerError) -> [UInt8] {
+        guard take("\"") else { throw malformed("a text") }
+        var text: [UInt8] = []
+        while let octet = next {
+            switch octet {
+            case UInt8(ascii: "\""):
+                position += 1
+                guard String(validating: text, as: UTF8.self) != nil else { throw malformed("text in UTF-8") }
+                return text
+            case UInt8(ascii: "\\"): text.append(try escape())
+            case 0..<0x20: throw malformed("control characters escaped")
+            default:
+                text.append(octet)
+                position += 1
+            }
+        }
+        throw malformed("the end of a text")
+    }
+
+    /// The one spelling of a character that must be escaped.
+    private mutating func escape() throws(ServerError) -> UInt8 {
+        let rest = octets[position...]
+        for (character, short) in CanonicalJSON.shortEscapes
+        where rest.starts(with: [UInt8(ascii: "\\"), short]) {
+            position += 2
+            return character
+        }
+        guard rest.starts(with: "\\u00".utf8), let code = Hex.decode(rest.dropFirst(4).prefix(2), count: 1)?.first,
+            code < 0x20, CanonicalJSON.shortEscapes[code] == nil
+        else { throw malformed("the shortest escape, and only where one is needed") }
+        position += 6
+        return code
+    }
+
+    private func malformed(_ expected: String) -> ServerError {
+        ServerError(
+            .malformed, of: subject, expected: expected,
+            found: position < octets.count ? "something else at octet \(position)" : "the end")
+    }
+}

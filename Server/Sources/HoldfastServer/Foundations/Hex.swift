@@ -1,0 +1,41 @@
+/// Octets as lower-case hexadecimal digits, their only accepted spelling.
+enum Hex {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    /// Two digits for each octet.
+    static func encode(_ octets: some Collection<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(octets.count * 2)
+        for octet in octets {
+            text.append(digits[Int(octet >> 4)])
+            text.append(digits[Int(octet & 0x0F)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The octets; nil unless the text is exactly that many of them in lower-case digits.
+    static func decode(_ text: some Collection<UInt8>, count: Int) -> [UInt8]? {
+        guard text.count == count * 2 else { return nil }
+        var octets: [UInt8] = []
+        octets.reserveCapacity(count)
+        var high: UInt8?
+        for character in text {
+            guard let value = value(of: character) else { return nil }
+            if let first = high {
+                octets.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return octets
+    }
+
+    private static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

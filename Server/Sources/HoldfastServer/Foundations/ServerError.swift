@@ -1,0 +1,97 @@
+public import Holdfast
+
+/// Why the server refuses something, or cannot do it.
+public struct ServerError: HoldfastError {
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<ServerError>
+
+    /// The reason.
+    public let code: Code
+    /// What it is about, such as a field, a file or an app; nil if the facts say so.
+    public let subject: String?
+    /// What would have been right, what was found instead, and what to do.
+    public let facts: ErrorFacts
+
+    init(_ code: Code, of subject: String? = nil, expected: String, found: String, remedy: String? = nil) {
+        self.code = code
+        self.subject = subject
+        facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
+    }
+
+    /// `code of SUBJECT: expected …, found …. Remedy.`
+    public var description: String {
+        "\(code.rawValue)\(subject.map { " of \($0)" } ?? ""): expected \(expected), found \(found). \(remedy)"
+    }
+}
+
+extension ServerError.Code {
+    /// A text or a document is not in its one canonical form.
+    public static var malformed: Self { Self(rawValue: "malformed") }
+    /// A value is outside what its field allows.
+    public static var invalidValue: Self { Self(rawValue: "invalidValue") }
+    /// A signature does not verify, or is by a key that does not count here.
+    public static var invalidSignature: Self { Self(rawValue: "invalidSignature") }
+    /// Fewer valid signatures than the number requires.
+    public static var notApproved: Self { Self(rawValue: "notApproved") }
+    /// The approval is for another server, app, change, content or set of approvers, or its time is over.
+    public static var notForThis: Self { Self(rawValue: "notForThis") }
+    /// An approver has rejected the change.
+    public static var rejected: Self { Self(rawValue: "rejected") }
+    /// A chain of approvers or an audit does not continue from what is known, or was rewritten.
+    public static var brokenChain: Self { Self(rawValue: "brokenChain") }
+    /// A step that the state does not allow, or by somebody whose turn is over.
+    public static var outOfTurn: Self { Self(rawValue: "outOfTurn") }
+    /// A private key cannot be opened with this secret, or is not the one it is stored as.
+    public static var sealedKey: Self { Self(rawValue: "sealedKey") }
+    /// The file of the secret is not usable or not safe.
+    public static var secretFile: Self { Self(rawValue: "secretFile") }
+    /// A file or folder cannot be read or written.
+    public static var file: Self { Self(rawValue: "file") }
+    /// Another server uses the folder.
+    public static var folderInUse: Self { Self(rawValue: "folderInUse") }
+    /// The database is damaged, or is no database of this program.
+    public static var damagedDatabase: Self { Self(rawValue: "damagedDatabase") }
+    /// The database was written by a newer version of this program.
+    public static var newerDatabase: Self { Self(rawValue: "newerDatabase") }
+    /// The disk or the database is full.
+    public static var fullDatabase: Self { Self(rawValue: "fullDatabase") }
+    /// The database cannot be written.
+    public static var readOnlyDatabase: Self { Self(rawValue: "readOnlyDatabase") }
+    /// Another program has locked the database for too long.
+    public static var lockedDatabase: Self { Self(rawValue: "lockedDatabase") }
+    /// A row would violate a rule of the database.
+    public static var constraint: Self { Self(rawValue: "constraint") }
+    /// The database refused for another reason.
+    public static var database: Self { Self(rawValue: "database") }
+    /// Something that was named does not exist.
+    public static var notFound: Self { Self(rawValue: "notFound") }
+    /// The clock stands before the last signed time, or too far from what is known.
+    public static var clock: Self { Self(rawValue: "clock") }
+
+    /// What usually helps.
+    var usualRemedy: String { Self.remedies[rawValue] ?? "Correct what the error names." }
+
+    private static let remedies = [
+        "malformed": "Send it exactly as the program wrote it.",
+        "invalidValue": "Correct the field that the error names.",
+        "invalidSignature": "Sign the text again with the key of an approver.",
+        "notApproved": "Wait for the approvals that are missing.",
+        "notForThis": "Fetch the change again, and approve what the server shows now.",
+        "rejected": "Propose a new change; a rejection is final.",
+        "brokenChain": "Stop publishing, restore a backup whose head is known, and find out who wrote to the database.",
+        "outOfTurn": "Read the state again before the next step.",
+        "sealedKey": "Give the secret with which the key was sealed, or restore the key from a backup.",
+        "secretFile": "Give a file of mode 0600 outside the data folder that holdfast-server init wrote.",
+        "file": "Check the path, its permissions and the free space.",
+        "folderInUse": "Stop the other server, or give this one a folder of its own.",
+        "damagedDatabase": "Restore the last backup; the documents that were served last are still in the folder.",
+        "newerDatabase": "Use the version of the program that wrote it, or a newer one.",
+        "fullDatabase": "Free some space; nothing was half written.",
+        "readOnlyDatabase": "Give the user of the server write access to the data folder.",
+        "lockedDatabase": "End the program that holds the database, such as a shell with an open transaction.",
+        "constraint": "Read the current state, and try again with what it allows.",
+        "database": "Look at the error, and run holdfast-server doctor.",
+        "notFound": "Check the name.",
+        "clock": "Correct the clock of the machine, then start again.",
+    ]
+}

@@ -1,0 +1,83 @@
+public import Foundation
+
+/// The file of a ``SigningSecret``: mode 0600, outside the data folder, so that neither another user nor a copy of the
+/// folder has it.
+public struct SecretFile: Sendable {
+    /// The file.
+    public let url: URL
+
+    private static let greatestSize = 256
+
+    /// Names a file.
+    public init(_ url: URL) { self.url = url }
+
+    /// Writes a new secret. An existing file is never overwritten.
+    /// - Parameter folder: the data folder.
+    /// - Throws: ``ServerError`` `secretFile` or `file`.
+    public func create(_ secret: SigningSecret, outside folder: URL) throws(ServerError) {
+        try requireOutside(folder)
+        let descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600 as mode_t)
+        guard descriptor >= 0 else {
+            throw ServerError(
+                .file, of: url.path, expected: "a new file", found: SystemText.of(errno),
+                remedy: "Name a file that does not exist yet; a secret that is overwritten is gone.")
+        }
+        defer { close(descriptor) }
+        let content = secret.fileContent
+        let written = unsafe content.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+        guard written == content.count, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else {
+            let reason = SystemText.of(errno)
+            unsafe unlink(url.path)
+            throw ServerError(.file, of: url.path, expected: "a file that can be written", found: reason)
+        }
+    }
+
+    /// Reads the secret.
+    /// - Parameter folder: the data folder.
+    /// - Throws: ``ServerError`` `secretFile` if others can read or write it, if it is in the folder, or if it has
+    ///   another content; `file` if it cannot be read.
+    public func read(outside folder: URL) throws(ServerError) -> SigningSecret {
+        try requireOutside(folder)
+        // The mode is that of what was opened, not of what has the name a moment later.
+        let descriptor = unsafe open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw ServerError(
+                .file, of: url.path, expected: "a file with the secret", found: SystemText.of(errno))
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ServerError(.secretFile, of: url.path, expected: "a regular file", found: "something else")
+        }
+        guard status.st_mode & 0o177 == 0 else {
+            throw ServerError(
+                .secretFile, of: url.path, expected: "mode 0600",
+                found: "mode 0\(String(status.st_mode & 0o777, radix: 8))",
+                remedy: "chmod 600 it, and make a new secret with reseal if others may have read it.")
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw ServerError(
+                .secretFile, of: url.path, expected: "a file of this user", found: "one of user \(status.st_uid)")
+        }
+        var content = [UInt8](repeating: 0, count: Self.greatestSize)
+        let count = unsafe content.withUnsafeMutableBytes {
+            unsafe Foundation.read(descriptor, $0.baseAddress, $0.count)
+        }
+        guard count >= 0 else {
+            throw ServerError(.file, of: url.path, expected: "a file that can be read", found: SystemText.of(errno))
+        }
+        return try SigningSecret(fileContent: Array(content.prefix(count)))
+    }
+
+    /// Whoever copies or serves the folder would have the secret as well. Links are followed first.
+    private func requireOutside(_ folder: URL) throws(ServerError) {
+        let file = url.deletingLastPathComponent().resolvingSymlinksInPath().appending(path: url.lastPathComponent)
+            .resolvingSymlinksInPath().standardizedFileURL.pathComponents
+        let inside = folder.resolvingSymlinksInPath().standardizedFileURL.pathComponents.filter { $0 != "" }
+        guard file.count <= inside.count || !file.starts(with: inside) else {
+            throw ServerError(
+                .secretFile, of: url.path, expected: "a file outside the data folder", found: "one inside",
+                remedy: "Keep the secret elsewhere, such as in /etc/holdfast, so that no backup of the folder has it.")
+        }
+    }
+}

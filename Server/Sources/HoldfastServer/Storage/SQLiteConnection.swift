@@ -1,0 +1,161 @@
+import CSQLite
+import Foundation
+import Holdfast
+
+/// One connection to a database of SQLite. It is used by one thread at a time, which ``SQLiteEngine`` sees to.
+@safe final class SQLiteConnection: StorageSession {
+    private let connection: OpaquePointer
+    private let dialect: Query.Dialect
+
+    /// How long to wait for another program's lock, in milliseconds.
+    private static let patience: Int32 = 5_000
+
+    static let dialect = Query.Dialect(now: "holdfast_now()", lock: "", skip: "", blob: "BLOB")
+
+    /// Opens a file.
+    /// - Parameters:
+    ///   - path: the file; made if it is not there.
+    ///   - clock: what `{now}` says: the machine's clock is the database's.
+    ///   - patience: how long to wait for another program's lock, in milliseconds.
+    init(_ path: String, clock: any WallClock, patience: Int32 = patience) throws(ServerError) {
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(
+            path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let opened = unsafe opened else {
+            let error = unsafe Self.error(code, opened)
+            unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe connection = opened
+        dialect = Self.dialect
+        unsafe sqlite3_extended_result_codes(connection, 1)
+        unsafe sqlite3_busy_timeout(connection, patience)
+        // What a row says must not be code: no extensions, no functions of this program in a schema.
+        unsafe sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0)
+        let box = unsafe Unmanaged.passRetained(SQLiteClock(clock)).toOpaque()
+        let registered = unsafe sqlite3_create_function_v2(
+            connection, "holdfast_now", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, box,
+            { context, _, _ in
+                guard let data = unsafe sqlite3_user_data(context) else { return }
+                let clock = unsafe Unmanaged<SQLiteClock>.fromOpaque(data).takeUnretainedValue()
+                unsafe sqlite3_result_int64(context, clock.seconds)
+            }, nil, nil,
+            { data in if let data = unsafe data { unsafe Unmanaged<SQLiteClock>.fromOpaque(data).release() } })
+        guard registered == SQLITE_OK else { throw unsafe Self.error(registered, connection) }
+    }
+
+    deinit { unsafe sqlite3_close_v2(connection) }
+
+    /// Makes the settings that every database of this program has.
+    func prepare() throws(ServerError) {
+        for setting in [
+            "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON",
+            "PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON",
+        ] {
+            try execute(setting)
+        }
+    }
+
+    /// Runs statements of this program that return nothing, such as those of a migration.
+    func execute(_ text: String) throws(ServerError) {
+        let code = unsafe sqlite3_exec(connection, text, nil, nil, nil)
+        guard code == SQLITE_OK else { throw unsafe Self.error(code, connection) }
+    }
+
+    @discardableResult
+    func run(_ query: Query, _ values: [StorageValue]) throws(ServerError) -> [StorageRow] {
+        try run(text: query.rendered(for: dialect), values)
+    }
+
+    @discardableResult
+    func run(text: String, _ values: [StorageValue] = []) throws(ServerError) -> [StorageRow] {
+        var prepared: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v2(connection, text, -1, &prepared, nil)
+        guard code == SQLITE_OK, let statement = unsafe prepared else { throw unsafe Self.error(code, connection) }
+        defer { unsafe sqlite3_finalize(statement) }
+        guard unsafe Int(sqlite3_bind_parameter_count(statement)) == values.count else {
+            throw ServerError(
+                .database, expected: "as many values as parameters", found: "\(values.count)",
+                remedy: "Report this fault of the program.")
+        }
+        for (index, value) in values.enumerated() { try unsafe bind(value, "$\(index + 1)", statement) }
+        var rows: [StorageRow] = []
+        while true {
+            switch unsafe sqlite3_step(statement) {
+            case SQLITE_ROW:
+                let columns = unsafe (0..<sqlite3_column_count(statement)).map { unsafe Self.value($0, statement) }
+                rows.append(StorageRow(columns))
+            case SQLITE_DONE: return rows
+            case let code: throw unsafe Self.error(code, connection)
+            }
+        }
+    }
+
+    private func bind(
+        _ value: StorageValue, _ parameter: String, _ statement: OpaquePointer
+    ) throws(ServerError) {
+        let index = unsafe sqlite3_bind_parameter_index(statement, parameter)
+        // SQLITE_TRANSIENT: SQLite copies the octets before this returns.
+        let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        let code =
+            switch value {
+            case .null: unsafe sqlite3_bind_null(statement, index)
+            case .integer(let number): unsafe sqlite3_bind_int64(statement, index, number)
+            case .text(let text):
+                unsafe sqlite3_bind_text64(
+                    statement, index, text, UInt64(text.utf8.count), copied, UInt8(SQLITE_UTF8))
+            case .octets(let octets):
+                // An empty array may have no address, which would bind NULL.
+                octets.isEmpty
+                    ? unsafe sqlite3_bind_zeroblob(statement, index, 0)
+                    : unsafe sqlite3_bind_blob64(statement, index, octets, UInt64(octets.count), copied)
+            }
+        guard code == SQLITE_OK else { throw unsafe Self.error(code, connection) }
+    }
+
+    private static func value(_ column: Int32, _ statement: OpaquePointer) -> StorageValue {
+        switch unsafe sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(statement, column))
+        case SQLITE_TEXT:
+            let octets = unsafe sqlite3_column_text(statement, column)
+            let count = unsafe Int(sqlite3_column_bytes(statement, column))
+            return .text(
+                unsafe String(
+                    decoding: UnsafeBufferPointer(start: octets, count: octets == nil ? 0 : count), as: UTF8.self))
+        case SQLITE_BLOB:
+            let octets = unsafe sqlite3_column_blob(statement, column)
+            let count = unsafe Int(sqlite3_column_bytes(statement, column))
+            return .octets(
+                unsafe Array(UnsafeRawBufferPointer(start: octets, count: octets == nil ? 0 : count)))
+        // A STRICT table has no other type that this program writes.
+        default: return .null
+        }
+    }
+
+    /// What SQLite's result means for the operator.
+    private static func error(_ code: Int32, _ connection: OpaquePointer?) -> ServerError {
+        let text = unsafe connection.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "result \(code)"
+        return switch code & 0xFF {
+        case SQLITE_FULL: ServerError(.fullDatabase, expected: "space for what is written", found: text)
+        case SQLITE_READONLY: ServerError(.readOnlyDatabase, expected: "a database that can be written", found: text)
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            ServerError(.lockedDatabase, expected: "a database that no other program has locked", found: text)
+        case SQLITE_CORRUPT, SQLITE_NOTADB:
+            ServerError(.damagedDatabase, expected: "a database of holdfast-server", found: text)
+        case SQLITE_CONSTRAINT:
+            ServerError(.constraint, expected: "a row that the rules of the database allow", found: text)
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+            ServerError(.file, of: "database", expected: "a file that can be opened", found: text)
+        default: ServerError(.database, expected: "a statement that succeeds", found: "\(text) (\(code))")
+        }
+    }
+}
+
+/// The clock behind `{now}`.
+private final class SQLiteClock: Sendable {
+    private let clock: any WallClock
+
+    init(_ clock: any WallClock) { self.clock = clock }
+
+    var seconds: Int64 { Int64(exactly: clock.now.timeIntervalSince1970.rounded(.down)) ?? 0 }
+}

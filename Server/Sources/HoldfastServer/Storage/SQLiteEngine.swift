@@ -1,0 +1,102 @@
+public import Foundation
+public import Holdfast
+
+/// ``StorageEngine`` on SQLite: one file, write-ahead log, every transaction on the disk when it returns.
+///
+/// One connection, used by one thread of its own: transactions wait for the disk, and must not hold up a thread that
+/// answers clients.
+public final class SQLiteEngine: StorageEngine {
+    private let queue = DispatchQueue(label: "holdfast.sqlite")
+    private let connection: SharedConnection
+
+    /// Opens a database, and brings it to the newest version of its tables.
+    /// - Parameters:
+    ///   - file: the file; made with mode 0600 if it is not there.
+    ///   - clock: the time that queries see.
+    ///   - patience: for how long to wait for another program's lock.
+    /// - Throws: ``ServerError`` `newerDatabase`, `damagedDatabase`, `readOnlyDatabase`, `lockedDatabase`, `fullDatabase`
+    ///   or `file`.
+    public init(_ file: URL, clock: any WallClock, patience: Duration = .seconds(5)) throws(ServerError) {
+        // SQLite gives the log the mode of the database.
+        let descriptor = unsafe open(file.path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600 as mode_t)
+        guard descriptor >= 0 else {
+            let isReadOnly = [EACCES, EPERM, EROFS].contains(errno)
+            throw ServerError(
+                isReadOnly ? .readOnlyDatabase : .file, of: file.path,
+                expected: "a file that can be written and is no link", found: SystemText.of(errno))
+        }
+        Foundation.close(descriptor)
+        let milliseconds = Int32(clamping: patience.components.seconds * 1_000)
+        let connection = try SQLiteConnection(file.path, clock: clock, patience: milliseconds)
+        try connection.prepare()
+        try SQLiteMigrations.run(on: connection)
+        self.connection = SharedConnection(connection)
+    }
+
+    /// Runs a closure in a transaction that sees one state and writes nothing.
+    public func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value
+    ) async throws(ServerError) -> Value {
+        try await transaction("BEGIN DEFERRED", "PRAGMA query_only = ON", body, { _ in })
+    }
+
+    /// Runs a closure in a transaction that takes the lock at once, and is on the disk when this returns.
+    public func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value,
+        onCommit: @escaping @Sendable (Value) -> Void
+    ) async throws(ServerError) -> Value {
+        // Takes the lock at once: a transaction that reads first and writes later would fail in the middle.
+        try await transaction("BEGIN IMMEDIATE", "PRAGMA query_only = OFF", body, onCommit)
+    }
+
+    /// Closes the database after the transactions that were begun.
+    public func close() async {
+        await withCheckedContinuation { continuation in
+            queue.async { [connection] in
+                unsafe connection.value = nil
+                continuation.resume()
+            }
+        }
+    }
+
+    private func transaction<Value: Sendable>(
+        _ begin: String, _ mode: String,
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value,
+        _ onCommit: @escaping @Sendable (Value) -> Void
+    ) async throws(ServerError) -> Value {
+        let result: Result<Value, ServerError> = await withCheckedContinuation { continuation in
+            queue.async { [connection] in
+                let result = connection.transaction(begin, mode, body)
+                if case .success(let value) = result { onCommit(value) }
+                continuation.resume(returning: result)
+            }
+        }
+        return try result.get()
+    }
+}
+
+/// The connection, which only the queue of its engine touches.
+private final class SharedConnection: Sendable {
+    nonisolated(unsafe) var value: SQLiteConnection?
+
+    init(_ connection: SQLiteConnection) { unsafe value = connection }
+
+    func transaction<Value>(
+        _ begin: String, _ mode: String, _ body: (any StorageSession) throws(ServerError) -> Value
+    ) -> Result<Value, ServerError> {
+        guard let connection = unsafe value else {
+            return .failure(ServerError(.database, expected: "an open database", found: "a closed one"))
+        }
+        do throws(ServerError) {
+            try connection.execute(mode)
+            try connection.execute(begin)
+            let value = try body(connection)
+            try connection.execute("COMMIT")
+            return .success(value)
+        } catch {
+            // After some errors SQLite has rolled back itself, and says so with an error.
+            try? connection.execute("ROLLBACK")
+            return .failure(error)
+        }
+    }
+}

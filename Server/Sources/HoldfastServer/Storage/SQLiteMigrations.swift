@@ -1,0 +1,46 @@
+/// The steps from an empty database to the newest tables, one file each. Steps are only added: a database of any earlier
+/// version takes those that it has not.
+enum SQLiteMigrations {
+    /// The files of `Storage/Migrations`, in their order.
+    static let steps: [[UInt8]] = [PackageResources.sqlite_0001_sql]
+
+    /// Marks the file as this program's (`PRAGMA application_id`): "HFS1".
+    private static let application: Int64 = 0x4846_5331
+
+    /// Takes the steps that are missing, each in a transaction of its own.
+    /// - Throws: ``ServerError`` `newerDatabase` if the file has more steps than this program knows, `damagedDatabase` if
+    ///   it is another program's.
+    static func run(on connection: SQLiteConnection) throws(ServerError) {
+        let version = try number("PRAGMA user_version", connection)
+        let owner = try number("PRAGMA application_id", connection)
+        let tables = try number("SELECT count(*) FROM sqlite_schema", connection)
+        guard owner == application || (owner == 0 && version == 0 && tables == 0) else {
+            throw ServerError(
+                .damagedDatabase, expected: "a database of holdfast-server, or an empty one",
+                found: "one of another program", remedy: "Name the data folder of holdfast-server.")
+        }
+        guard (0...Int64(steps.count)).contains(version) else {
+            throw ServerError(
+                .newerDatabase, expected: "at most version \(steps.count)", found: "version \(version)")
+        }
+        for step in steps.indices.dropFirst(Int(clamping: version)) {
+            do throws(ServerError) {
+                try connection.execute("BEGIN IMMEDIATE")
+                // Another process may have taken it meanwhile.
+                if try number("PRAGMA user_version", connection) == Int64(step) {
+                    try connection.execute(String(decoding: steps[step], as: UTF8.self))
+                    try connection.execute("PRAGMA user_version = \(step + 1)")
+                    try connection.execute("PRAGMA application_id = \(application)")
+                }
+                try connection.execute("COMMIT")
+            } catch {
+                try? connection.execute("ROLLBACK")
+                throw error
+            }
+        }
+    }
+
+    private static func number(_ text: String, _ connection: SQLiteConnection) throws(ServerError) -> Int64 {
+        try connection.run(text: text).first?.integer(0) ?? 0
+    }
+}

@@ -1,0 +1,61 @@
+/// A database. Engines differ only in this: everything above runs as it is on each.
+///
+/// A transaction is one closure that does not wait for anything else, so no lock is ever held across an upload, a
+/// signature program or a peer.
+public protocol StorageEngine: Sendable {
+    /// Runs a closure in a transaction that sees one state and writes nothing.
+    /// - Throws: what the closure throws, or a ``ServerError`` of the database.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value
+    ) async throws(ServerError) -> Value
+
+    /// Runs a closure in a transaction that writes: everything it did is on the disk when this returns, or nothing of it
+    /// is anywhere if it throws.
+    /// - Parameters:
+    ///   - body: what to do.
+    ///   - onCommit: gets the result once it is on the disk, before any later transaction of this engine begins.
+    /// - Throws: what the closure throws, or a ``ServerError`` of the database.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value,
+        onCommit: @escaping @Sendable (Value) -> Void
+    ) async throws(ServerError) -> Value
+
+    /// Ends all work with the database; later transactions fail.
+    func close() async
+}
+
+/// A database inside one transaction. It must not leave the closure.
+public protocol StorageSession {
+    /// Runs one statement.
+    /// - Parameters:
+    ///   - query: the statement.
+    ///   - values: for its parameters, from `$1` on.
+    /// - Returns: the rows, empty for a statement that returns none.
+    /// - Throws: ``ServerError``.
+    @discardableResult
+    func run(_ query: Query, _ values: [StorageValue]) throws(ServerError) -> [StorageRow]
+}
+
+extension StorageEngine {
+    /// Runs a closure in a transaction that writes.
+    /// - Throws: what the closure throws, or a ``ServerError`` of the database.
+    public func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value
+    ) async throws(ServerError) -> Value {
+        try await write(body, onCommit: { _ in })
+    }
+}
+
+extension StorageSession {
+    /// Runs one statement without parameters.
+    @discardableResult
+    func run(_ query: Query) throws(ServerError) -> [StorageRow] { try run(query, []) }
+
+    /// The database's time, in seconds since 1970.
+    public func now() throws(ServerError) -> Int64 {
+        guard let row = try run("SELECT {now}").first else {
+            throw ServerError(.database, expected: "the time", found: "no row")
+        }
+        return try row.integer(0)
+    }
+}

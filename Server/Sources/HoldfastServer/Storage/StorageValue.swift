@@ -1,0 +1,20 @@
+/// A value in a row. There are no other types, and no type is converted: every column has one.
+public enum StorageValue: Sendable, Hashable {
+    /// Nothing.
+    case null
+    /// A number.
+    case integer(Int64)
+    /// Text.
+    case text(String)
+    /// Octets.
+    case octets([UInt8])
+
+    /// A text that may be absent.
+    static func optional(_ text: String?) -> StorageValue { text.map(StorageValue.text) ?? .null }
+
+    /// A number that may be absent.
+    static func optional(_ number: Int64?) -> StorageValue { number.map(StorageValue.integer) ?? .null }
+
+    /// Octets that may be absent.
+    static func optional(_ octets: [UInt8]?) -> StorageValue { octets.map(StorageValue.octets) ?? .null }
+}

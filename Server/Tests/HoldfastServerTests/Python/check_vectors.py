@@ -1,0 +1,112 @@
+"""Reads the vectors of the server as software that shares no code with it.
+
+usage: check_vectors.py FOLDER
+"""
+import base64
+import hashlib
+import json
+import pathlib
+import sys
+
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+FOLDER = pathlib.Path(sys.argv[1])
+checks = 0
+
+
+def load(name):
+    return json.loads((FOLDER / name).read_text("utf-8"))
+
+
+def check(holds, what):
+    global checks
+    checks += 1
+    if not holds:
+        sys.exit(f"does not hold: {what}")
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode("utf-8") if isinstance(text, str) else text).hexdigest()
+
+
+def canonical(value):
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def approvals():
+    vectors = load("server-approval.json")
+    keys = {}
+    for key in vectors["keys"]:
+        der = base64.b64decode(key["subjectPublicKeyInfo"], validate=True)
+        check(sha256(der) == key["identity"], f"identity of {key['name']}")
+        keys[key["identity"]] = serialization.load_der_public_key(der)
+    for signed in vectors["approvals"] + vectors["chain"]:
+        check(sha256(signed["text"]) == signed["sha256"], "digest of a text")
+        for one in signed["signatures"]:
+            # Raises an exception if the signature is not by this key.
+            keys[one["identity"]].verify(base64.b64decode(one["signature"]), signed["text"].encode())
+            check(True, "signature")
+    genesis, following = (one["text"].split("\n") for one in vectors["chain"])
+    check(genesis[0] == following[0] == "holdfast-approvers-v1", "header of statements")
+    check(genesis[3] == "0" * 64 and following[3] == vectors["chain"][0]["sha256"], "each names the one before")
+    identities = [sha256(base64.b64decode(line.split(" ")[1])) for line in following[6:6 + int(following[5])]]
+    check(identities == sorted(identities), "approvers are sorted")
+    check({one["identity"] for one in vectors["chain"][0]["signatures"]}
+          == {sha256(base64.b64decode(line.split(" ")[1])) for line in genesis[6:6 + int(genesis[5])]},
+          "all approvers signed the genesis")
+    for approval in vectors["approvals"]:
+        lines = approval["text"].split("\n")
+        check(len(lines) == 12 and lines[11] == "", "eleven lines")
+        check(lines[9] == vectors["chain"][1]["sha256"], "the approvers that count")
+
+
+def contents():
+    vectors = load("server-content.json")
+    for content in vectors["contents"]:
+        check(sha256(content["text"]) == content["sha256"], "digest of a content")
+        check(canonical(json.loads(content["text"])) == content["text"], "a content is canonical")
+
+
+def audit():
+    vectors = load("server-audit.json")
+    previous = "0" * 64
+    for index, (text, head) in enumerate(zip(vectors["entries"], vectors["heads"])):
+        entry = json.loads(text)
+        check(canonical(entry) == text, "an entry is canonical")
+        check(entry["index"] == index and entry["previous"] == previous, "an entry follows the one before")
+        previous = sha256(text)
+        check(head == f"{index + 1} {previous}", "head")
+
+
+def sealed_key():
+    vector = load("server-sealed-key.json")
+    secret = base64.b64decode(vector["secretFile"].split(" ")[1])
+
+    def derived(info):
+        return HKDF(hashes.SHA256(), 32, salt=None, info=info).derive(secret)
+
+    check(derived(b"holdfast-secret-id-v1")[:8].hex() == vector["secretID"], "id of the secret")
+    sealed = base64.b64decode(vector["sealed"])
+    opened = AESGCM(derived(b"holdfast-seal-v1")).decrypt(sealed[:12], sealed[12:], vector["associatedData"].encode())
+    check(opened.decode() == vector["opened"], "the sealed key")
+    public = serialization.load_pem_private_key(opened, None).public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    check(base64.b64encode(public).decode() == vector["publicKey"], "the public key")
+    check(vector["associatedData"].split("\n")[5] == vector["publicKey"], "the public key is authenticated")
+
+
+def challenge():
+    vector = load("challenge.json")
+    for case in vector["answers"]:
+        key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), base64.b64decode(vector["publicKey"]))
+        key.verify(base64.b64decode(case["signature"]), f"{case['challenge']}&{case['body']}".encode(),
+                   ec.ECDSA(hashes.SHA256()))
+        check(True, "signature of an answer")
+
+
+for part in (approvals, contents, audit, sealed_key, challenge):
+    part()
+print(f"{checks} checks hold")

@@ -1,0 +1,121 @@
+import Crypto
+import Foundation
+
+@testable import HoldfastServer
+
+/// A person with a private key, the same in every run.
+struct Approver: Sendable {
+    let name: String
+    let isEd25519: Bool
+    private let scalar: [UInt8]
+
+    /// - Parameters:
+    ///   - name: of the person.
+    ///   - number: which key: 1 to 255.
+    init(_ name: String, _ number: UInt8, isEd25519: Bool = true) {
+        self.name = name
+        self.isEd25519 = isEd25519
+        scalar = [UInt8](repeating: 0, count: 31) + [number]
+    }
+
+    static let alice = Approver("alice", 1)
+    static let bob = Approver("bob", 2, isEd25519: false)
+    static let carol = Approver("carol", 3)
+    static let dave = Approver("dave", 4)
+    static let mallory = Approver("mallory", 66)
+    static let vaults = [Approver("vault-1", 11), Approver("vault-2", 12), Approver("vault-3", 13)]
+
+    var key: ApproverKey {
+        get throws {
+            isEd25519
+                ? try ApproverKey(
+                    printed: Curve25519.Signing.PrivateKey(rawRepresentation: scalar).publicKey.rawRepresentation
+                        .base64EncodedString())
+                : try ApproverKey(
+                    der: Array(try P256.Signing.PrivateKey(rawRepresentation: scalar).publicKey.derRepresentation))
+        }
+    }
+
+    var member: ApproverSet.Member { get throws { try ApproverSet.Member(name: name, key: key) } }
+
+    var identity: HoldfastServer.Digest { get throws { try key.identity } }
+
+    func signature(of text: [UInt8]) throws -> ApproverSignature {
+        let octets =
+            isEd25519
+            ? Array(try Curve25519.Signing.PrivateKey(rawRepresentation: scalar).signature(for: text))
+            : Array(try P256.Signing.PrivateKey(rawRepresentation: scalar).signature(for: text).derRepresentation)
+        return ApproverSignature(identity: try identity, signature: octets)
+    }
+
+    func says(
+        _ verdict: ApprovalText.Verdict, _ subject: ApprovalText.Subject, until end: Int64 = Story.end
+    ) throws -> SignedApproval {
+        let text = try ApprovalText(verdict, subject, end: end).octets
+        return SignedApproval(text: text, signature: try signature(of: text))
+    }
+}
+
+extension [Approver] {
+    func sign(_ statement: ApproverStatement) throws -> SignedApprovers {
+        SignedApprovers(text: statement.octets, signatures: try map { try $0.signature(of: statement.octets) })
+    }
+}
+
+/// One server with three approvers, two of whom must agree, and a change.
+struct Story {
+    static let now: Int64 = 1_795_000_000
+    static let end: Int64 = now + 86_400
+    static let server = id(0xA0)
+
+    let genesis: SignedApprovers
+    let chain: ApproverChain
+    let subject: ApprovalText.Subject
+
+    init(number: Int = 2, approvers: [Approver] = [.alice, .bob, .carol], recovery: [Approver] = Approver.vaults) throws
+    {
+        let statement = try ApproverStatement(
+            genesisOf: Self.server,
+            approvers: ApproverSet(try approvers.map { try $0.member }, number: number),
+            recovery: recovery.isEmpty ? nil : ApproverSet(try recovery.map { try $0.member }, number: 2))
+        genesis = try approvers.sign(statement)
+        chain = try ApproverChain(genesis: genesis, digest: statement.digest, server: Self.server)
+        subject = try Self.subject(chain)
+    }
+
+    static func subject(
+        _ chain: ApproverChain, server: RandomID = server, app: String = "bank", change: UInt8 = 0xC0, base: Int64 = 41,
+        content: String = "content", outlook: String = "outlook", forced: Set<Gate> = []
+    ) throws -> ApprovalText.Subject {
+        try ApprovalText.Subject(
+            server: server, app: AppName(app), change: id(change), baseGeneration: base,
+            content: Digest(of: content.utf8), outlook: Digest(of: outlook.utf8), forced: forced,
+            approvers: chain.head.digest)
+    }
+
+    static func id(_ octet: UInt8) -> RandomID {
+        var generator = RepeatedOctet(octet: octet)
+        return RandomID(using: &generator)
+    }
+}
+
+/// Random octets that are all the same.
+struct RepeatedOctet: RandomNumberGenerator {
+    let octet: UInt8
+
+    mutating func next() -> UInt64 { UInt64(octet) * 0x0101_0101_0101_0101 }
+}
+
+/// A small generator whose numbers are the same in every run (xorshift).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed | 1 }
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@testable import HoldfastServer
+
+/// Expects an error with a code, and returns it.
+@discardableResult
+func expectError<Value>(
+    _ code: ServerError.Code, _ body: () throws -> Value, sourceLocation: SourceLocation = #_sourceLocation
+) -> ServerError? {
+    do {
+        _ = try body()
+        Issue.record("expected \(code), and nothing was thrown", sourceLocation: sourceLocation)
+    } catch let error as ServerError {
+        #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
+        return error
+    } catch {
+        Issue.record("expected \(code), found \(error)", sourceLocation: sourceLocation)
+    }
+    return nil
+}
+
+/// Expects an error with a code, and returns it.
+@discardableResult
+func expectError<Value>(
+    _ code: ServerError.Code, _ body: () async throws -> Value, sourceLocation: SourceLocation = #_sourceLocation
+) async -> ServerError? {
+    do {
+        _ = try await body()
+        Issue.record("expected \(code), and nothing was thrown", sourceLocation: sourceLocation)
+    } catch let error as ServerError {
+        #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
+        return error
+    } catch {
+        Issue.record("expected \(code), found \(error)", sourceLocation: sourceLocation)
+    }
+    return nil
+}
+
+/// How many damaged inputs a campaign tries: `HOLDFAST_MUTANTS`, or 10,000.
+let mutants = Int(ProcessInfo.processInfo.environment["HOLDFAST_MUTANTS"] ?? "") ?? 10_000
+
+/// The octets with something changed: an octet, a part left out, doubled or moved.
+func mutated(_ octets: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+    var octets = octets
+    for _ in 0...Int.random(in: 0...2, using: &generator) where !octets.isEmpty {
+        let place = Int.random(in: 0..<octets.count, using: &generator)
+        switch Int.random(in: 0..<5, using: &generator) {
+        case 0: octets[place] = UInt8.random(in: .min ... .max, using: &generator)
+        case 1: octets[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 2: octets.removeSubrange(place..<min(octets.count, place + Int.random(in: 1...9, using: &generator)))
+        case 3: octets.insert(contentsOf: octets[place..<min(octets.count, place + 7)], at: place)
+        default: octets.insert(UInt8.random(in: 0x20...0x7E, using: &generator), at: place)
+        }
+    }
+    return octets
+}
