@@ -10,11 +10,6 @@ import NIOSSL
 /// succeeded. The initializer is told neither the host nor the chain: so a gate is for one origin, and the chain comes
 /// from evidence about the leaf, the connection's only known certificate.
 final class ConnectionGate: Sendable {
-    enum Version {
-        case http1
-        case http2
-    }
-
     struct Connection {
         let channel: any Channel
         let guarding: NIOLoopBound<any ConnectionGuard>
@@ -120,12 +115,12 @@ final class ConnectionGate: Sendable {
     /// refusal, whatever the reason.
     /// - Parameter next: the application's own initializer.
     func admit(
-        _ channel: any Channel, _ version: Version, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
+        _ channel: any Channel, _ spoken: ConnectionProtocol, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
     ) -> EventLoopFuture<Void> {
         let id = ObjectIdentifier(channel)
         let guarding: NIOLoopBound<any ConnectionGuard>
         do {
-            guarding = try version.addGuard(to: channel) { [weak self] in
+            guarding = try spoken.addGuard(to: channel) { [weak self] in
                 self?.state.withLock { $0.connections[id]?.isDraining = true }
             } refusal: { [weak self] in
                 self.map { $0.refusal(on: id) } ?? ConnectionRetired()

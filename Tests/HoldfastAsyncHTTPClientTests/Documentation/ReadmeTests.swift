@@ -117,7 +117,7 @@ struct ReadmeTests {
         arguments: ["README.md", "docs/pinning.md", "docs/services.md"])
     func everyLineStandsInCodeThatCompiles(_ document: String) throws {
         let text = try String(
-            contentsOf: Self.folder.appending(path: "../../\(document)").standardizedFileURL, encoding: .utf8)
+            contentsOf: Self.folder.appending(path: "../../../\(document)").standardizedFileURL, encoding: .utf8)
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         let compiled = Set(source.split(separator: "\n").map(Self.code))
         let blocks = text.components(separatedBy: "```swift\n").dropFirst().compactMap {

@@ -37,7 +37,11 @@ extension ConnectionGuard where Self: ChannelHandler {
     }
 }
 
-extension ConnectionGate.Version {
+/// What a connection speaks, by its handshake.
+enum ConnectionProtocol {
+    case http1
+    case http2
+
     /// Puts a guard into the pipeline of a connection that AsyncHTTPClient has just prepared. On its event loop.
     ///
     /// - Parameters:
