@@ -82,7 +82,7 @@ public final class PinnedHTTPClient: Sendable {
     /// The event loops that timers and waiting requests run on; connections have threads of the client's own.
     public let eventLoopGroup: any EventLoopGroup
 
-    let judge: TrustJudge
+    let evaluator: TrustEvaluator
     let clients: OriginClients
     let evidence: EvidenceStore
     private let origins: KnownOrigins
@@ -112,14 +112,14 @@ public final class PinnedHTTPClient: Sendable {
         redirects: RedirectRules? = nil, oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(),
         clock: any WallClock = SystemWallClock()
     ) throws(PinnedHTTPClientError) {
-        let judge = TrustJudge(manager: manager, validator: validator, clock: clock)
+        let evaluator = TrustEvaluator(manager: manager, validator: validator, clock: clock)
         try self.init(
-            judge: judge, eventLoopGroup: eventLoopGroup, configuration: configuration, redirects: redirects,
+            evaluator: evaluator, eventLoopGroup: eventLoopGroup, configuration: configuration, redirects: redirects,
             oldestTLSVersion: oldestTLSVersion, limits: limits)
     }
 
     private init(
-        judge: TrustJudge, eventLoopGroup: any EventLoopGroup, configuration: sending HTTPClient.Configuration,
+        evaluator: TrustEvaluator, eventLoopGroup: any EventLoopGroup, configuration: sending HTTPClient.Configuration,
         redirects: RedirectRules?, oldestTLSVersion: TLSVersion, limits: Limits
     ) throws(PinnedHTTPClientError) {
         try Self.check(eventLoopGroup, configuration, limits)
@@ -128,10 +128,10 @@ public final class PinnedHTTPClient: Sendable {
         let tls = configuration.tlsConfiguration
         evidence = EvidenceStore(capacity: limits.evidence, lifetime: TimeAmount(limits.evidenceLifetime))
         let maker = OriginClientMaker(
-            configuration: configuration, judge: judge, evidence: evidence, oldestTLSVersion: oldestTLSVersion,
+            configuration: configuration, evaluator: evaluator, evidence: evidence, oldestTLSVersion: oldestTLSVersion,
             tries: limits.evidenceTries)
         if let tls { try maker.check(tls) }
-        self.judge = judge
+        self.evaluator = evaluator
         origins = KnownOrigins(capacity: limits.origins)
         self.eventLoopGroup = eventLoopGroup
         let clients = OriginClients(
@@ -139,12 +139,12 @@ public final class PinnedHTTPClient: Sendable {
             unansweredCapacity: limits.unansweredConnections, idleTimeout: idleTimeout,
             closingTimeout: TimeAmount(limits.closing))
         self.clients = clients
-        let (policies, lists) = (judge.manager.changes(), judge.validator.revocationSource.changes())
+        let (policies, lists) = (evaluator.manager.changes(), evaluator.validator.revocationSource.changes())
         // A request evaluates its connections before it uses one; this ends unused ones.
         let end = { @Sendable in
             // All of them, because some of many simultaneous changes may not be reported.
             for client in clients.all {
-                client.gate.endWhatNoLongerHolds(under: judge.look(at: client.key.origin.host))
+                client.gate.endWhatNoLongerHolds(under: evaluator.look(at: client.key.origin.host))
             }
         }
         watcher = Task {
@@ -167,7 +167,7 @@ public final class PinnedHTTPClient: Sendable {
         guard ClientBootstrap(validatingGroup: group) != nil else {
             throw PinnedHTTPClientError(
                 .eventLoopsRefused, expected: "event loops of MultiThreadedEventLoopGroup", found: "\(type(of: group))",
-                remedy: "Give MultiThreadedEventLoopGroup.singleton; elsewhere no connection can be judged.")
+                remedy: "Give MultiThreadedEventLoopGroup.singleton; elsewhere no connection can be evaluated.")
         }
         if var proxy = configuration.proxy {
             proxy.connectHeaders = [:]
@@ -274,10 +274,10 @@ public final class PinnedHTTPClient: Sendable {
         _ request: HTTPClientRequest, to target: RequestTarget, begun: NIODeadline, deadline: NIODeadline,
         logger: Logger?
     ) async throws -> HTTPClientResponse {
-        var look = try judge.look(at: target.origin)
+        var look = try evaluator.look(at: target.origin)
         if let policy = look.policy?.inNeedOfPreparation {
             try await prepare(policy, deadline: deadline)
-            look = try judge.look(at: target.origin)
+            look = try evaluator.look(at: target.origin)
         }
         if let tls = request.tlsConfiguration { try clients.maker.check(tls) }
         let key = OriginKey(

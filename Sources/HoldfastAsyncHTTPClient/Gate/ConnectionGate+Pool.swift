@@ -11,7 +11,7 @@ extension ConnectionGate {
     /// Why a request must not go out on a connection; nil when it may. On the connection's event loop, when the pool
     /// has given it a request that may have waited for long.
     func refusal(on id: ObjectIdentifier) -> (any Error)? {
-        let look = judge.look(at: origin.host)
+        let look = evaluator.look(at: origin.host)
         if standing(of: id, look.version) == .expired { renewEvidence(only: id, under: look) }
         switch standing(of: id, look.version) {
         case .good: return nil
@@ -28,8 +28,8 @@ extension ConnectionGate {
         case gone
     }
 
-    private func standing(of id: ObjectIdentifier, _ version: TrustJudge.Version) -> Standing {
-        let now = judge.clock.now
+    private func standing(of id: ObjectIdentifier, _ version: TrustEvaluator.Version) -> Standing {
+        let now = evaluator.clock.now
         return state.withLock { state in
             guard !state.isRetired, let connection = state.connections[id], !connection.awaitsEvidence else {
                 return .gone
@@ -73,23 +73,23 @@ extension ConnectionGate {
     // MARK: Evidence that ends
 
     func endTimer(until expiry: EvidenceExpiry, on loop: any EventLoop) -> Scheduled<Void> {
-        loop.scheduleTask(in: expiry.remaining(at: judge.clock.now)) { [weak self] in
+        loop.scheduleTask(in: expiry.remaining(at: evaluator.clock.now)) { [weak self] in
             if let self, self.hasExpired() { self.expired(self) }
         }
     }
 
     /// Whether evidence about some connection is unusable even though it was evaluated again.
     func hasExpired() -> Bool {
-        renewEvidence(under: judge.look(at: origin.host))
-        let now = judge.clock.now
+        renewEvidence(under: evaluator.look(at: origin.host))
+        let now = evaluator.clock.now
         return state.withLock { $0.connections.values.contains { $0.verdict.expiry?.isPast(at: now) ?? false } }
     }
 
     /// Evaluates connections again whose evidence has expired. Another handshake would add nothing: the connection's
     /// own has proved the key, and the chain is still good if it is trusted at this time.
     /// - Parameter id: one connection; nil for all.
-    private func renewEvidence(only id: ObjectIdentifier? = nil, under look: TrustJudge.Look) {
-        let now = judge.clock.now
+    private func renewEvidence(only id: ObjectIdentifier? = nil, under look: TrustEvaluator.Look) {
+        let now = evaluator.clock.now
         let over = state.withLock { state in
             state.connections.filter {
                 (id == nil || $0.key == id) && $0.value.verdict.expiry?.isPast(at: now) ?? false
@@ -97,13 +97,13 @@ extension ConnectionGate {
         }
         for (id, connection) in over {
             // Outside the lock, because the policy may be the application's code.
-            guard let chain = connection.verdict.chain, let judgment = judge.trust(in: chain, under: look) else {
+            guard let chain = connection.verdict.chain, let evaluation = evaluator.trust(in: chain, under: look) else {
                 continue
             }
             let expiry =
                 connection.verdict.isWholeChain
-                ? evidence.remember(judgment.decision, about: chain, anchors: look.anchors)
-                : evidence.expiry(of: judgment.decision)
+                ? evidence.remember(evaluation.decision, about: chain, anchors: look.anchors)
+                : evidence.expiry(of: evaluation.decision)
             guard !expiry.isPast(at: now) else { continue }
             let timer = endTimer(until: expiry, on: connection.channel.eventLoop)
             let isGone = state.withLock { state in
@@ -118,8 +118,8 @@ extension ConnectionGate {
 
     // MARK: Policies and anchors that change
 
-    /// What judging connections again came to.
-    struct Rejudgment {
+    /// What evaluating connections again came to.
+    struct Reevaluation {
         var refused: [(channel: any Channel, failure: TrustFailure)] = []
         /// Connections that were trusted by their leaf alone, but for which the current policy needs the chain.
         var undecided: [(id: ObjectIdentifier, channel: any Channel, leaf: [UInt8])] = []
@@ -131,22 +131,22 @@ extension ConnectionGate {
     /// refused. If one needs more evidence, no further request begins on any; requests under way continue meanwhile.
     /// - Parameter id: one connection; nil for all.
     @discardableResult
-    func endWhatNoLongerHolds(only id: ObjectIdentifier? = nil, under look: TrustJudge.Look) -> Rejudgment {
-        let again = judgeAgain(only: id, under: look)
+    func endWhatNoLongerHolds(only id: ObjectIdentifier? = nil, under look: TrustEvaluator.Look) -> Reevaluation {
+        let again = evaluateAgain(only: id, under: look)
         for (channel, _) in again.refused { channel.eventLoop.execute { channel.closeBelowTLS() } }
         if !again.undecided.isEmpty { expired(self) }
         for (id, channel, leaf) in again.undecided { collectEvidence(about: leaf, of: id, channel) }
         return again
     }
 
-    func judgeAgain(only id: ObjectIdentifier?, under look: TrustJudge.Look) -> Rejudgment {
+    func evaluateAgain(only id: ObjectIdentifier?, under look: TrustEvaluator.Look) -> Reevaluation {
         let version = look.version
         let stale = state.withLock { state in
             state.connections.filter {
                 $0.value.verdict.version != version && !$0.value.awaitsEvidence && (id == nil || $0.key == id)
             }
         }
-        var again = Rejudgment()
+        var again = Reevaluation()
         for (key, connection) in stale {
             // Outside the lock, because the policy may be the application's code.
             guard connection.verdict.isWholeChain else {
@@ -161,15 +161,15 @@ extension ConnectionGate {
                 }
                 continue
             }
-            let judgment = judge.judgment(about: connection.verdict.chain, under: look)
-            if let failure = judgment.decision.failure {
+            let evaluation = evaluator.evaluation(of: connection.verdict.chain, under: look)
+            if let failure = evaluation.decision.failure {
                 again.refused.append((connection.channel, failure))
             } else {
                 state.withLock {
-                    $0.connections[key]?.verdict.decision = judgment.decision
-                    $0.connections[key]?.verdict.version = judgment.version
+                    $0.connections[key]?.verdict.decision = evaluation.decision
+                    $0.connections[key]?.verdict.version = evaluation.version
                     $0.connections[key]?.verdict.expiry =
-                        connection.verdict.expiry?.atMost(judgment.decision.holdsUntil)
+                        connection.verdict.expiry?.atMost(evaluation.decision.holdsUntil)
                 }
             }
         }
@@ -180,7 +180,9 @@ extension ConnectionGate {
     private func collectEvidence(about leaf: [UInt8], of id: ObjectIdentifier, _ channel: any Channel) {
         guard let collector else { return channel.closeBelowTLS() }
         collector.chain(with: leaf, on: channel.eventLoop).whenComplete { result in
-            let verdict = (try? result.get()).map { self.verdict(on: $0, under: self.judge.look(at: self.origin.host)) }
+            let verdict = (try? result.get()).map {
+                self.verdict(on: $0, under: self.evaluator.look(at: self.origin.host))
+            }
             guard let verdict, verdict.decision.isTrusted else { return channel.closeBelowTLS() }
             self.state.withLock { state in
                 state.connections[id]?.verdict = verdict
@@ -207,11 +209,11 @@ extension ConnectionGate {
 
     /// From now on, no request starts on any connection and no connection is admitted; requests under way continue.
     func retire() {
-        let (connections, judged) = state.withLock { state in
+        let (connections, evaluated) = state.withLock { state in
             state.isRetired = true
-            return (Array(state.connections.values), Array(state.judged.values))
+            return (Array(state.connections.values), Array(state.evaluated.values))
         }
-        for promise in judged { promise.fail(ConnectionRetired()) }
+        for promise in evaluated { promise.fail(ConnectionRetired()) }
         for connection in connections {
             connection.channel.eventLoop.execute { connection.guarding.value.drain(connection.channel) }
         }

@@ -38,13 +38,13 @@ final class ConnectionGate: Sendable {
         /// Whether the chain is all that the server presents, and not the connection's own leaf alone.
         let isWholeChain: Bool
         var expiry: EvidenceExpiry?
-        var version: TrustJudge.Version
+        var version: TrustEvaluator.Version
     }
 
     struct State {
         var connections: [ObjectIdentifier: Connection] = [:]
         /// Connections that are being evaluated; a failure refuses one.
-        var judged: [ObjectIdentifier: EventLoopPromise<Void>] = [:]
+        var evaluated: [ObjectIdentifier: EventLoopPromise<Void>] = [:]
         var admissions = 0
         var isRetired = false
         var silentAt: NIODeadline?
@@ -53,7 +53,7 @@ final class ConnectionGate: Sendable {
     }
 
     let origin: HTTPOrigin
-    let judge: TrustJudge
+    let evaluator: TrustEvaluator
     let evidence: EvidenceStore
     let collector: EvidenceCollector?
     private let patience: TimeAmount
@@ -68,12 +68,12 @@ final class ConnectionGate: Sendable {
     ///   - collector: nil for an origin without TLS.
     ///   - patience: how long evaluating a connection may take, including the application's initializer.
     init(
-        origin: HTTPOrigin, judge: TrustJudge, evidence: EvidenceStore, collector: EvidenceCollector?,
+        origin: HTTPOrigin, evaluator: TrustEvaluator, evidence: EvidenceStore, collector: EvidenceCollector?,
         patience: TimeAmount, answered: @escaping @Sendable () -> Void,
         expired: @escaping @Sendable (ConnectionGate) -> Void
     ) {
         self.origin = origin
-        self.judge = judge
+        self.evaluator = evaluator
         self.evidence = evidence
         self.collector = collector
         self.patience = patience
@@ -102,9 +102,9 @@ final class ConnectionGate: Sendable {
 
     /// Begins to collect evidence for a connection that is about to be made, so that it takes no longer than the
     /// connection itself and the request does not wait for it.
-    func expectConnection(under look: TrustJudge.Look, on loop: any EventLoop) {
+    func expectConnection(under look: TrustEvaluator.Look, on loop: any EventLoop) {
         guard let collector, !isConnected, look.policy?.evidence != .nothing,
-            evidence.isMissing(for: origin, anchors: look.anchors, at: judge.clock.now)
+            evidence.isMissing(for: origin, anchors: look.anchors, at: evaluator.clock.now)
         else { return }
         collector.readEarly(on: loop)
     }
@@ -130,7 +130,7 @@ final class ConnectionGate: Sendable {
             return refuse(channel, error)
         }
         let promise = channel.eventLoop.makePromise(of: Void.self)
-        state.withLock { $0.judged[id] = promise }
+        state.withLock { $0.evaluated[id] = promise }
         promise.fail(HTTPClientError.connectTimeout, after: patience)
         verdict(on: channel).flatMapThrowing { verdict, look in
             try self.settle(verdict, under: look, channel, guarding)
@@ -144,23 +144,23 @@ final class ConnectionGate: Sendable {
         }.cascade(to: promise)
         return promise.futureResult.map {
             self.state.withLock {
-                $0.judged[id] = nil
+                $0.evaluated[id] = nil
                 $0.admissions += 1
             }
             self.answered()
             // After the code that waits for this future has taken over the connection.
             channel.eventLoop.execute { guarding.value.open(channel) }
         }.flatMapError { error in
-            self.state.withLock { _ = $0.judged.removeValue(forKey: id) }
+            self.state.withLock { _ = $0.evaluated.removeValue(forKey: id) }
             guarding.value.discard()
             return self.refuse(channel, error)
         }
     }
 
-    private func verdict(on channel: any Channel) -> EventLoopFuture<(Verdict, TrustJudge.Look)> {
+    private func verdict(on channel: any Channel) -> EventLoopFuture<(Verdict, TrustEvaluator.Look)> {
         do {
             let leaf = try leaf(of: channel)
-            let look = judge.look(at: origin.host)
+            let look = evaluator.look(at: origin.host)
             guard let known = knownVerdict(on: leaf, under: look) else { return freshVerdict(on: leaf, channel) }
             // Later, so that data sent together with the end of the handshake is seen.
             return channel.eventLoop.submit { (known, look) }
@@ -180,45 +180,47 @@ final class ConnectionGate: Sendable {
         return try certificate.toDERBytes()
     }
 
-    private func knownVerdict(on leaf: [UInt8]?, under look: TrustJudge.Look) -> Verdict? {
+    private func knownVerdict(on leaf: [UInt8]?, under look: TrustEvaluator.Look) -> Verdict? {
         if let leaf { return knownTrust(in: leaf, under: look) }
-        let judgment = judge.judgment(about: nil, under: look)
+        let evaluation = evaluator.evaluation(of: nil, under: look)
         return Verdict(
-            decision: judgment.decision, chain: nil, isWholeChain: true, expiry: nil, version: judgment.version)
+            decision: evaluation.decision, chain: nil, isWholeChain: true, expiry: nil, version: evaluation.version)
     }
 
     /// The decision to trust by the leaf alone or by an older chain. If they are not enough, the current chain may be,
     /// so it is collected before a refusal.
-    func knownTrust(in leaf: [UInt8], under look: TrustJudge.Look) -> Verdict? {
+    func knownTrust(in leaf: [UInt8], under look: TrustEvaluator.Look) -> Verdict? {
         let chain = PresentedChain([leaf])
-        if let evidence = look.policy?.evidence, evidence <= .leaf, let judgment = judge.trust(in: chain, under: look) {
+        if let evidence = look.policy?.evidence, evidence <= .leaf,
+            let evaluation = evaluator.trust(in: chain, under: look)
+        {
             return Verdict(
-                decision: judgment.decision, chain: chain, isWholeChain: false,
-                expiry: self.evidence.expiry(of: judgment.decision), version: judgment.version)
+                decision: evaluation.decision, chain: chain, isWholeChain: false,
+                expiry: self.evidence.expiry(of: evaluation.decision), version: evaluation.version)
         }
-        guard let known = evidence.evidence(about: leaf, anchors: look.anchors, at: judge.clock.now),
-            let judgment = judge.trust(in: known.chain, under: look)
+        guard let known = evidence.evidence(about: leaf, anchors: look.anchors, at: evaluator.clock.now),
+            let evaluation = evaluator.trust(in: known.chain, under: look)
         else { return nil }
         return Verdict(
-            decision: judgment.decision, chain: known.chain, isWholeChain: true,
-            expiry: known.expiry.atMost(judgment.decision.holdsUntil), version: judgment.version)
+            decision: evaluation.decision, chain: known.chain, isWholeChain: true,
+            expiry: known.expiry.atMost(evaluation.decision.holdsUntil), version: evaluation.version)
     }
 
     private func freshVerdict(
         on leaf: [UInt8]?, _ channel: any Channel
-    ) -> EventLoopFuture<(Verdict, TrustJudge.Look)> {
+    ) -> EventLoopFuture<(Verdict, TrustEvaluator.Look)> {
         // Without TLS there is nothing to collect, and what is known is always an answer.
         guard let leaf, let collector else { return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
         return collector.chain(with: leaf, on: channel.eventLoop).map { chain in
-            let look = self.judge.look(at: self.origin.host)
+            let look = self.evaluator.look(at: self.origin.host)
             return (self.verdict(on: chain, under: look), look)
         }
     }
 
     /// The decision about all that the server presents.
-    func verdict(on chain: PresentedChain, under look: TrustJudge.Look) -> Verdict {
-        let judgment = judge.judgment(about: chain, under: look)
-        let decision = judgment.decision
+    func verdict(on chain: PresentedChain, under look: TrustEvaluator.Look) -> Verdict {
+        let evaluation = evaluator.evaluation(of: chain, under: look)
+        let decision = evaluation.decision
         // The server gets another chance to present a better chain.
         if !decision.isTrusted { collector?.forgetEarly() }
         let expiry =
@@ -226,11 +228,11 @@ final class ConnectionGate: Sendable {
             ? evidence.remember(decision, about: chain, anchors: look.anchors)
             : evidence.expiry(of: decision)
         return Verdict(
-            decision: decision, chain: chain, isWholeChain: true, expiry: expiry, version: judgment.version)
+            decision: decision, chain: chain, isWholeChain: true, expiry: expiry, version: evaluation.version)
     }
 
     private func settle(
-        _ verdict: Verdict, under look: TrustJudge.Look, _ channel: any Channel,
+        _ verdict: Verdict, under look: TrustEvaluator.Look, _ channel: any Channel,
         _ guarding: NIOLoopBound<any ConnectionGuard>
     ) throws {
         if let failure = verdict.decision.failure { throw failure }
@@ -238,8 +240,8 @@ final class ConnectionGate: Sendable {
         try register(verdict, channel, guarding)
         if let chain = verdict.chain { evidence.noteLastChain(chain, of: origin) }
         // From here on, reports of changes reach the connection. Earlier changes are checked now.
-        guard !judge.isCurrent(look) else { return }
-        let again = judgeAgain(only: ObjectIdentifier(channel), under: judge.look(at: origin.host))
+        guard !evaluator.isCurrent(look) else { return }
+        let again = evaluateAgain(only: ObjectIdentifier(channel), under: evaluator.look(at: origin.host))
         if let refused = again.refused.first { throw refused.failure }
         if !again.undecided.isEmpty { throw ConnectionRetired() }
     }
@@ -277,6 +279,6 @@ final class ConnectionGate: Sendable {
         guard let collector else { return loop.makeSucceededFuture(nil) }
         let chain = collector.chain(on: loop)
         collector.forgetEarly()
-        return chain.map { self.judge.refusal(of: $0, from: self.origin.host) }.flatMapErrorThrowing { _ in nil }
+        return chain.map { self.evaluator.refusal(of: $0, from: self.origin.host) }.flatMapErrorThrowing { _ in nil }
     }
 }

@@ -55,18 +55,18 @@ final class OriginClient: Sendable {
 /// Makes the clients of origins from what the application configured.
 final class OriginClientMaker: Sendable {
     private let configuration: Lock<HTTPClient.Configuration>
-    let judge: TrustJudge
+    let evaluator: TrustEvaluator
     let evidence: EvidenceStore
     private let oldestTLSVersion: TLSVersion
     private let tries: Int
     private let roots = Lock<(anchors: TrustAnchors, certificates: [NIOSSLCertificate])?>(nil)
 
     init(
-        configuration: sending HTTPClient.Configuration, judge: TrustJudge, evidence: EvidenceStore,
+        configuration: sending HTTPClient.Configuration, evaluator: TrustEvaluator, evidence: EvidenceStore,
         oldestTLSVersion: TLSVersion, tries: Int
     ) {
         self.configuration = Lock(configuration)
-        self.judge = judge
+        self.evaluator = evaluator
         self.evidence = evidence
         self.oldestTLSVersion = oldestTLSVersion
         self.tries = tries
@@ -123,7 +123,8 @@ final class OriginClientMaker: Sendable {
             throw PinnedHTTPClientError(error)
         }
         let gate = ConnectionGate(
-            origin: key.origin, judge: judge, evidence: evidence, collector: collector, patience: connectTimeout,
+            origin: key.origin, evaluator: evaluator, evidence: evidence, collector: collector,
+            patience: connectTimeout,
             answered: answered, expired: expired)
         let (http1, http2) = (inner.http1_1ConnectionDebugInitializer, inner.http2ConnectionDebugInitializer)
         let stream = inner.http2StreamChannelDebugInitializer

@@ -12,17 +12,17 @@ struct PolicyLookupTests {
     func decision() throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")
-        let judge = TrustJudge(
+        let evaluator = TrustEvaluator(
             manager: setting.manager, validator: PathValidator(anchors: try setting.anchors()),
             clock: setting.clock)
         let host = try DialedHost("www.example.com", port: 443)
         let chain = PresentedChain(try setting.leaf().chain)
         let before = setting.manager.lookups
-        let look = try judge.look(at: HTTPOrigin(scheme: .https, host: host))
+        let look = try evaluator.look(at: HTTPOrigin(scheme: .https, host: host))
         #expect(setting.manager.lookups == before + 1)
-        #expect(judge.judgment(about: chain, under: look).decision.isTrusted)
+        #expect(evaluator.evaluation(of: chain, under: look).decision.isTrusted)
         #expect(setting.manager.lookups == before + 1)
-        #expect(judge.judgment(about: chain, under: look).version == look.version)
+        #expect(evaluator.evaluation(of: chain, under: look).version == look.version)
     }
 
     @Test("is looked up twice for a request: before a connection is chosen, and when the request is on it")

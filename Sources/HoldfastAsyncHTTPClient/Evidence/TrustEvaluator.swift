@@ -1,10 +1,10 @@
 import Holdfast
 
-/// Asks the trust manager, with the current anchors and time.
+/// Has the trust manager evaluate servers, with the current anchors and time. It decides nothing itself.
 ///
 /// A host's policy is looked up once before a decision and once after it; the first lookup also determines which
 /// evidence the policy needs.
-struct TrustJudge: Sendable {
+struct TrustEvaluator: Sendable {
     /// The conditions of a decision: the policy, its documents, the anchors and the revocation lists.
     struct Version: Hashable, Sendable {
         let policy: HostLookup.Version
@@ -24,7 +24,8 @@ struct TrustJudge: Sendable {
         var version: Version { Version(policy: lookup.version, anchors: anchors, revocation: revocation) }
     }
 
-    struct Judgment: Sendable {
+    /// What the trust manager decided, and under which conditions.
+    struct Evaluation: Sendable {
         let decision: TrustDecision
         let version: Version
     }
@@ -51,44 +52,44 @@ struct TrustJudge: Sendable {
     func look(at origin: HTTPOrigin) throws(TrustFailure) -> Look {
         let look = look(at: origin.host)
         if origin.scheme == .http || look.lookup.isRefused {
-            if let failure = judgment(about: nil, under: look).decision.failure { throw failure }
+            if let failure = evaluation(of: nil, under: look).decision.failure { throw failure }
         }
         return look
     }
 
     /// Evaluates what a server presented, after the handshake has proved the leaf's key; nil for a connection without
     /// TLS, which presents nothing. The manager's observers are told.
-    func judgment(about chain: PresentedChain?, under look: Look) -> Judgment {
+    func evaluation(of chain: PresentedChain?, under look: Look) -> Evaluation {
         if chain == nil, let policy = look.policy {
-            return Judgment(decision: policy.decisionWithoutTrust(at: clock.now), version: look.version)
+            return Evaluation(decision: policy.decisionWithoutTrust(at: clock.now), version: look.version)
         }
-        let judgment = unprovedJudgment(about: chain ?? PresentedChain([]), under: look)
-        let decision = chain == nil ? judgment.decision : judgment.decision.provedByHandshake
+        let evaluation = unprovedEvaluation(of: chain ?? PresentedChain([]), under: look)
+        let decision = chain == nil ? evaluation.decision : evaluation.decision.provedByHandshake
         manager.tell(decision)
-        return Judgment(decision: decision, version: judgment.version)
+        return Evaluation(decision: decision, version: evaluation.version)
     }
 
     /// The decision by the current evidence, after the handshake has proved the leaf's key, if it is to trust. A
     /// rejection is not reported, because more evidence may change it.
-    func trust(in chain: PresentedChain, under look: Look) -> Judgment? {
-        let judgment = unprovedJudgment(about: chain, under: look)
-        guard judgment.decision.isTrusted else { return nil }
-        let decision = judgment.decision.provedByHandshake
+    func trust(in chain: PresentedChain, under look: Look) -> Evaluation? {
+        let evaluation = unprovedEvaluation(of: chain, under: look)
+        guard evaluation.decision.isTrusted else { return nil }
+        let decision = evaluation.decision.provedByHandshake
         manager.tell(decision)
-        return Judgment(decision: decision, version: judgment.version)
+        return Evaluation(decision: decision, version: evaluation.version)
     }
 
     /// Why a server is refused whose handshake has proved nothing; nil if it is not.
     func refusal(of chain: PresentedChain, from host: DialedHost) -> TrustFailure? {
-        let decision = unprovedJudgment(about: chain, under: look(at: host)).decision
+        let decision = unprovedEvaluation(of: chain, under: look(at: host)).decision
         if !decision.isTrusted { manager.tell(decision) }
         return decision.failure
     }
 
-    private func unprovedJudgment(about chain: PresentedChain, under look: Look) -> Judgment {
+    private func unprovedEvaluation(of chain: PresentedChain, under look: Look) -> Evaluation {
         let trust = ServerTrust(chain: chain, purpose: .server(identity: look.host), validator: validator)
         let (decision, version) = look.lookup.versionedJudgment(of: trust, at: clock.now)
-        return Judgment(
+        return Evaluation(
             decision: decision, version: Version(policy: version, anchors: look.anchors, revocation: look.revocation))
     }
 }
