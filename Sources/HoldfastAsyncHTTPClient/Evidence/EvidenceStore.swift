@@ -70,11 +70,11 @@ final class EvidenceStore: Sendable {
         }
     }
 
-    /// Keeps a chain that was trusted.
-    /// - Returns: until when it may be used.
+    /// Keeps a chain, if it was trusted.
+    /// - Returns: until when the decision may be used.
     func remember(_ decision: TrustDecision, about chain: PresentedChain, anchors: TrustAnchors) -> EvidenceExpiry {
         let expiry = expiry(of: decision)
-        guard let leaf = chain.leaf else { return expiry }
+        guard decision.isTrusted, let leaf = chain.leaf else { return expiry }
         entries.withLock { entries in
             let key = Key(leaf: leaf, anchors: anchors)
             if entries[key] == nil, entries.count >= capacity {

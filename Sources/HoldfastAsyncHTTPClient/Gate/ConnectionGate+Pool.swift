@@ -35,7 +35,7 @@ extension ConnectionGate {
                 return .gone
             }
             guard !(connection.verdict.expiry?.isPast(at: now) ?? false) else { return .expired }
-            return connection.verdict.version == version ? .good : .outdated
+            return connection.verdict.evaluation.version == version ? .good : .outdated
         }
     }
 
@@ -143,37 +143,38 @@ extension ConnectionGate {
         let version = look.version
         let stale = state.withLock { state in
             state.connections.filter {
-                $0.value.verdict.version != version && !$0.value.awaitsEvidence && (id == nil || $0.key == id)
+                $0.value.verdict.evaluation.version != version && !$0.value.awaitsEvidence
+                    && (id == nil || $0.key == id)
             }
         }
         var again = Reevaluation()
         for (key, connection) in stale {
             // Outside the lock, because the policy may be the application's code.
-            guard connection.verdict.isWholeChain else {
-                guard let leaf = connection.verdict.chain?.leaf else { continue }
-                if var verdict = knownTrust(in: leaf, under: look) {
-                    verdict.expiry = connection.verdict.expiry?.atMost(verdict.decision.holdsUntil)
-                    let verdict = verdict
-                    state.withLock { $0.connections[key]?.verdict = verdict }
-                } else {
-                    state.withLock { $0.connections[key]?.awaitsEvidence = true }
-                    again.undecided.append((key, connection.channel, leaf))
-                }
+            guard let verdict = renewed(connection.verdict, under: look) else {
+                state.withLock { $0.connections[key]?.awaitsEvidence = true }
+                again.undecided.append((key, connection.channel, connection.verdict.chain?.leaf ?? []))
                 continue
             }
-            let evaluation = evaluator.evaluation(of: connection.verdict.chain, under: look)
-            if let failure = evaluation.decision.failure {
+            if let failure = verdict.decision.failure {
                 again.refused.append((connection.channel, failure))
             } else {
-                state.withLock {
-                    $0.connections[key]?.verdict.decision = evaluation.decision
-                    $0.connections[key]?.verdict.version = evaluation.version
-                    $0.connections[key]?.verdict.expiry =
-                        connection.verdict.expiry?.atMost(evaluation.decision.holdsUntil)
-                }
+                state.withLock { $0.connections[key]?.verdict = verdict }
             }
         }
         return again
+    }
+
+    /// The verdict by what is known; nil if the leaf alone no longer suffices and its chain is unknown.
+    private func renewed(_ old: Verdict, under look: TrustEvaluator.Look) -> Verdict? {
+        var verdict = old
+        if old.isWholeChain {
+            verdict.evaluation = evaluator.evaluation(of: old.chain, under: look)
+        } else {
+            guard let leaf = old.chain?.leaf, let known = knownTrust(in: leaf, under: look) else { return nil }
+            verdict = known
+        }
+        verdict.expiry = old.expiry?.atMost(verdict.decision.holdsUntil)
+        return verdict
     }
 
     /// Gets the rest of the server's chain, and closes the connection unless it is trusted.

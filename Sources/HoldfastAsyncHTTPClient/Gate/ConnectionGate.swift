@@ -32,13 +32,14 @@ final class ConnectionGate: Sendable {
 
     /// The decision about a connection: by which evidence, under which policies, and until when it holds.
     struct Verdict: Sendable {
-        var decision: TrustDecision
+        var evaluation: TrustEvaluator.Evaluation
         /// The evidence about the server; nil without TLS.
         let chain: PresentedChain?
         /// Whether the chain is all that the server presents, and not the connection's own leaf alone.
         let isWholeChain: Bool
         var expiry: EvidenceExpiry?
-        var version: TrustEvaluator.Version
+
+        var decision: TrustDecision { evaluation.decision }
     }
 
     struct State {
@@ -182,9 +183,7 @@ final class ConnectionGate: Sendable {
 
     private func knownVerdict(on leaf: [UInt8]?, under look: TrustEvaluator.Look) -> Verdict? {
         if let leaf { return knownTrust(in: leaf, under: look) }
-        let evaluation = evaluator.evaluation(of: nil, under: look)
-        return Verdict(
-            decision: evaluation.decision, chain: nil, isWholeChain: true, expiry: nil, version: evaluation.version)
+        return Verdict(evaluation: evaluator.evaluation(of: nil, under: look), chain: nil, isWholeChain: true)
     }
 
     /// The decision to trust by the leaf alone or by an older chain. If they are not enough, the current chain may be,
@@ -195,15 +194,15 @@ final class ConnectionGate: Sendable {
             let evaluation = evaluator.trust(in: chain, under: look)
         {
             return Verdict(
-                decision: evaluation.decision, chain: chain, isWholeChain: false,
-                expiry: self.evidence.expiry(of: evaluation.decision), version: evaluation.version)
+                evaluation: evaluation, chain: chain, isWholeChain: false,
+                expiry: self.evidence.expiry(of: evaluation.decision))
         }
         guard let known = evidence.evidence(about: leaf, anchors: look.anchors, at: evaluator.clock.now),
             let evaluation = evaluator.trust(in: known.chain, under: look)
         else { return nil }
         return Verdict(
-            decision: evaluation.decision, chain: known.chain, isWholeChain: true,
-            expiry: known.expiry.atMost(evaluation.decision.holdsUntil), version: evaluation.version)
+            evaluation: evaluation, chain: known.chain, isWholeChain: true,
+            expiry: known.expiry.atMost(evaluation.decision.holdsUntil))
     }
 
     private func freshVerdict(
@@ -220,15 +219,10 @@ final class ConnectionGate: Sendable {
     /// The decision about all that the server presents.
     func verdict(on chain: PresentedChain, under look: TrustEvaluator.Look) -> Verdict {
         let evaluation = evaluator.evaluation(of: chain, under: look)
-        let decision = evaluation.decision
         // The server gets another chance to present a better chain.
-        if !decision.isTrusted { collector?.forgetEarly() }
-        let expiry =
-            decision.isTrusted
-            ? evidence.remember(decision, about: chain, anchors: look.anchors)
-            : evidence.expiry(of: decision)
-        return Verdict(
-            decision: decision, chain: chain, isWholeChain: true, expiry: expiry, version: evaluation.version)
+        if !evaluation.decision.isTrusted { collector?.forgetEarly() }
+        let expiry = evidence.remember(evaluation.decision, about: chain, anchors: look.anchors)
+        return Verdict(evaluation: evaluation, chain: chain, isWholeChain: true, expiry: expiry)
     }
 
     private func settle(

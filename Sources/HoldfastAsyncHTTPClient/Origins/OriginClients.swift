@@ -52,70 +52,47 @@ final class OriginClients: Sendable {
     func lease(
         _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors, until deadline: NIODeadline
     ) throws -> Admission {
-        if let lease = try existing(key, verification: verification, anchors: anchors) { return .lease(lease) }
-        let promise = loops.any().makePromise(of: Void.self)
-        let (turn, replaced) = try admit(key, promise)
-        replaced.map(finish)
-        let waiter: Int
-        switch turn {
-        case .make:
-            promise.succeed()
-            return .lease(try make(key, verification: verification, anchors: anchors))
-        case .waitForOther(let number):
-            promise.complete(with: .failure(HTTPClientError.deadlineExceeded), at: deadline)
-            waiter = number
-        case .waitForRoom(let number):
-            promise.complete(with: .failure(silentPeer(key.origin)), at: deadline)
-            waiter = number
-        }
-        promise.futureResult.whenFailure { _ in self.wakeWaiters { $0.stopWaiting(for: key, waiter) } }
-        return .wait(promise.futureResult, stop: promise.fail)
-    }
-
-    private func existing(
-        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors
-    ) throws -> OriginLease? {
-        let (lease, replaced) = try state.withLock { state -> (OriginLease?, OriginClient?) in
-            guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
-            guard let client = state.current[key] else { return (nil, nil) }
-            guard client.verification == verification, client.anchors == anchors else {
-                return (nil, state.current.removeValue(forKey: key))
-            }
-            begin(client, &state)
-            return (OriginLease(client: client, clients: self), nil)
-        }
-        replaced.map(finish)
-        return lease
-    }
-
-    /// The next step of a request that found no client.
-    private enum Turn {
-        case make
-        /// Wait until another request has made the client.
-        case waitForOther(Int)
-        case waitForRoom(Int)
-    }
-
-    private func admit(_ key: OriginKey, _ promise: EventLoopPromise<Void>) throws -> (Turn, replaced: OriginClient?) {
-        do {
-            return try state.withLock { state in
+        var replaced: [OriginClient] = []
+        let turn = Result {
+            try state.withLock { state -> Turn in
                 guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
-                if state.making.contains(key) || state.current[key] != nil {
-                    let turn = Turn.waitForOther(state.wait(for: key, promise))
-                    if state.current[key] != nil { promise.succeed() }
-                    return (turn, nil)
+                if let client = state.current[key] {
+                    if client.verification == verification, client.anchors == anchors {
+                        begin(client, &state)
+                        return .lease(OriginLease(client: client, clients: self))
+                    }
+                    state.remove(client)
+                    replaced.append(client)
                 }
-                guard state.hasRoomForUnanswered(key.origin) else {
-                    return (.waitForRoom(state.wait(for: key, promise)), state.retireUnanswered(for: key.origin))
+                let isBeingMade = state.making.contains(key)
+                guard !isBeingMade, state.hasRoomForUnanswered(key.origin) else {
+                    if !isBeingMade { replaced += state.retireUnanswered(for: key.origin).map { [$0] } ?? [] }
+                    let promise = loops.any().makePromise(of: Void.self)
+                    return .wait(promise, number: state.wait(for: key, promise), isForRoom: !isBeingMade)
                 }
-                let replaced = try state.makeRoom(for: key)
+                replaced += try state.makeRoom(for: key).map { [$0] } ?? []
                 state.making.insert(key)
-                return (.make, replaced)
+                return .make
             }
-        } catch {
-            promise.succeed()
-            throw error
         }
+        replaced.forEach(finish)
+        switch try turn.get() {
+        case .lease(let lease): return .lease(lease)
+        case .make: return .lease(try make(key, verification: verification, anchors: anchors))
+        case .wait(let promise, let number, let isForRoom):
+            let error: any Error = isForRoom ? silentPeer(key.origin) : HTTPClientError.deadlineExceeded
+            promise.complete(with: .failure(error), at: deadline)
+            promise.futureResult.whenFailure { _ in self.wakeWaiters { $0.stopWaiting(for: key, number) } }
+            return .wait(promise.futureResult, stop: promise.fail)
+        }
+    }
+
+    /// The next step of a request.
+    private enum Turn {
+        case lease(OriginLease)
+        case make
+        /// Wait until another request has made the client, or until there is room for one.
+        case wait(EventLoopPromise<Void>, number: Int, isForRoom: Bool)
     }
 
     private func make(
