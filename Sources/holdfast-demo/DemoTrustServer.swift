@@ -88,9 +88,8 @@ struct DemoTrustServer {
             PresentedChain(stage.original.chain), for: .server(identity: stage.host), at: now
         ) { _ in true }
         guard let path = outcome.path else { throw DemoFailure("the trusted server is not trusted") }
-        let seconds = now.wholeSeconds
         let round = PublishingRound(
-            [(host: stage.host, answer: .validated(path))], earlier: [], rules: .init(), at: seconds)
-        return try TrustServerDraft(customer: customer, hosts: round.hosts, timestamp: seconds).signed(by: key)
+            [(host: stage.host, answer: .validated(path))], earlier: [], rules: .init(), at: now)
+        return try TrustServerDraft(customer: customer, hosts: round.hosts, timestamp: now).signed(by: key)
     }
 }

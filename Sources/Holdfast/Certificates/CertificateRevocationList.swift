@@ -50,14 +50,16 @@ public struct CertificateRevocationList: Sendable {
     /// When it was issued.
     public var thisUpdate: Date { Date(wholeSeconds: thisUpdateSeconds) }
     /// When the next one is due at the latest; nil if the list does not say.
-    public var nextUpdate: Date? { end.map { Date(wholeSeconds: $0 - 1) } }
+    public var nextUpdate: Date? { endSecond.map { Date(wholeSeconds: $0 - 1) } }
+    /// The first instant at which the list no longer counts, a second after ``nextUpdate``; nil if the list does not say.
+    public var end: Date? { endSecond.map { Date(end: $0) } }
     /// How many certificates of its issuer it revokes.
     package var count: Int { entries.count }
     /// The memory that the index of serial numbers takes, in addition to the DER.
     var indexBytes: Int { entries.indexBytes }
 
     var thisUpdateSeconds: Int64 { header.thisUpdateSeconds }
-    var end: Int64? { header.end }
+    var endSecond: Int64? { header.endSecond }
     var scope: Scope { header.scope }
     /// nil for a list that the application gave.
     var provenance: Provenance? {

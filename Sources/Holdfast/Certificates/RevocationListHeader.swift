@@ -34,7 +34,7 @@ struct RevocationListHeader: Sendable {
     private let issuerRange: Range<Int>
     let thisUpdateSeconds: Int64
     /// The first second at which it no longer counts: nextUpdate is the last (RFC 5280 5.1.2.5). nil where it is absent.
-    let end: Int64?
+    let endSecond: Int64?
     /// The content of revokedCertificates, which has not been read; nil where there is none.
     let entries: Range<Int>?
     let scope: Scope
@@ -78,7 +78,7 @@ struct RevocationListHeader: Sendable {
             if fields.nextTag == DERTag.utcTime || fields.nextTag == DERTag.generalizedTime {
                 next = try ASN1Time.read(try fields.next(), of: der)
             }
-            end = next.map { $0 + 1 }
+            endSecond = next.map { $0 + 1 }
             let revoked = try fields.nextIfPresent(DERTag.sequence)
             let issuer = DistinguishedName(der: der[issuerRange])
             var extensions = RevocationListExtensions()

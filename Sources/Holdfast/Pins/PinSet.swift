@@ -79,12 +79,12 @@ public struct PinSet: Hashable, Sendable {
     /// - Parameters:
     ///   - pins: at least one.
     ///   - backups: pins that no certificate in use has; none of them may be in `pins`.
-    ///   - expires: the first instant at which the pins no longer hold; nil for never.
+    ///   - end: the first instant at which the pins no longer count; nil for never.
     ///   - afterExpiry: what happens from then on.
     ///   - enforcement: whether a missing pin is rejected or only reported.
     /// - Throws: ``PinError`` when there is no pin, or the same pin twice: two equal pins are one pin, not a backup.
     public init(
-        pins: [Pin], backups: [Pin] = [], expires: Date? = nil, afterExpiry: ExpiryAction = .reject,
+        pins: [Pin], backups: [Pin] = [], until end: Date? = nil, afterExpiry: ExpiryAction = .reject,
         enforcement: Enforcement = .enforce
     ) throws(PinError) {
         guard !pins.isEmpty else {
@@ -108,7 +108,7 @@ public struct PinSet: Hashable, Sendable {
                 remedy: "Make the backup from another key; two equal pins are one pin, not a backup.")
         }
         self.init(
-            known: (pins + backups).map { PinRule($0, until: expires) }, enforcement: enforcement,
+            known: (pins + backups).map { PinRule($0, until: end) }, enforcement: enforcement,
             afterExpiry: afterExpiry)
     }
 
@@ -150,11 +150,11 @@ public struct PinSet: Hashable, Sendable {
         return rules.filter(isMeant).map(\.pin).filter { seen.insert($0).inserted }
     }
 
-    /// Whether too many pins have run out for any path to match, as at ``expires`` itself: ``afterExpiry`` decides.
+    /// Whether too many pins have run out for any path to match, as at ``end`` itself: ``afterExpiry`` decides.
     package func isExpired(at now: Date) -> Bool { !isSatisfiable { $0.counts(at: now) } }
 
     /// The first instant at which the pins have run out; nil if they never do.
-    public var expires: Date? {
+    public var end: Date? {
         func last(_ covers: (PinRule.Place) -> Bool) -> Date {
             rules.filter { !$0.isOnTrial && covers($0.place) }.map(\.end).max() ?? .distantPast
         }

@@ -191,7 +191,7 @@ extension PinnedPolicy {
     ) -> TrustDecision {
         let failure = TrustFailure(
             .pinsExpired, expected: "pins that still hold",
-            found: pins.expires.map { "pins that expired at \($0.formatted(.iso8601))" } ?? "expired pins")
+            found: pins.end.map { "pins that expired at \($0.formatted(.iso8601))" } ?? "expired pins")
         draft.findings.append(.noPins(.expired))
         guard pins.afterExpiry == .standardValidation || pins.enforcement == .reportOnly else {
             log.pinsExpired(for: hostName, outcome: "connections are rejected")
@@ -236,7 +236,7 @@ extension PinnedPolicy {
                 .reportOnlyWithoutHostCheck, expected: "host checking where pins are only reported on",
                 found: "host checking off", remedy: "Check the host, or enforce the pins.")
         }
-        guard pins.expires != nil, pins.afterExpiry == .standardValidation else { return nil }
+        guard pins.end != nil, pins.afterExpiry == .standardValidation else { return nil }
         return error(
             .standardValidationWithoutHostCheck,
             expected: "host checking where standard validation follows the expiry of the pins",

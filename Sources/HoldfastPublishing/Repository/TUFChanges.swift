@@ -93,7 +93,7 @@ enum TUFChanges {
 
     private static func heading(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> String {
         let before = live.map { " after version \($0.version)" } ?? ", the first"
-        return "\(draft.role.rawValue): version \(draft.version)\(before), until \(draft.expires.formatted(.iso8601))"
+        return "\(draft.role.rawValue): version \(draft.version)\(before), until \(draft.end.formatted(.iso8601))"
     }
 
     private static func text(_ octets: [UInt8]) -> String {

@@ -11,8 +11,8 @@ public struct TUFMetadataFile: Sendable {
     public let role: TUFRole
     /// Its version.
     public let version: Int64
-    /// The first instant at which it has expired.
-    public let expires: Date
+    /// The first instant at which it no longer counts: the `expires` of the file.
+    public let end: Date
     let file: SignedFile
 
     static let maximumBytes = TUFSettings.pythonTUF.targetsBytes
@@ -32,7 +32,7 @@ public struct TUFMetadataFile: Sendable {
             default: .targets
             }
         version = summary.version
-        expires = summary.expires
+        end = summary.expires
     }
 
     /// Combines content and signatures.

@@ -111,7 +111,7 @@ public struct TUFPublication: Sendable {
         beginsAgain = versions.beginAgain
         var snapshot = live?.snapshot
         let isSigned = try Self.isSigned(snapshot, by: judges)
-        if newTargets != nil || !isSigned || versions.needSnapshot || snapshot.map({ $0.expires < end }) ?? true {
+        if newTargets != nil || !isSigned || versions.needSnapshot || snapshot.map({ $0.end < end }) ?? true {
             let expires = max(end, time.addingTimeInterval(lifetimes.snapshot.inSeconds))
             snapshot = try TUFContents.snapshot(
                 version: try versions.snapshot(), expires: expires, targets: targets
@@ -239,7 +239,7 @@ public struct TUFPublication: Sendable {
         if let live {
             // It updated while everything was valid, so that it notices a version that goes back.
             let end =
-                (live.roots.suffix(1) + [live.timestamp, live.snapshot, live.targets]).map(\.expires).min() ?? time
+                (live.roots.suffix(1) + [live.timestamp, live.snapshot, live.targets]).map(\.end).min() ?? time
             do throws(TUFError) {
                 _ = try await seasoned.pins(from: before, at: min(time, end.addingTimeInterval(-1)))
             } catch {

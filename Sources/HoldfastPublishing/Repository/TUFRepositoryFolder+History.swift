@@ -50,7 +50,7 @@ extension TUFRepositoryFolder {
                 let snapshot = try? TUFMetadataFile(data), snapshot.role == .snapshot,
                 case .integer(let targets)? = snapshot.signed["meta"]?["targets.json"]?["version"]
             else { continue }
-            let made = snapshot.expires.addingTimeInterval(-lifetime.inSeconds)
+            let made = snapshot.end.addingTimeInterval(-lifetime.inSeconds)
             times[targets] = min(times[targets] ?? made, made)
         }
         return times

@@ -68,12 +68,12 @@ extension TUFRepositoryState {
             }
         }
         for file in [draftRoot ?? live?.root, draftTargets ?? live?.targets].compactMap(\.self)
-        where file.expires <= time {
+        where file.end <= time {
             refusals.append(
                 TUFRepositoryError(
                     .refusedByClients, of: file.role.rawValue, expected: "metadata that has not expired",
                     found:
-                        "\(file.role.rawValue) \(file.version), which expired at \(file.expires.formatted(.iso8601))",
+                        "\(file.role.rawValue) \(file.version), which expired at \(file.end.formatted(.iso8601))",
                     remedy: file.role == .root
                         ? "Prepare a root that lasts longer (repository rotate --role root)."
                         : "Prepare the pins again."))

@@ -29,7 +29,7 @@ struct TUFRootContents {
 
     /// Reads a root file.
     init(_ file: TUFMetadataFile) {
-        (version, expires, tree) = (file.version, file.expires, file.signed)
+        (version, expires, tree) = (file.version, file.end, file.signed)
         for (id, key) in file.signed["keys"]?.members ?? [] { keys[id] = key }
         for role in TUFRole.allCases {
             let named = Array(role.rawValue.utf8)

@@ -1,14 +1,15 @@
+import Foundation
 import Holdfast
 import HoldfastSigning
 
 /// Lets a known host's certificate through if it was published before, or if somebody has approved it.
 struct ChangeGate {
     private let holdsChanges: Bool
-    private let time: Int64
+    private let time: Date
     private let before: [HeldChange]
     private var waiting: [HeldChange] = []
 
-    init(_ before: [HeldChange], _ rules: PublishingRound.Rules, at time: Int64) {
+    init(_ before: [HeldChange], _ rules: PublishingRound.Rules, at time: Date) {
         holdsChanges = rules.holdsChanges
         self.time = time
         self.before = rules.holdsChanges ? before : []

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Certificates that a host showed but that are not published until somebody approves them
 /// (``PublishingRound/Rules/holdsChanges``).
 public struct HeldChange: Sendable, Hashable {
@@ -7,12 +9,12 @@ public struct HeldChange: Sendable, Hashable {
     public let port: Int
     /// The SHA-256 of each certificate, in lower-case hexadecimal.
     public let fingerprints: [String]
-    /// When one of them was first seen, in Unix seconds.
-    public let since: Int64
+    /// When one of them was first seen, in whole seconds.
+    public let since: Date
     /// Whether somebody has approved them. If so, the next round that sees them publishes them.
     public let isApproved: Bool
 
-    init(hostname: String, port: Int, fingerprints: [String], since: Int64, isApproved: Bool) {
+    init(hostname: String, port: Int, fingerprints: [String], since: Date, isApproved: Bool) {
         self.hostname = hostname
         self.port = port
         self.fingerprints = fingerprints

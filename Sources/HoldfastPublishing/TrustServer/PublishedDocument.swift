@@ -58,7 +58,7 @@ public struct PublishedDocument: Sendable {
         return hashes.map {
             TrustServerHost(
                 hostname: $0.hostname, port: $0.port?.number ?? 443, fingerprints: $0.fp, publicKeys: $0.pk,
-                validated: timestamp.wholeSeconds)
+                validated: timestamp)
         }
     }
 
@@ -67,7 +67,7 @@ public struct PublishedDocument: Sendable {
     /// - Parameter time: the current time. A document dated in the future does not make the pins any newer.
     public func hosts(at time: Date) -> [SeenHost] {
         guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
-        let validated = min(timestamp, time).wholeSeconds
+        let validated = min(timestamp, time.cutToSeconds)
         var hosts: [SeenHost] = []
         var places: [[String]: Int] = [:]
         for entry in hashes {
@@ -93,7 +93,7 @@ public struct PublishedDocument: Sendable {
 
     private static func joined(_ known: [SeenHost.SeenPin]?, _ texts: [String]) -> [SeenHost.SeenPin] {
         var seen = Set((known ?? []).map(\.text))
-        let more = texts.filter { seen.insert($0).inserted }.map { SeenHost.SeenPin(text: $0, unseen: 0) }
+        let more = texts.filter { seen.insert($0).inserted }.map { SeenHost.SeenPin(text: $0, unseen: .zero) }
         return Array(((known ?? []) + more).prefix(SeenHost.maximumPins))
     }
 }

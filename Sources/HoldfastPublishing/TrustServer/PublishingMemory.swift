@@ -99,9 +99,9 @@ public struct PublishingMemory: Sendable, Hashable {
             }
             hosts.append(
                 SeenHost(
-                    hostname: host.hostname, port: host.port, validated: host.validated,
-                    certificates: host.fp.map { .init(text: $0.pin, unseen: $0.unseen) },
-                    publicKeys: host.pk.map { .init(text: $0.pin, unseen: $0.unseen) }))
+                    hostname: host.hostname, port: host.port, validated: Date(wholeSeconds: host.validated),
+                    certificates: host.fp.map { .init(text: $0.pin, unseen: .seconds($0.unseen)) },
+                    publicKeys: host.pk.map { .init(text: $0.pin, unseen: .seconds($0.unseen)) }))
         }
         try Self.check(file.backups.fp, file.backups.pk, atMost: TrustServerBackups.maximumPins, of: "the backups")
         let held = file.held ?? []
@@ -115,7 +115,8 @@ public struct PublishingMemory: Sendable, Hashable {
             hosts: hosts, backups: TrustServerBackups(fingerprints: file.backups.fp, publicKeys: file.backups.pk),
             held: held.map {
                 HeldChange(
-                    hostname: $0.hostname, port: $0.port, fingerprints: $0.fp, since: $0.since, isApproved: $0.approved)
+                    hostname: $0.hostname, port: $0.port, fingerprints: $0.fp, since: Date(wholeSeconds: $0.since),
+                    isApproved: $0.approved)
             })
     }
 
@@ -126,15 +127,15 @@ public struct PublishingMemory: Sendable, Hashable {
                 version: File.version,
                 hosts: hosts.map { host in
                     File.Host(
-                        hostname: host.hostname, port: host.port, validated: host.validated,
-                        fp: host.certificates.map { File.Pin(pin: $0.text, unseen: $0.unseen) },
-                        pk: host.publicKeys.map { File.Pin(pin: $0.text, unseen: $0.unseen) })
+                        hostname: host.hostname, port: host.port, validated: host.validated.wholeSeconds,
+                        fp: host.certificates.map { File.Pin(pin: $0.text, unseen: $0.unseen.components.seconds) },
+                        pk: host.publicKeys.map { File.Pin(pin: $0.text, unseen: $0.unseen.components.seconds) })
                 }, backups: File.Backups(fp: backups.fingerprints, pk: backups.publicKeys),
                 held: held.isEmpty
                     ? nil
                     : held.map {
                         File.Held(
-                            hostname: $0.hostname, port: $0.port, fp: $0.fingerprints, since: $0.since,
+                            hostname: $0.hostname, port: $0.port, fp: $0.fingerprints, since: $0.since.wholeSeconds,
                             approved: $0.isApproved)
                     })
             let encoder = JSONEncoder()
@@ -147,8 +148,8 @@ public struct PublishingMemory: Sendable, Hashable {
         }
     }
 
-    /// Far beyond any date, and far below the point at which sums overflow.
-    private static let greatestTime: Int64 = 1 << 53 - 1
+    /// Far beyond any date, and the last second that a date here still tells from the next.
+    private static let greatestTime: Int64 = 999_999_999_999_999
 
     private static func check(
         _ fingerprints: [String], _ publicKeys: [String], atMost limit: Int, of owner: String

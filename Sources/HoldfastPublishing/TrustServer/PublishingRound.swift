@@ -1,3 +1,4 @@
+public import Foundation
 public import Holdfast
 public import HoldfastSigning
 
@@ -101,8 +102,8 @@ public struct PublishingRound: Sendable {
         public enum Consequence: Sendable, Hashable {
             /// Pins from other addresses, which were validated now.
             case partial
-            /// The pins with which it was last validated, at that time (Unix seconds).
-            case kept(since: Int64)
+            /// The pins with which it was last validated, at that time.
+            case kept(since: Date)
             /// Nothing: it has not been validated for too long, or never.
             case omitted
         }
@@ -157,11 +158,12 @@ public struct PublishingRound: Sendable {
     ///   - earlier: what was remembered from the previous round.
     ///   - held: what was held in the previous round.
     ///   - rules: the rules for every round.
-    ///   - time: the current time, in Unix seconds.
+    ///   - time: the current time; a fraction of a second is cut off.
     public init(
         _ answers: [(host: DialedHost, answer: Answer)], earlier: [SeenHost], held: [HeldChange] = [], rules: Rules,
-        at time: Int64
+        at time: Date
     ) {
+        let time = time.cutToSeconds
         var gate = ChangeGate(held, rules, at: time)
         let known = Dictionary(earlier.map { (Place($0), $0) }) { first, _ in first }
         let listed = Set(answers.map { Place($0.host) })
@@ -190,7 +192,8 @@ public struct PublishingRound: Sendable {
                     old.flatMap { Self.isKept($0, rules, time) ? .kept(since: $0.validated) : nil } ?? .omitted
             } else {
                 let new = SeenHost(
-                    host, seen: certificates, earlier: old, overlap: max(0, rules.overlap.components.seconds), at: time)
+                    host, seen: certificates, earlier: old, overlap: .seconds(max(0, rules.overlap.components.seconds)),
+                    at: time)
                 if let old {
                     if let renewal = Renewal(of: old, by: new) {
                         changed.append(Place(host).text)
@@ -230,13 +233,12 @@ public struct PublishingRound: Sendable {
         self.held = gate.held(after: remembered)
     }
 
-    /// By how many seconds a clock may be set back without casting doubt on a host.
-    private static let clockTolerance: Int64 = 300
+    /// How far a clock may be set back without casting doubt on a host.
+    private static let clockTolerance = Duration.seconds(300)
 
-    private static func isKept(_ host: SeenHost, _ rules: Rules, _ time: Int64) -> Bool {
+    private static func isKept(_ host: SeenHost, _ rules: Rules, _ time: Date) -> Bool {
         // A validation in the future proves nothing: the clock was wrong then, or it is wrong now.
-        (-clockTolerance...max(0, rules.keep.components.seconds)).contains(
-            time.subtractingReportingOverflow(host.validated).partialValue)
+        (.zero - clockTolerance...max(.zero, rules.keep)).contains(time.elapsed(since: host.validated))
     }
 
     private struct Place: Hashable {
@@ -258,7 +260,7 @@ public struct PublishingRound: Sendable {
         init?(of old: SeenHost, by new: SeenHost) {
             self.new = new.pins.subtracting(old.pins)
             guard !self.new.isEmpty else { return nil }
-            before = Set(old.certificates.filter { $0.unseen == 0 }.map(\.text))
+            before = Set(old.certificates.filter { $0.unseen == .zero }.map(\.text))
         }
     }
 

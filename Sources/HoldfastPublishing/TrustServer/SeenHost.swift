@@ -1,3 +1,4 @@
+public import Foundation
 import Holdfast
 import HoldfastSigning
 
@@ -8,28 +9,29 @@ public struct SeenHost: Sendable, Hashable {
     public struct SeenPin: Sendable, Hashable {
         /// The SHA-256 of a certificate in lower-case hexadecimal, or the Base64 of the DER of a SubjectPublicKeyInfo.
         public let text: String
-        /// For how many seconds the host has been seen without the pin. Only rounds count: see ``PublishingRound``.
-        public let unseen: Int64
+        /// For how long the host has been seen without the pin, in whole seconds. Only rounds count: see
+        /// ``PublishingRound``.
+        public let unseen: Duration
     }
 
     /// The most pins of one kind that a host has. A reader accepts 256, and backups need their share.
     static let maximumPins = 128
-    /// The longest time that one round can add to a pin's age, in seconds. Clients use no document for longer than a
+    /// The longest time that one round can add to a pin's age. Clients use no document for longer than a
     /// day and an hour. So if rounds are further apart, no rounds ran in between, or the clock was wrong.
-    static let longestStep: Int64 = 25 * 3_600
+    static let longestStep = Duration.seconds(25 * 3_600)
 
     /// The host, without its port.
     public let hostname: String
     /// The port.
     public let port: Int
-    /// When a path was last validated for the host, in Unix seconds.
-    public let validated: Int64
+    /// When a path was last validated for the host, in whole seconds.
+    public let validated: Date
     /// Pins of certificates (`fp`), most recently seen first.
     public let certificates: [SeenPin]
     /// Pins of keys (`pk`), most recently seen first.
     public let publicKeys: [SeenPin]
 
-    init(hostname: String, port: Int, validated: Int64, certificates: [SeenPin], publicKeys: [SeenPin]) {
+    init(hostname: String, port: Int, validated: Date, certificates: [SeenPin], publicKeys: [SeenPin]) {
         self.hostname = hostname
         self.port = port
         self.validated = validated
@@ -42,21 +44,21 @@ public struct SeenHost: Sendable, Hashable {
     ///   - host: the host; its port is 443 if it has none.
     ///   - seen: those certificates of all its paths that are published.
     ///   - earlier: what was known before.
-    ///   - overlap: for how many seconds a missing pin stays.
-    ///   - time: the current time, in Unix seconds.
+    ///   - overlap: for how long a missing pin stays, in whole seconds.
+    ///   - time: the current time, in whole seconds.
     init(
-        _ host: DialedHost, seen: [X509Certificate], earlier: SeenHost?, overlap: Int64, at time: Int64
+        _ host: DialedHost, seen: [X509Certificate], earlier: SeenHost?, overlap: Duration, at time: Date
     ) {
         hostname = host.name
         port = host.port ?? 443
         validated = time
-        let elapsed = earlier.map { max(0, time.subtractingReportingOverflow($0.validated).partialValue) } ?? 0
+        let elapsed = earlier.map { max(.zero, time.elapsed(since: $0.validated)) } ?? .zero
         // More than one round has to miss a pin, however far apart the rounds are: a node may have been down for one of
         // them.
-        let step = min(elapsed, Self.longestStep, overlap / 2 + overlap % 2)
+        let step = min(elapsed, Self.longestStep, .seconds((overlap.components.seconds + 1) / 2))
         func merge(_ texts: [String], _ old: [SeenPin]?) -> [SeenPin] {
             var known: Set<String> = []
-            var pins = texts.filter { known.insert($0).inserted }.map { SeenPin(text: $0, unseen: 0) }
+            var pins = texts.filter { known.insert($0).inserted }.map { SeenPin(text: $0, unseen: .zero) }
             pins += (old ?? []).compactMap { pin in
                 let unseen = pin.unseen + step
                 guard unseen < overlap, known.insert(pin.text).inserted else { return nil }
@@ -69,7 +71,7 @@ public struct SeenHost: Sendable, Hashable {
     }
 
     /// A copy with the same pins, validated at a time.
-    func validated(at time: Int64) -> SeenHost {
+    func validated(at time: Date) -> SeenHost {
         SeenHost(
             hostname: hostname, port: port, validated: time, certificates: certificates, publicKeys: publicKeys)
     }
@@ -95,5 +97,15 @@ extension TrustServerHost {
             hostname: host.hostname, port: host.port,
             fingerprints: joined(host.certificates, backups.fingerprints),
             publicKeys: joined(host.publicKeys, backups.publicKeys), validated: host.validated)
+    }
+}
+
+extension Date {
+    /// The same instant without the fraction of its second, as the files of a trust server state it.
+    var cutToSeconds: Date { Date(wholeSeconds: wholeSeconds) }
+
+    /// The whole seconds from an earlier instant to this one; negative if that one is later.
+    func elapsed(since earlier: Date) -> Duration {
+        .seconds(wholeSeconds.subtractingReportingOverflow(earlier.wholeSeconds).partialValue)
     }
 }

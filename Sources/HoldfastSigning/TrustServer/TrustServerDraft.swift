@@ -7,16 +7,20 @@ public struct TrustServerDraft: Sendable, Hashable {
     public let customer: String
     /// The hosts in order.
     public let hosts: [TrustServerHost]
-    /// When the document is made, in Unix seconds.
-    public let timestamp: Int64
+    /// When the document is made, in whole seconds.
+    public let timestamp: Date
 
     /// Makes a draft.
+    /// - Parameters:
+    ///   - customer: the customer that owns the hosts.
+    ///   - hosts: the hosts in order.
+    ///   - timestamp: when the document is made; a fraction of a second is cut off.
     /// - Throws: ``SigningError`` `invalidCustomer`.
-    public init(customer: String, hosts: [TrustServerHost], timestamp: Int64) throws(SigningError) {
+    public init(customer: String, hosts: [TrustServerHost], timestamp: Date) throws(SigningError) {
         try TrustServerKey.requireCustomer(customer)
         self.customer = customer
         self.hosts = hosts
-        self.timestamp = timestamp
+        self.timestamp = Date(wholeSeconds: timestamp.wholeSeconds)
     }
 
     private struct Content: Encodable {
@@ -39,7 +43,7 @@ public struct TrustServerDraft: Sendable, Hashable {
                 customer: customer,
                 hashes: hosts.map {
                     Content.Host(hostname: $0.hostname, port: "\($0.port)", fp: $0.fingerprints, pk: $0.publicKeys)
-                }, timestamp: timestamp)
+                }, timestamp: timestamp.wholeSeconds)
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {
@@ -58,13 +62,12 @@ public struct TrustServerDraft: Sendable, Hashable {
     /// - Throws: ``SigningError`` `unreadableDocument` if a client would refuse the document, with the client's reason;
     ///   `cryptographyFailed`.
     public func signed(by key: TrustServerKey, limits: DocumentLimits = DocumentLimits()) throws(SigningError) -> Data {
-        let time = Date(wholeSeconds: timestamp)
-        let data = try key.sign(try content, at: time)
+        let data = try key.sign(try content, at: timestamp)
         let document: TrustServerDocument
         do throws(DocumentError) {
             let signer = try TrustServerSigner(certificate: key.certificate)
             document = try TrustServerDocument(
-                verifying: data, by: signer, customer: customer, at: time, limits: limits)
+                verifying: data, by: signer, customer: customer, at: timestamp, limits: limits)
         } catch {
             throw SigningError(
                 .unreadableDocument, expected: "a document that clients accept, with \(error.expected)",

@@ -1,3 +1,4 @@
+public import Foundation
 public import Holdfast
 
 /// What a trust server publishes about one host: fingerprints and keys, in the form of the document.
@@ -10,10 +11,10 @@ public struct TrustServerHost: Sendable, Hashable {
     public let fingerprints: [String]
     /// The DER of each SubjectPublicKeyInfo, in Base64 (`pk`).
     public let publicKeys: [String]
-    /// When a path was last validated for the host, in Unix seconds.
-    public let validated: Int64
+    /// When a path was last validated for the host, in whole seconds.
+    public let validated: Date
 
-    package init(hostname: String, port: Int, fingerprints: [String], publicKeys: [String], validated: Int64) {
+    package init(hostname: String, port: Int, fingerprints: [String], publicKeys: [String], validated: Date) {
         self.hostname = hostname
         self.port = port
         self.fingerprints = fingerprints

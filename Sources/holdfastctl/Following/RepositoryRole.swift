@@ -17,12 +17,12 @@ struct RepositoryRole: Encodable {
     init(_ file: TUFMetadataFile, keys: [String], threshold: Int, signed: [String], at now: Date) {
         role = file.role.rawValue
         version = file.version
-        expires = file.expires.formatted(.iso8601)
-        daysLeft = DaysLeft.days(until: file.expires, from: now)
+        expires = file.end.formatted(.iso8601)
+        daysLeft = DaysLeft.days(until: file.end, from: now)
         self.threshold = threshold
         self.keys = keys
         self.signed = signed
-        end = file.expires
+        end = file.end
     }
 
     /// The role as an app trusts it.

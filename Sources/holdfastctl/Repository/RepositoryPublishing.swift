@@ -90,7 +90,7 @@ struct RepositoryPublishing: ParsableArguments {
             overridden.append("lifetime: the timestamp lasts less than 7 days")
         }
         if exceptions.contains(.expiry), let live = next.live, let pins = try? PinFile(json: live.pins) {
-            overridden += Self.endings(of: pins, before: live.timestamp.expires)
+            overridden += Self.endings(of: pins, before: live.timestamp.end)
         }
         var warnings = warnings + RepositoryWatch(days: Self.warningDays).endings(of: next, at: now)
         if lifetime.seconds > Self.usualLifetime {
@@ -143,12 +143,12 @@ struct RepositoryWatch {
     func endings(of state: TUFRepositoryState, at now: Date) -> [String] {
         guard let live = state.live else { return [] }
         var lines = [live.root, live.targets].compactMap(\.self).compactMap {
-            line("\($0.role.rawValue) \($0.version)", $0.expires, now)
+            line("\($0.role.rawValue) \($0.version)", $0.end, now)
         }
         guard let pins = try? PinFile(json: live.pins) else { return lines }
         if let last = pins.notAfter, let line = line("the pin file", last, now) { lines.append(line) }
         for host in pins.hosts {
-            guard let end = PinFileEntry(host, until: .distantFuture).pins.expires, end < pins.end ?? .distantFuture,
+            guard let end = PinFileEntry(host, until: .distantFuture).pins.end, end < pins.end ?? .distantFuture,
                 let line = line("the pins of \(host.pattern)", end, now)
             else { continue }
             lines.append(line)

@@ -99,7 +99,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         let all =
             watching.endings(of: state, at: now)
             + [live.snapshot, live.timestamp].compactMap {
-                watching.line("\($0.role.rawValue) \($0.version)", $0.expires, now)
+                watching.line("\($0.role.rawValue) \($0.version)", $0.end, now)
             }
         guard let first = all.first else { return RepositoryReport("Clients accept it") }
         var report = RepositoryReport("Ends too soon: \(first)", isGood: false)

@@ -81,7 +81,7 @@ struct TrustServerLog: Sendable {
                 let (consequence, since): (String, String?) =
                     switch failure.consequence {
                     case .partial: ("partial", nil)
-                    case .kept(let since): ("kept", Date(wholeSeconds: since).formatted(.iso8601))
+                    case .kept(let since): ("kept", since.formatted(.iso8601))
                     case .omitted: ("omitted", nil)
                     }
                 return Line.Failure(
@@ -91,7 +91,7 @@ struct TrustServerLog: Sendable {
             waiting: round.held.filter { !$0.isApproved }.map { change in
                 Line.Waiting(
                     host: ServerAddress.text(change.hostname, port: change.port), fingerprints: change.fingerprints,
-                    since: Date(wholeSeconds: change.since).formatted(.iso8601))
+                    since: change.since.formatted(.iso8601))
             }, allowedChanges: round.heldAt)
     }
 
@@ -113,7 +113,7 @@ extension TrustServerPublication.Report {
                 switch failure.consequence {
                 case .partial: "is published with what its other addresses showed"
                 case .kept(let since):
-                    "keeps its entry of \(Date(wholeSeconds: since).formatted(.iso8601))"
+                    "keeps its entry of \(since.formatted(.iso8601))"
                 case .omitted: "has no entry to keep and is left out"
                 }
             return "\(host) \(consequence): \(failure.problems.map(\.reason).joined(separator: "; "))"

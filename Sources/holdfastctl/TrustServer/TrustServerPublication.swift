@@ -62,7 +62,7 @@ struct TrustServerPublication: Sendable {
         }
         let rules = rules(memory)
         let round = PublishingRound(
-            answers, earlier: memory.hosts, held: memory.held, rules: rules, at: now.wholeSeconds)
+            answers, earlier: memory.hosts, held: memory.held, rules: rules, at: now)
         let (data, isRepeated) = try document(of: round, at: now)
         var report = Report(
             round: round, isRepeated: isRepeated,
@@ -111,7 +111,7 @@ struct TrustServerPublication: Sendable {
             throw CommandFailure(.notSigned, "nothing is signed again: \(error)")
         }
         var report = Report(
-            round: PublishingRound([], earlier: [], rules: rules, at: now.wholeSeconds), isRepeated: false,
+            round: PublishingRound([], earlier: [], rules: rules, at: now), isRepeated: false,
             isImpaired: false, isResigned: true)
         _ = try gate.write { () throws(CommandFailure) in
             guard try isNewest(now, hasDocument: true) else { return }
@@ -173,7 +173,7 @@ struct TrustServerPublication: Sendable {
     }
 
     private func sign(_ hosts: [TrustServerHost], at time: Date) throws(SigningError) -> Data {
-        try TrustServerDraft(customer: customer, hosts: hosts, timestamp: time.wholeSeconds).signed(by: key)
+        try TrustServerDraft(customer: customer, hosts: hosts, timestamp: time).signed(by: key)
     }
 
     /// Whether the published document is not newer than this round, or was made far in the future. If clients accepted

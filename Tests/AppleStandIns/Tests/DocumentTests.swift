@@ -169,7 +169,7 @@ private enum DocumentExamples {
         let pins = try PinSet(
             pins: [Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")],
             backups: [Pin("sha256/S5z3Fz5ZfZAGJOBZjK6TYBquyLLKO+BndKXBlL3nPjo=")],
-            expires: expiry, afterExpiry: .standardValidation)
+            until: expiry, afterExpiry: .standardValidation)
         manager.add(policy: try PinnedPolicy(host: HostPattern("**.example.com"), pins: pins))
         manager.unknownHosts = .standardValidation
         let session = URLSession(pinnedBy: manager)

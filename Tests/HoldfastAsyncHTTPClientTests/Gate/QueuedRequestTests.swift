@@ -88,7 +88,7 @@ struct QueuedRequestTests {
         let setting = try HTTPSetting()
         let leaf = try setting.leaf()
         let pins = try PinSet(
-            pins: [leaf.publicKeyPin()], expires: setting.clock.now.addingTimeInterval(3_600))
+            pins: [leaf.publicKeyPin()], until: setting.clock.now.addingTimeInterval(3_600))
         let log = RecordingLog()
         let policy = try PolicyLog.$shared.withValue(log.policyLog) {
             try PinnedPolicy(host: HostPattern("www.example.com"), pins: pins)

@@ -97,7 +97,7 @@ struct LeafAloneTests {
         let setting = try HTTPSetting()
         let leaf = try setting.leaf()
         let pins = try PinSet(
-            pins: [leaf.publicKeyPin()], expires: setting.clock.now.addingTimeInterval(-60),
+            pins: [leaf.publicKeyPin()], until: setting.clock.now.addingTimeInterval(-60),
             afterExpiry: .standardValidation)
         let log = RecordingLog()
         let policy = try PolicyLog.$shared.withValue(log.policyLog) {

@@ -247,7 +247,7 @@ struct RepositoryPublicationTests {
                 try await scene.publish(online, renewing: true)
                 let live = try #require(try await scene.repository.state().live)
                 versions.append(live.snapshot.version)
-                #expect(live.snapshot.expires >= live.timestamp.expires)
+                #expect(live.snapshot.end >= live.timestamp.end)
                 #expect(await scene.refusing([device]).isEmpty)
             }
             #expect(versions == [1, 1, 1, 1, 1, 1, 1, 2, 2])

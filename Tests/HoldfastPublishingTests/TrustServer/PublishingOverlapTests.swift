@@ -10,10 +10,10 @@ import Testing
 struct PublishingOverlapTests {
     private let issuing: TestAuthority
     private let anchors: TrustAnchors
-    private let now: Int64 = Int64(SystemWallClock().now.timeIntervalSince1970)
+    private let now = Date(timeIntervalSince1970: SystemWallClock().now.timeIntervalSince1970.rounded(.down))
     private let host: DialedHost
-    private let hour: Int64 = 3_600
-    private let day: Int64 = 86_400
+    private let hour: TimeInterval = 3_600
+    private let day: TimeInterval = 86_400
 
     init() throws {
         let root = try TestAuthority.root()
@@ -25,9 +25,7 @@ struct PublishingOverlapTests {
     private func path(_ host: DialedHost? = nil, leaf: TestCertificate? = nil) throws -> ValidatedPath {
         let host = host ?? self.host
         let chain = PresentedChain(try (leaf ?? issuing.leaf(names: [.dns(host.name)])).chain)
-        let time = Date(timeIntervalSince1970: Double(now))
-        let outcome = PathValidator(anchors: anchors).validate(chain, for: .server(identity: host), at: time) { _ in
-            true
+        let outcome = PathValidator(anchors: anchors).validate(chain, for: .server(identity: host), at: now) { _ in true
         }
         return try #require(outcome.path)
     }
@@ -41,7 +39,7 @@ struct PublishingOverlapTests {
     }
 
     private func round(
-        _ paths: [ValidatedPath], after earlier: [SeenHost] = [], at elapsed: Int64 = 0,
+        _ paths: [ValidatedPath], after earlier: [SeenHost] = [], at elapsed: TimeInterval = 0,
         rules: PublishingRound.Rules = .init()
     ) -> PublishingRound {
         let answer =
@@ -62,7 +60,7 @@ struct PublishingOverlapTests {
     func overlap() throws {
         let (old, new) = (try path(), try path())
         var memory = round([old]).remembered
-        for elapsed in stride(from: hour, to: 7 * day, by: Int(hour)) {
+        for elapsed in stride(from: hour, to: 7 * day, by: hour) {
             let round = round([new], after: memory, at: elapsed)
             #expect(round.hosts.map(\.publicKeys) == [[try key(new), try key(old)]])
             memory = round.remembered
@@ -71,7 +69,7 @@ struct PublishingOverlapTests {
         #expect(before.hosts.map(\.publicKeys.count) == [2])
         #expect(round([new], after: before.remembered, at: 7 * day).hosts.map(\.publicKeys) == [[try key(new)]])
         let again = round([old], after: memory, at: 7 * day - 1)
-        #expect(again.remembered.first?.publicKeys.map(\.unseen) == [0, hour - 1])
+        #expect(again.remembered.first?.publicKeys.map(\.unseen) == [.zero, .seconds(hour - 1)])
     }
 
     @Test("While a host cannot be asked its pins do not grow older")
@@ -79,16 +77,16 @@ struct PublishingOverlapTests {
         let (old, new) = (try path(), try path())
         var memory = round([old]).remembered
         memory = round([new], after: memory, at: hour).remembered
-        for elapsed in stride(from: 2 * hour, to: 6 * day, by: Int(hour)) {
+        for elapsed in stride(from: 2 * hour, to: 6 * day, by: hour) {
             let round = round([], after: memory, at: elapsed)
             #expect(round.hosts.map(\.publicKeys.count) == [2])
             memory = round.remembered
         }
-        #expect(memory.first?.publicKeys.map(\.unseen) == [0, hour])
+        #expect(memory.first?.publicKeys.map(\.unseen) == [.zero, .seconds(hour)])
     }
 
     @Test("Neither an outage of the publisher nor a wrong clock withdraws a pin in one round", arguments: [-1, 1])
-    func clock(sign: Int64) throws {
+    func clock(sign: TimeInterval) throws {
         let (old, new) = (try path(), try path())
         let memory = round([old, new]).remembered
         let astray = round([new], after: memory, at: sign * 400 * day)
@@ -109,18 +107,17 @@ struct PublishingOverlapTests {
     func ballast() throws {
         var memory: [SeenHost] = []
         var newest: ValidatedPath?
-        for second in 0..<140 as Range<Int64> {
+        for second in 0..<140 {
             let next = try path()
             newest = next
-            memory = round([next], after: memory, at: second).remembered
+            memory = round([next], after: memory, at: TimeInterval(second)).remembered
         }
         let backups = TrustServerBackups(
             certificates: [], keys: try (0..<128).map { _ in try .init(der: TestKey(.p256).subjectPublicKeyInfoDER) })
         let published = round([], after: memory, at: 140, rules: .init(backups: backups))
         #expect(memory.first?.publicKeys.count == 128)
         #expect(published.hosts.first?.publicKeys.first == (try key(try #require(newest))))
-        let time = Date(timeIntervalSince1970: Double(now))
-        let signer = try TrustServerKey(customer: "acme", kind: .p256, at: time)
+        let signer = try TrustServerKey(customer: "acme", kind: .p256, at: now)
         let draft = try TrustServerDraft(customer: "acme", hosts: published.hosts, timestamp: now)
         #expect(throws: Never.self) { try draft.signed(by: signer) }
     }

@@ -11,7 +11,7 @@ struct PublishingRoundTests {
     private let root: TestAuthority
     private let issuing: TestAuthority
     private let leaf: TestCertificate
-    private let now: Int64 = Int64(SystemWallClock().now.timeIntervalSince1970)
+    private let now = Date(timeIntervalSince1970: SystemWallClock().now.timeIntervalSince1970.rounded(.down))
     private let a: DialedHost
     private let b: DialedHost
 
@@ -27,7 +27,7 @@ struct PublishingRoundTests {
         let validator = PathValidator(anchors: try TrustAnchors(der: anchors ?? [root.root]))
         let outcome = validator.validate(
             PresentedChain(leaf.chain), for: .server(identity: host),
-            at: Date(timeIntervalSince1970: Double(now))
+            at: now
         ) { _ in true }
         return try #require(outcome.path)
     }
@@ -44,7 +44,7 @@ struct PublishingRoundTests {
         #expect(round.hosts.map(\.hostname) == ["a.example.com", "b.example.com"])
         #expect(round.hosts.map(\.port) == [443, 8443])
         #expect(round.remembered.map(\.hostname) == round.hosts.map(\.hostname))
-        #expect(round.remembered.allSatisfy { $0.validated == now && $0.publicKeys.map(\.unseen) == [0] })
+        #expect(round.remembered.allSatisfy { $0.validated == now && $0.publicKeys.map(\.unseen) == [.zero] })
     }
 
     @Test(
@@ -73,8 +73,8 @@ struct PublishingRoundTests {
     @Test("A host that fails keeps its last good entry to the second, and is reported")
     func kept() throws {
         let earlier = try good().remembered
-        let keep: Int64 = 7 * 86_400
-        let cases: [(Int64, Bool)] = [(0, true), (keep, true), (keep + 1, false), (-300, true), (-301, false)]
+        let keep: TimeInterval = 7 * 86_400
+        let cases: [(TimeInterval, Bool)] = [(0, true), (keep, true), (keep + 1, false), (-300, true), (-301, false)]
         for (elapsed, isKept) in cases {
             let time = now + elapsed
             let round = PublishingRound(
@@ -89,10 +89,10 @@ struct PublishingRoundTests {
     @Test("An entry that is kept does not become younger by being kept")
     func aging() throws {
         var remembered = try good().remembered
-        for day in 1...8 as ClosedRange<Int64> {
+        for day in 1...8 {
             let round = PublishingRound(
                 [(a, .untrusted("expired")), (b, .unreachable("down"))], earlier: remembered, rules: .init(),
-                at: now + day * 86_400)
+                at: now + Double(day) * 86_400)
             #expect(round.isPublishable == (day <= 7))
             #expect(round.failures.map(\.isUntrusted) == [true, false])
             remembered = round.remembered
@@ -103,7 +103,7 @@ struct PublishingRoundTests {
     @Test("An entry outside its time is not published, and is there again when the clock is right again")
     func clockJump() throws {
         let good = try good().remembered
-        for jump in [30 * 86_400, -30 * 86_400] as [Int64] {
+        for jump in [30 * 86_400, -30 * 86_400] as [TimeInterval] {
             let astray = PublishingRound(
                 [(a, .unreachable("down")), (b, .unreachable("down"))], earlier: good, rules: .init(), at: now + jump)
             #expect(!astray.isPublishable && astray.hosts.isEmpty)
@@ -120,7 +120,7 @@ struct PublishingRoundTests {
     @Test("A time to keep that is negative counts as none")
     func negativeKeep() throws {
         let earlier = try good().remembered
-        for (elapsed, isKept) in [(0, true), (1, false)] as [(Int64, Bool)] {
+        for (elapsed, isKept) in [(0, true), (1, false)] as [(TimeInterval, Bool)] {
             let round = PublishingRound(
                 [(a, .unreachable("down"))], earlier: earlier, rules: .init(keep: .seconds(Int64.min)),
                 at: now + elapsed)

@@ -24,9 +24,9 @@ struct TrustServerKeyTests {
             ) { _ in true }.path)
         let round = PublishingRound(
             [(host: host, answer: .validated(path))], earlier: [], rules: .init(),
-            at: Int64((time ?? now).timeIntervalSince1970))
+            at: time ?? now)
         return try TrustServerDraft(
-            customer: "gcx", hosts: round.hosts, timestamp: Int64((time ?? now).timeIntervalSince1970))
+            customer: "gcx", hosts: round.hosts, timestamp: time ?? now)
     }
 
     private func code(_ body: () throws -> Void) -> SigningError.Code? {
@@ -162,7 +162,7 @@ struct TrustServerKeyTests {
     func customers(name: String) {
         #expect(code { _ = try TrustServerKey(customer: name, kind: .p256, at: now) } == .invalidCustomer)
         #expect(
-            code { _ = try TrustServerDraft(customer: name, hosts: [], timestamp: 1) } == .invalidCustomer)
+            code { _ = try TrustServerDraft(customer: name, hosts: [], timestamp: now) } == .invalidCustomer)
     }
 
     @Test("A document that a client would refuse is not let go")

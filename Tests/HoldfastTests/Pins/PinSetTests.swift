@@ -41,18 +41,18 @@ struct PinSetTests {
         let set = try PinSet(pins: [first])
         #expect(set.enforcement == .enforce)
         #expect(set.afterExpiry == .reject)
-        #expect(set.expires == nil)
+        #expect(set.end == nil)
     }
 
     @Test("A set expires at its expiry, not after it")
     func expiry() throws {
         let expires = Date(timeIntervalSince1970: 1_000)
-        let set = try PinSet(pins: [first], expires: expires)
+        let set = try PinSet(pins: [first], until: expires)
         #expect(!set.isExpired(at: expires - 1))
         #expect(set.isExpired(at: expires))
         #expect(set.isExpired(at: .distantFuture))
         #expect(set.isExpired(at: Date(timeIntervalSince1970: .nan)))
-        #expect(try PinSet(pins: [first], expires: Date(timeIntervalSince1970: .nan)).isExpired(at: expires))
+        #expect(try PinSet(pins: [first], until: Date(timeIntervalSince1970: .nan)).isExpired(at: expires))
         #expect(try !PinSet(pins: [first]).isExpired(at: .distantFuture))
     }
 
@@ -76,13 +76,13 @@ struct PinSetTests {
         let time = Date(timeIntervalSince1970: 1_000)
         let (early, late) = (PinRule(first, at: .leaf, until: time), PinRule(second, at: .issuer, until: time + 10))
         let any = try PinSet(rules: [early, late])
-        #expect(any.expires == time + 10 && !any.isExpired(at: time + 9) && any.isExpired(at: time + 10))
+        #expect(any.end == time + 10 && !any.isExpired(at: time + 9) && any.isExpired(at: time + 10))
         #expect(any.pins(at: time) == [second] && any.pins(at: time - 1) == [first, second])
         #expect(any.pins(at: time + 10) == [first, second])
         let both = try PinSet(rules: [early, late], requirement: .oneOfEachRole)
-        #expect(both.expires == time && !both.isExpired(at: time - 1) && both.isExpired(at: time))
+        #expect(both.end == time && !both.isExpired(at: time - 1) && both.isExpired(at: time))
         let endless = try PinSet(rules: [early, PinRule(second)])
-        #expect(endless.expires == nil && !endless.isExpired(at: .distantFuture - 1))
+        #expect(endless.end == nil && !endless.isExpired(at: .distantFuture - 1))
     }
 
     @Test("Only what some rule asks for is hashed")

@@ -44,7 +44,7 @@ struct PolicyFixture {
         try PolicyLog.$shared.withValue(log.policyLog) {
             try PinnedPolicy(
                 host: HostPattern(host),
-                pins: PinSet(pins: pins, expires: expires, afterExpiry: afterExpiry, enforcement: enforcement),
+                pins: PinSet(pins: pins, until: expires, afterExpiry: afterExpiry, enforcement: enforcement),
                 validatesHostName: validatesHostName, certificatePinOnly: pinOnly)
         }
     }

@@ -68,7 +68,7 @@ struct ListInquiry {
     /// Whether a list was in force and no longer is.
     func isOutOfDate(_ list: Int) -> Bool {
         lists[list].thisUpdateSeconds <= subject.time
-            && lists[list].end.map { $0 <= subject.time } ?? true
+            && lists[list].endSecond.map { $0 <= subject.time } ?? true
     }
 
     /// Whether a list is understood and in force.

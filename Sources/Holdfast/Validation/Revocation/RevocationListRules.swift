@@ -61,7 +61,7 @@ struct ListValidityRule: RevocationListRule {
 
     static func objection(to list: CertificateRevocationList, at time: Int64) -> String? {
         if list.thisUpdateSeconds > time { return "a list of the future" }
-        guard let end = list.end else { return "a list without nextUpdate" }
+        guard let end = list.endSecond else { return "a list without nextUpdate" }
         return time < end ? nil : "a list that is out of date"
     }
 }
