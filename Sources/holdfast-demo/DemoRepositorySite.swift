@@ -34,7 +34,7 @@ struct DemoRepositorySite {
                 .root: TUFRoleKeys(keys.root.map(\.publicKey), threshold: keys.threshold),
                 .targets: TUFRoleKeys([keys.targets.publicKey]), .snapshot: online, .timestamp: online,
             ], at: clock.now)
-        try self.folder.writeDrafts(begun)
+        try await self.folder.writeDrafts(begun)
         try await publish(pins, signedBy: Array(keys.root.prefix(keys.threshold)) + [keys.targets])
     }
 
@@ -58,7 +58,7 @@ struct DemoRepositorySite {
         var state = try await folder.state()
         try change(&state)
         for signer in signers { _ = try state.sign(by: signer) }
-        try folder.write(try await TUFPublication.make(of: state, in: folder, onlineKeys: online, at: clock.now))
+        try await folder.write(try await TUFPublication.make(of: state, in: folder, onlineKeys: online, at: clock.now))
     }
 
     /// The root with a version, as it is served.

@@ -161,9 +161,9 @@ func repository(
     try state.prepare(pins: pinFile, at: now)
     _ = try state.sign(by: offline)
     let folder = TUFRepositoryFolder(url)
-    try folder.writeDrafts(state)
+    try await folder.writeDrafts(state)
     let publication = try await TUFPublication.make(of: folder.state(), in: folder, onlineKeys: [online], at: now)
-    try folder.write(publication)
+    try await folder.write(publication)
     for object in try await folder.uploadPlan(at: now).objects {
         try await upload(folder.published.appending(path: object.path), object)
     }

@@ -137,7 +137,7 @@ final class Site {
 
     private func write(_ state: TUFRepositoryState, at now: Date) async throws {
         let publication = try await TUFPublication.make(of: state, in: folder, onlineKeys: [online], at: now)
-        try folder.write(publication)
+        try await folder.write(publication)
         version += 1
         served.serve(try Data(contentsOf: folder.published.appending(path: "bundle.json")), version: version)
     }

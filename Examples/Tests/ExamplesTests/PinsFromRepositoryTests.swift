@@ -27,14 +27,14 @@ struct PinsFromRepositoryTests {
             let repository = TUFRepositoryFolder(folder)
             let (offline, online) = (TUFSigningKey(), TUFSigningKey())
             let (rare, daily) = (TUFRoleKeys([offline.publicKey]), TUFRoleKeys([online.publicKey]))
-            try repository.writeDrafts(
+            try await repository.writeDrafts(
                 TUFRepositoryState(
                     roles: [.root: rare, .targets: rare, .snapshot: daily, .timestamp: daily], at: .now))
             func bundle(_ certificates: [TestCertificate]) async throws -> Data {
                 var state = try await repository.state()
                 try state.prepare(pins: pinFile(certificates), at: .now)
                 _ = try state.sign(by: offline)
-                try repository.write(
+                try await repository.write(
                     try await TUFPublication.make(of: state, in: repository, onlineKeys: [online], at: .now))
                 return try Data(contentsOf: repository.published.appending(path: "bundle.json"))
             }

@@ -29,6 +29,12 @@ extension PublishingError.Code {
     public static var invalidDocument: Self { Self("Correct what the error names; clients would refuse the document.") }
     /// The input contradicts itself, or something that is needed is missing.
     public static var invalidInput: Self { Self("Correct the field that the error names.") }
+    /// Nothing was signed.
+    public static var notSigned: Self { Self("Nothing was published; correct what the error names.") }
+    /// No change waits for approval.
+    public static var nothingWaits: Self { Self("Name a host of which a change waits.") }
+    /// Somebody else wrote at the same time.
+    public static var changedMeanwhile: Self { Self("Try again; it begins with what is there now.") }
     /// A file or folder cannot be read.
     public static var unreadable: Self { Self("Check the path and its permissions.") }
     /// A file or folder cannot be written; what was there is unchanged.

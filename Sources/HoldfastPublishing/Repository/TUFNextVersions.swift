@@ -12,7 +12,7 @@ struct TUFNextVersions {
     let beginAgain: Bool
     private let live: TUFRepositoryState.Live?
     private let least: Int64
-    private let folder: TUFRepositoryFolder
+    private let storage: any TUFRepositoryStorage
 
     /// The greatest integer that every JSON reader represents exactly (RFC 8259 6).
     private static let greatest: Int64 = 1 << 53 - 1
@@ -24,9 +24,9 @@ struct TUFNextVersions {
     ///   - least: a version that the next ones must exceed.
     init(
         after live: TUFRepositoryState.Live?, with newRoot: TUFMetadataFile?, above least: Int64,
-        in folder: TUFRepositoryFolder
+        in storage: any TUFRepositoryStorage
     ) throws(TUFRepositoryError) {
-        (self.live, self.least, self.folder) = (live, least, folder)
+        (self.live, self.least, self.storage) = (live, least, storage)
         guard let live, let root = live.root, let newRoot,
             Self.isDrivenUp(live.timestamp) || Self.isDrivenUp(live.snapshot)
         else {
@@ -52,14 +52,16 @@ struct TUFNextVersions {
         return try next(live?.timestamp, of: .timestamp)
     }
 
-    /// A version that was never served: clients and caches must never see other content under the same name.
-    func snapshot() throws(TUFRepositoryError) -> Int64 {
-        guard beginAgain, let live, Self.isDrivenUp(live.snapshot) else {
-            return try next(live?.snapshot, of: .snapshot)
-        }
+    /// A version that was never served: clients and caches must never see other content under the same name. Somebody
+    /// may have written one and not published it, or be publishing it at this moment.
+    func snapshot() async throws(TUFRepositoryError) -> Int64 {
         var version = least + 1
-        while FileManager.default.fileExists(
-            atPath: folder.published.appending(path: "metadata/\(version).snapshot.json").path)
+        if !beginAgain || !(live.map { Self.isDrivenUp($0.snapshot) } ?? false) {
+            version = try next(live?.snapshot, of: .snapshot)
+        }
+        while version < Self.greatest,
+            try await storage.read(
+                TUFStoragePath.served("metadata/\(version).snapshot.json"), atMost: TUFMetadataFile.maximumBytes) != nil
         { version += 1 }
         return version
     }

@@ -45,13 +45,15 @@ public struct TUFPublication: Sendable {
     private let beginsAgain: Bool
     /// Whether the drafts are published. If not, their files stay as they are.
     let includesDrafts: Bool
+    /// What was there when this was made under the paths of the objects, if anything was.
+    private(set) var replaced: [String: Data] = [:]
     /// The oldest root, with which the oldest app started.
     private let firstRoot: TUFMetadataFile
 
     /// Makes a publication, and has clients rehearse it.
     /// - Parameters:
     ///   - state: the published state and the drafts.
-    ///   - folder: the folder of the repository.
+    ///   - storage: where the repository is kept.
     ///   - onlineKeys: the keys that sign snapshot and timestamp. While these keys are being replaced, the old ones as
     ///     well.
     ///   - lifetimes: how long the metadata lasts.
@@ -62,7 +64,7 @@ public struct TUFPublication: Sendable {
     ///   - time: the current time.
     /// - Throws: ``TUFRepositoryError``; in that case nothing may be written.
     public static func make(
-        of state: TUFRepositoryState, in folder: TUFRepositoryFolder, onlineKeys: [TUFSigningKey],
+        of state: TUFRepositoryState, in storage: some TUFRepositoryStorage, onlineKeys: [TUFSigningKey],
         lifetimes: TUFRepositoryState.Lifetimes = .init(), includingDrafts includesDrafts: Bool = true,
         allowing exceptions: Set<Exception> = [], above version: Int64 = 0, at time: Date
     ) async throws(TUFRepositoryError) -> TUFPublication {
@@ -78,18 +80,19 @@ public struct TUFPublication: Sendable {
         {
             throw refusal
         }
-        var publication = try TUFPublication(
-            state, in: folder, onlineKeys: onlineKeys, lifetimes: lifetimes, includesDrafts: includesDrafts,
+        var publication = try await TUFPublication(
+            state, in: storage, onlineKeys: onlineKeys, lifetimes: lifetimes, includesDrafts: includesDrafts,
             above: version, at: time)
-        try await publication.addBundle(folder, at: time)
-        try await publication.rehearse(folder, from: state.live, allowing: exceptions, at: time)
+        try await publication.addBundle(storage, at: time)
+        try await publication.noteReplaced(storage, from: state.live)
+        try await publication.rehearse(storage, from: state.live, allowing: exceptions, at: time)
         return publication
     }
 
     private init(
-        _ state: TUFRepositoryState, in folder: TUFRepositoryFolder, onlineKeys: [TUFSigningKey],
+        _ state: TUFRepositoryState, in storage: some TUFRepositoryStorage, onlineKeys: [TUFSigningKey],
         lifetimes: TUFRepositoryState.Lifetimes, includesDrafts: Bool, above version: Int64, at time: Date
-    ) throws(TUFRepositoryError) {
+    ) async throws(TUFRepositoryError) {
         let live = state.live
         let newRoot = includesDrafts ? state.draftRoot : nil
         let newTargets = includesDrafts ? state.draftTargets : nil
@@ -107,14 +110,14 @@ public struct TUFPublication: Sendable {
         // The published snapshot stays if it is still correct, if every judge accepts it, and if it does not expire
         // before the timestamp.
         let end = time.addingTimeInterval(lifetimes.timestamp.inSeconds)
-        let versions = try TUFNextVersions(after: live, with: newRoot, above: version, in: folder)
+        let versions = try TUFNextVersions(after: live, with: newRoot, above: version, in: storage)
         beginsAgain = versions.beginAgain
         var snapshot = live?.snapshot
         let isSigned = try Self.isSigned(snapshot, by: judges)
         if newTargets != nil || !isSigned || versions.needSnapshot || snapshot.map({ $0.end < end }) ?? true {
             let expires = max(end, time.addingTimeInterval(lifetimes.snapshot.inSeconds))
             snapshot = try TUFContents.snapshot(
-                version: try versions.snapshot(), expires: expires, targets: targets
+                version: try await versions.snapshot(), expires: expires, targets: targets
             ).signed(by: try Self.keys(onlineKeys, of: .snapshot, judges))
         }
         guard let snapshot else {
@@ -202,21 +205,34 @@ public struct TUFPublication: Sendable {
         return those
     }
 
+    /// Notes what is there now. When it is written, anything else shows that somebody else has published. A file with a
+    /// version in its name may be there already, from a publication that did not get as far as the timestamp.
+    private mutating func noteReplaced(
+        _ storage: some TUFRepositoryStorage, from live: TUFRepositoryState.Live?
+    ) async throws(TUFRepositoryError) {
+        for object in objects {
+            replaced[object.path] = try await storage.read(
+                TUFStoragePath.served(object.path), atMost: TUFRepositoryLimits.file)
+        }
+        // The state was read before.
+        replaced[TUFStoragePath.timestampName] = live?.timestamp.data
+    }
+
     // MARK: Rehearsal
 
     /// Adds the bundle. Section 6.2 orders all other files; the bundle is Holdfast's own, and clients fetch it in one
     /// request.
-    private mutating func addBundle(_ folder: TUFRepositoryFolder, at time: Date) async throws(TUFRepositoryError) {
+    private mutating func addBundle(_ storage: some TUFRepositoryStorage, at time: Date) async throws(TUFRepositoryError) {
         let clock = TUFFixedClock(now: time)
         do {
             let bundle = try await PinBundle.data(
-                of: source(folder, objects.count), root: firstRoot.data, target: TUFContents.target,
+                of: source(storage, objects.count), root: firstRoot.data, target: TUFContents.target,
                 settings: TUFRehearsalClient.settings, clock: clock)
             let proved = try PinBundle.proved(bundle, root: firstRoot.data, clock: clock)
             guard let pins = state.live?.pins, proved == (try PinFile(json: pins)) else {
                 throw Self.refusal("other pins in the bundle")
             }
-            objects.append(Object(path: TUFRepositoryFolder.bundleName, data: bundle, isImmutable: false))
+            objects.append(Object(path: TUFStoragePath.bundleName, data: bundle, isImmutable: false))
         } catch let error as TUFError {
             throw Self.refusal(error.description)
         } catch let error as StoreError {
@@ -230,10 +246,10 @@ public struct TUFPublication: Sendable {
 
     /// After each write, has a new client and one that knows the previous publication run an update.
     private mutating func rehearse(
-        _ folder: TUFRepositoryFolder, from live: TUFRepositoryState.Live?, allowing exceptions: Set<Exception>,
+        _ storage: some TUFRepositoryStorage, from live: TUFRepositoryState.Live?, allowing exceptions: Set<Exception>,
         at time: Date
     ) async throws(TUFRepositoryError) {
-        let before = source(folder, 0)
+        let before = source(storage, 0)
         let seasoned = TUFRehearsalClient(root: firstRoot.data)
         var isWhole = false
         if let live {
@@ -248,7 +264,7 @@ public struct TUFPublication: Sendable {
             isWhole = end > time
         }
         for count in 1...objects.count {
-            let source = source(folder, count)
+            let source = source(storage, count)
             let isFinal = count >= objects.count - 1
             let problem: TUFError
             do throws(TUFError) {
@@ -272,9 +288,11 @@ public struct TUFPublication: Sendable {
         }
     }
 
-    private func source(_ folder: TUFRepositoryFolder, _ count: Int) -> TUFFolderSource {
-        TUFFolderSource(
-            folder: folder.published,
+    private func source<Storage: TUFRepositoryStorage>(
+        _ storage: Storage, _ count: Int
+    ) -> TUFStorageSource<Storage> {
+        TUFStorageSource(
+            storage: storage,
             written: Dictionary(objects.prefix(count).map { ($0.path, $0.data) }) { $1 })
     }
 

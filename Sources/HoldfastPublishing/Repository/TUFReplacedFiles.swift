@@ -46,9 +46,15 @@ struct TUFReplacedFiles: Sendable, Equatable {
     }
 
     /// The file that the folder keeps. The same content always gives the same octets.
-    func json() throws -> Data {
+    func json() throws(TUFRepositoryError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(File(replaced: digests)) + Data("\n".utf8)
+        do {
+            return try encoder.encode(File(replaced: digests)) + Data("\n".utf8)
+        } catch {
+            throw TUFRepositoryError(
+                .storage, of: TUFStoragePath.replaced, expected: "what can be written as JSON",
+                found: ForeignErrorText.found(error))
+        }
     }
 }

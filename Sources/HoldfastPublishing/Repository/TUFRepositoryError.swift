@@ -68,6 +68,8 @@ extension TUFRepositoryError.Code {
     /// `bundle.json` and the files have different versions: a publication was interrupted, or one of them was
     /// restored from a copy.
     public static var outOfStep: Self { Self("Publish again, or renew: that writes both.") }
+    /// Somebody else wrote to the repository at the same time.
+    public static var changedMeanwhile: Self { Self("Try again; it begins with what is there now.") }
     /// A file cannot be read or written.
     public static var storage: Self { Self("Check the folder's permissions and the free disk space.") }
     /// Metadata cannot be written: it is larger than clients accept, or a key failed.

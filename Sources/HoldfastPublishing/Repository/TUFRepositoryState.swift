@@ -5,7 +5,7 @@ import HoldfastTUF
 
 /// A repository of pins as its keyholders see it: what clients get, and what is being prepared.
 ///
-/// ``TUFRepositoryFolder`` reads and writes it.
+/// A ``TUFRepositoryStorage`` reads and writes it.
 public struct TUFRepositoryState: Sendable {
     /// What clients get.
     public struct Live: Sendable {

@@ -1,13 +1,18 @@
 import Foundation
+import Holdfast
+import HoldfastTUF
 
 /// What to upload to an object store or a CDN so that clients find a repository there: objects with their headers and
 /// preconditions, in an order in which the repository verifies after each of them.
 ///
-/// A plan does not contain the files. ``TUFRepositoryFolder/uploadPlan(at:)`` describes what the folder contains, and
-/// ``TUFRepositoryFolder/uploadPlan(of:)`` what a publication would write into it.
-public struct TUFUploadPlan: Sendable, Hashable {
+/// Encoded, an object has the fields that docs/formats.md lists for `--plan`: `path`, `sha256`, `bytes`, `cacheControl`,
+/// `precondition`, `replaces`. A plan that was stored is checked when it is decoded.
+///
+/// A plan does not contain the files. ``TUFRepositoryStorage/uploadPlan(at:)`` describes what a storage has, and
+/// ``TUFRepositoryStorage/uploadPlan(of:)`` what a publication would write into it.
+public struct TUFUploadPlan: Sendable, Hashable, Codable {
     /// A condition under which an object may be written. The store has to check it in the same step as the write.
-    public enum Precondition: String, Sendable, Hashable, CaseIterable {
+    public enum Precondition: String, Sendable, Hashable, CaseIterable, Codable {
         /// Nothing is there (`If-None-Match: *`). If the same octets are there, there is nothing to do.
         case absent
         /// Nothing is there; or one of ``Object/replaces`` is there, and is still there when it is replaced (`If-Match`
@@ -27,8 +32,8 @@ public struct TUFUploadPlan: Sendable, Hashable {
         public let cacheControl: String
         /// The condition under which it may be written.
         public let precondition: Precondition
-        /// The objects that it may replace, by their SHA-256 in lower-case hexadecimal: what this folder served under
-        /// the name before, the newest first. Empty for `absent`.
+        /// The objects that it may replace, by their SHA-256 in lower-case hexadecimal: what this storage served
+        /// under the name before, the newest first. Empty for `absent`.
         public let replaces: [String]
 
         /// The value of the header `Content-Type`.
@@ -47,14 +52,65 @@ public struct TUFUploadPlan: Sendable, Hashable {
             if object.isImmutable { return "public, max-age=31536000, immutable" }
             // The age of a bundle affects only how soon new pins arrive, because the bundle is a consistent whole. An
             // old timestamp beside a new root would be refused if the root replaced the online key.
-            return object.path == TUFRepositoryFolder.bundleName ? "public, max-age=60, must-revalidate" : "no-cache"
+            return object.path == TUFStoragePath.bundleName ? "public, max-age=60, must-revalidate" : "no-cache"
         }
     }
 
     /// The objects in the order in which they must be uploaded.
     public let objects: [Object]
 
+    private enum CodingKeys: String, CodingKey {
+        case objects
+    }
+
     init(_ objects: [TUFPublication.Object], replacing former: TUFReplacedFiles) {
         self.objects = objects.map { Object($0, replacing: former[$0.path]) }
+    }
+}
+
+extension TUFUploadPlan.Object: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case path, sha256
+        case byteCount = "bytes"
+        case cacheControl, precondition, replaces
+    }
+
+    /// Reads an object again.
+    /// - Throws: `DecodingError` if it is not one that a plan can have.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func checked<Value>(_ value: Value, _ key: CodingKeys, _ isValid: (Value) -> Bool) throws -> Value {
+            guard isValid(value) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: container, debugDescription: "not what an upload plan can have")
+            }
+            return value
+        }
+        func isDigest(_ text: String) -> Bool { HexText.octets(of: text.utf8)?.count == 32 }
+        path = try checked(try container.decode(String.self, forKey: .path), .path, Self.isPath)
+        sha256 = try checked(try container.decode(String.self, forKey: .sha256), .sha256, isDigest)
+        byteCount = try checked(try container.decode(Int.self, forKey: .byteCount), .byteCount) { $0 >= 0 }
+        cacheControl = try container.decode(String.self, forKey: .cacheControl)
+        precondition = try container.decode(TUFUploadPlan.Precondition.self, forKey: .precondition)
+        let former = try container.decode([String].self, forKey: .replaces)
+        replaces = try checked(former, .replaces) { $0.allSatisfy(isDigest) }
+    }
+
+    /// Whether it stays within the repository, wherever it is joined to: each part has letters, digits, periods, hyphens
+    /// and underscores, and does not begin with a period.
+    private static func isPath(_ path: String) -> Bool {
+        path.utf8.count <= 256
+            && path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { part in
+                part.first.map { $0 != UInt8(ascii: ".") } ?? false
+                    && part.allSatisfy { octet in
+                        switch octet {
+                        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                            UInt8(ascii: "_"):
+                            true
+                        default: false
+                        }
+                    }
+            }
     }
 }

@@ -2,7 +2,9 @@ public import Foundation
 
 /// Certificates that a host showed but that are not published until somebody approves them
 /// (``PublishingRound/Rules/holdsChanges``).
-public struct HeldChange: Sendable, Hashable {
+///
+/// Encoded, its fields have the names of its properties.
+public struct HeldChange: Sendable, Hashable, Codable {
     /// The host, without its port.
     public let hostname: String
     /// The port.
@@ -14,7 +16,8 @@ public struct HeldChange: Sendable, Hashable {
     /// Whether somebody has approved them. If so, the next round that sees them publishes them.
     public let isApproved: Bool
 
-    init(hostname: String, port: Int, fingerprints: [String], since: Date, isApproved: Bool) {
+    /// Makes a change again, for example from a row of a database. ``PublishingMemory`` checks it when it is read.
+    public init(hostname: String, port: Int, fingerprints: [String], since: Date, isApproved: Bool) {
         self.hostname = hostname
         self.port = port
         self.fingerprints = fingerprints
@@ -23,7 +26,7 @@ public struct HeldChange: Sendable, Hashable {
     }
 
     /// A copy that is approved.
-    var approved: HeldChange {
+    public var approved: HeldChange {
         HeldChange(hostname: hostname, port: port, fingerprints: fingerprints, since: since, isApproved: true)
     }
 }

@@ -7,6 +7,8 @@ struct CommandFailure: Error {
         case negativeAnswer = 1
         case wrongUsage = 2
         case couldNotFindOut = 3
+        /// It is as it should be now, but ends soon.
+        case endsSoon = 4
     }
 
     /// What could not be done. The raw values are stable, because they are part of machine-readable output.

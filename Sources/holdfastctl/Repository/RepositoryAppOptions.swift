@@ -69,7 +69,7 @@ struct RepositoryAppOptions: ParsableArguments {
         let bundle: Data?
         do {
             following = try await TUFFollowing(folder.source, root: root, at: time)
-            bundle = try folder.publishedBundle()
+            bundle = try await folder.publishedBundle()
         } catch let error as TUFError {
             throw RepositoryOrigin.noRoot(error)
         } catch let error as TUFRepositoryError {

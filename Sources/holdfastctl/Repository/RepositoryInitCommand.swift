@@ -101,7 +101,7 @@ struct RepositoryInitCommand: AsyncParsableCommand {
     func run() async throws {
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
-        guard !place.folder.isThere else {
+        guard try await !place.isThere else {
             throw CommandFailure(.unwritableFile, "\(place.path) has a repository already; nothing was changed")
         }
         var signers: [TUFSigningKey] = []
@@ -127,7 +127,7 @@ struct RepositoryInitCommand: AsyncParsableCommand {
             for key in rootSigners { _ = try state.sign(by: key) }
             return state
         }
-        try place.write(state)
+        try await place.write(state)
         var report = RepositoryReport("Begun: the first root is in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
         if !report.isSigned { report.next.append("holdfastctl repository sign \(place.shellWord) --key KEY") }

@@ -36,7 +36,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "How long a pin file is valid that does not say so itself: at most 386d, since apps refuse pins that last "
                 + "more than 400d with their grace.", valueName: "time"))
-    var valid = TimeSpan(seconds: 90 * 86_400)
+    var valid = TimeSpan(seconds: 120 * 86_400)
 
     @OptionGroup
     var keys: RepositoryKeyOptions
@@ -58,7 +58,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
             try state.prepare(pins: data, at: now)
             return try state.signPrepared(by: signers)
         }
-        try place.write(state)
+        try await place.write(state)
         var report = RepositoryReport("Prepared: the next pins are in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
         try report.warn(ofRefusalsOf: state, in: place, at: now)

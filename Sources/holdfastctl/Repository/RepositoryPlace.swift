@@ -32,6 +32,17 @@ struct RepositoryPlace: ParsableArguments {
         return try ChangeLock.on(folder.folder, for: path)
     }
 
+    /// Whether there is a repository in the folder.
+    var isThere: Bool {
+        get async throws(CommandFailure) {
+            do throws(TUFRepositoryError) {
+                return try await folder.isThere()
+            } catch {
+                throw CommandFailure(error)
+            }
+        }
+    }
+
     func state(includingDrafts: Bool = true) async throws(CommandFailure) -> TUFRepositoryState {
         try await Self.state(in: folder, includingDrafts: includingDrafts)
     }
@@ -51,8 +62,12 @@ struct RepositoryPlace: ParsableArguments {
         CommandFailure(.notSigned, "nothing is published in \(path): publish first")
     }
 
-    func write(_ state: TUFRepositoryState) throws(CommandFailure) {
-        try CommandFailure.translating { () throws(TUFRepositoryError) in try folder.writeDrafts(state) }
+    func write(_ state: TUFRepositoryState) async throws(CommandFailure) {
+        do throws(TUFRepositoryError) {
+            try await folder.writeDrafts(state)
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 }
 

@@ -20,7 +20,10 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
             targets, snapshot, timestamp, root, bundle.json. If it is killed halfway, run it again.
 
             It refuses to publish, unless --force names the reason:
-              hosts     clients would be locked out of a host, or it could not be asked
+              refused   clients would be locked out of a host that was asked
+              unreachable
+                        a host could not be asked at one of its addresses, so nobody
+                        knows; it overrides no lock-out that was seen
               backup    a host has no backup pin that lasts until the timestamp expires
                         and is outside of the chains that the host serves
               dropped   a pin of a chain that is served would no longer count in its
@@ -28,7 +31,7 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
                         more, is retired, or has other ports
               floor     installed apps would refuse the whole file: an entry changes to
                         mode report or onExpiry systemTrust, or app changes
-              offline   no host is asked; hosts is not checked, and backup, dropped and
+              offline   no host is asked; refused is not checked, and backup, dropped and
                         expiry are checked only as far as the pin files tell
               lifetime  the timestamp lasts less than 7 days
               expiry    before the timestamp expires, the pin file does, grace included,
@@ -88,8 +91,8 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
             let end = now.addingTimeInterval(Double(publishing.lifetime.seconds))
             let check = try RepositoryPinCheck(
                 new: pins, live: state.live?.pins, path: place.path, at: now, until: end)
-            warnings += check.youngPins(in: place.folder, after: state.live?.targets.version)
-            var findings = check.changes + check.backups
+            warnings += await check.rules.youngPins(in: place.folder, after: state.live?.targets.version)
+            var findings = check.rules.changes + check.rules.backups
             if force.contains(.offline) {
                 overridden.append("offline: no host was asked whether it has these pins")
             } else {
@@ -106,31 +109,43 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
 
     /// - Returns: what was overridden.
     private static func overriding(
-        _ findings: [RepositoryPinCheck.Finding], _ force: [RepositoryOverride]
+        _ findings: [PinPublicationCheck.Finding], _ force: [RepositoryOverride]
     ) throws -> [String] {
-        let open = findings.filter { !force.contains($0.check) }
+        let open = findings.filter { !force.contains(RepositoryOverride($0.kind)) }
         for finding in open {
-            Output.standard.complain("\(finding.check.rawValue): \(SafeText.escapedLine(finding.text))")
+            Output.standard.complain("\(finding.kind.rawValue): \(SafeText.escapedLine(finding.text))")
         }
         guard open.isEmpty else {
             Output.standard.complain("nothing was published")
             throw NegativeAnswer(
-                status: open.allSatisfy(\.isUnknown) ? .couldNotFindOut : .negativeAnswer)
+                status: open.allSatisfy { $0.kind == .unreachable } ? .couldNotFindOut : .negativeAnswer)
         }
-        return findings.map { "\($0.check.rawValue): \($0.text)" }
+        return findings.map { "\($0.kind.rawValue): \($0.text)" }
     }
 }
 
 /// A check that `--force` overrides.
 enum RepositoryOverride: String, ExpressibleByArgument, CaseIterable {
-    case hosts, backup, dropped, floor, offline, lifetime, expiry, gap
+    case refused, unreachable, backup, dropped, floor, offline, lifetime, expiry, gap
+
+    init(_ kind: PinPublicationCheck.Finding.Kind) {
+        self =
+            switch kind {
+            case .refused: .refused
+            case .unreachable: .unreachable
+            case .backup: .backup
+            case .dropped: .dropped
+            case .floor: .floor
+            case .expiry: .expiry
+            }
+    }
 
     var exception: TUFPublication.Exception? {
         switch self {
         case .lifetime: .lifetime
         case .expiry: .expiry
         case .gap: .gap
-        case .hosts, .backup, .dropped, .floor, .offline: nil
+        case .refused, .unreachable, .backup, .dropped, .floor, .offline: nil
         }
     }
 }

@@ -76,9 +76,9 @@ struct RepositoryPublishing: ParsableArguments {
                 lifetimes: .init(timestamp: .seconds(lifetime.seconds)), includingDrafts: includingDrafts,
                 allowing: exceptions, above: above, at: now)
             if plan {
-                uploads = try place.folder.uploadPlan(of: publication)
+                uploads = try await place.folder.uploadPlan(of: publication)
             } else {
-                try place.folder.write(publication)
+                try await place.folder.write(publication)
             }
         } catch {
             throw CommandFailure(error)
@@ -109,7 +109,9 @@ struct RepositoryPublishing: ParsableArguments {
         report.written = publication.objects.map { "\(place.path)/public/\($0.path)" }
         report.overridden = overridden
         report.warnings = warnings
+        if !includingDrafts, let live = next.live { report.judge(TUFRepositoryEndings(of: live, at: now)) }
         try report.print(asJSON: json)
+        if let status = report.status { throw NegativeAnswer(status: status) }
     }
 
     /// What `--force expiry` overrides in a pin file, whatever its hosts serve.
@@ -123,8 +125,9 @@ struct RepositoryPublishing: ParsableArguments {
     /// How long timestamps last at most in a repository that is renewed every day, in seconds.
     private static let usualLifetime = 31 * 86_400
 
-    /// How many days before the end of what is signed offline a warning begins.
-    private static let warningDays = 30
+    /// How many days before the end of what is signed offline a warning begins. People need a few weeks to meet, and the
+    /// grace after the end is for accidents.
+    private static let warningDays = 45
 }
 
 extension TUFRepositoryState.Live {
@@ -135,25 +138,18 @@ extension TUFRepositoryState.Live {
     }
 }
 
-/// Finds metadata and pins that end soon and that people must sign.
+/// Puts into words what ends soon.
 struct RepositoryWatch {
     let days: Int
 
-    /// One line for each. Root and targets need keyholders, and pins need a new pin file.
+    /// One line for each that people must sign. Root and targets need keyholders, and pins need a new pin file.
     func endings(of state: TUFRepositoryState, at now: Date) -> [String] {
         guard let live = state.live else { return [] }
-        var lines = [live.root, live.targets].compactMap(\.self).compactMap {
-            line("\($0.role.rawValue) \($0.version)", $0.end, now)
-        }
-        guard let pins = try? PinFile(json: live.pins) else { return lines }
-        if let last = pins.notAfter, let line = line("the pin file", last, now) { lines.append(line) }
-        for host in pins.hosts {
-            guard let end = PinFileEntry(host, until: .distantFuture).pins.end, end < pins.end ?? .distantFuture,
-                let line = line("the pins of \(host.pattern)", end, now)
-            else { continue }
-            lines.append(line)
-        }
-        return lines
+        return lines(TUFRepositoryEndings(of: live, at: now).offline, now)
+    }
+
+    func lines(_ endings: [TUFRepositoryEndings.Ending], _ now: Date) -> [String] {
+        endings.compactMap { line($0.name, $0.end, now) }
     }
 
     func line(_ what: String, _ end: Date, _ now: Date) -> String? {

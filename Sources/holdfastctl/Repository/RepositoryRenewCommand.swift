@@ -14,13 +14,16 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
             asks no host, and publishes none of the drafts. If it does not run for as long as the timestamp lasts, \
             clients continue with the pins that they have, and report them as stale.
 
+            It does not make pins last longer: they end when the pin file says, and only the offline key can sign new \
+            ones. It warns 45 days before that, and fails when clients get in only by grace, or not at all.
+
             With --plan it writes nothing, as publish --plan does.
 
             EXAMPLES
               holdfastctl repository renew site --key online.pem
 
-            Exit codes: 0 renewed, 1 clients would refuse it, for example because root has expired, 2 wrong usage, 3 a \
-            file could not be read or written.
+            Exit codes: 0 renewed, 1 clients would refuse it, for example because root has expired, or the pins have \
+            run out, 2 wrong usage, 3 a file could not be read or written, 4 renewed, but clients get in only by grace.
             """)
 
     @OptionGroup

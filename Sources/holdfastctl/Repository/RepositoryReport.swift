@@ -16,6 +16,8 @@ struct RepositoryReport: Encodable {
     /// The first line.
     var verdict: String
     var isGood = true
+    /// Whether clients get in now, but not for long. It is part of no answer.
+    var endsSoon = false
     var roles: [RepositoryRole]?
     /// The SHA-256 of the first root, in hexadecimal. Everything was verified from this root.
     var firstRoot: String?
@@ -41,6 +43,25 @@ struct RepositoryReport: Encodable {
     init(_ verdict: String, isGood: Bool = true) {
         self.verdict = verdict
         self.isGood = isGood
+    }
+
+    /// The exit code; nil if all is well.
+    var status: CommandFailure.Status? { !isGood ? .negativeAnswer : endsSoon ? .endsSoon : nil }
+
+    /// Says so if the published pins let nobody in any more, or only by grace, which is there for accidents.
+    mutating func judge(_ endings: TUFRepositoryEndings) {
+        let need = "only the offline key can sign new pins (repository pins, sign, publish)"
+        if !endings.lockedOut.isEmpty {
+            let hosts = endings.lockedOut.prefix(10).map(\.description).joined(separator: ", ")
+            warnings.insert(verdict, at: 0)
+            verdict = "CLIENTS ARE LOCKED OUT of \(hosts): the pins ran out"
+                + (endings.pinsEnd.map { " at \($0.formatted(.iso8601))" } ?? "") + "; \(need)"
+            isGood = false
+        } else if let end = endings.graceEnd, isGood {
+            warnings.insert(verdict, at: 0)
+            verdict = "The pins are over, and clients get in by grace until \(end.formatted(.iso8601)): \(need)"
+            endsSoon = true
+        }
     }
 
     /// Adds the published state.
@@ -101,8 +122,8 @@ struct RepositoryReport: Encodable {
         guard let pins = state.draftPins else { return }
         let end = now.addingTimeInterval(TUFRepositoryState.Lifetimes().timestamp.inSeconds)
         let check = try RepositoryPinCheck(new: pins, live: state.live?.pins, path: place.path, at: now, until: end)
-        warnings += (check.changes + check.backups).map {
-            "publish will refuse this, unless --force names \($0.check.rawValue): \($0.text)"
+        warnings += (check.rules.changes + check.rules.backups).map {
+            "publish will refuse this, unless --force names \($0.kind.rawValue): \($0.text)"
         }
     }
 
@@ -112,7 +133,7 @@ struct RepositoryReport: Encodable {
     func print(asJSON: Bool) throws {
         let output = Output.standard
         guard !asJSON else { return try output.json(self) }
-        output.line(SafeText.escapedLine(verdict), isGood ? .good : .bad)
+        output.line(SafeText.escapedLine(verdict), status == nil ? .good : .bad)
         if let following, following.verdict != verdict {
             output.line("  \(SafeText.escapedLine(following.verdict))", following.isGood ? .good : .bad)
         }

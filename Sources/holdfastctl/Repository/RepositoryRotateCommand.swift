@@ -96,7 +96,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         let unread = try CommandFailure.translating { () throws(TUFRepositoryError) in
             try state.signPrepared(by: signers)
         }
-        try place.write(state)
+        try await place.write(state)
         var report = RepositoryReport("Prepared: the next root is in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
         try report.warn(ofRefusalsOf: state, in: place, at: now)

@@ -63,7 +63,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
         try CommandFailure.translating { () throws(TUFRepositoryError) in
             for key in signers { roles.formUnion(try state.sign(by: key)) }
         }
-        if !signers.isEmpty { try place.write(state) }
+        if !signers.isEmpty { try await place.write(state) }
         let names = roles.map(\.rawValue).sorted().joined(separator: " and ")
         var report = RepositoryReport(signers.isEmpty ? "Not signed: no key was given" : "Signed: \(names)")
         try report.takeDrafts(state, withChanges: true)

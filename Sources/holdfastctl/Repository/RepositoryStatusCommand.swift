@@ -30,8 +30,12 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
               holdfastctl repository status --app-root app-2024/root.json \\
                 --url https://pins.example.com --watch 5
 
-            Exit codes: 0 clients accept it, 1 they do not, nothing is published, or with --watch something ends too \
-            soon, 2 wrong usage, 3 a file could not be read, or the server could not be asked.
+            Pins end when the pin file says, whatever is renewed: only the offline key can sign new ones. So this also \
+            says whether the published pins still let clients in. The grace after their end is for accidents.
+
+            Exit codes: 0 clients accept it, 1 they do not, the pins have run out, or nothing is published, 2 wrong \
+            usage, 3 a file could not be read, or the server could not be asked, 4 clients get in now, but only by \
+            grace, or with --watch something ends too soon.
             """)
 
     @Argument(help: ArgumentHelp("The folder of the repository.", valueName: "folder"), completion: .directory)
@@ -63,6 +67,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         if let path, let folder {
             let state = try await RepositoryPlace.state(in: folder)
             report = try await verdict(on: state, in: folder, at: now)
+            if report.isGood, let live = state.live { report.judge(TUFRepositoryEndings(of: live, at: now)) }
             try report.take(state, at: now)
             try report.takeDrafts(state, withChanges: false)
             if !state.hasNoDraft {
@@ -76,7 +81,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             report.take(following, watch: watch.map(RepositoryWatch.init), at: now)
         }
         try report.print(asJSON: json)
-        guard report.isGood else { throw NegativeAnswer() }
+        if let status = report.status { throw NegativeAnswer(status: status) }
     }
 
     private func verdict(
@@ -96,13 +101,11 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         }
         guard let watch else { return RepositoryReport("Clients accept it") }
         let watching = RepositoryWatch(days: watch)
-        let all =
-            watching.endings(of: state, at: now)
-            + [live.snapshot, live.timestamp].compactMap {
-                watching.line("\($0.role.rawValue) \($0.version)", $0.end, now)
-            }
+        let endings = TUFRepositoryEndings(of: live, at: now)
+        let all = watching.lines(endings.offline + endings.online, now)
         guard let first = all.first else { return RepositoryReport("Clients accept it") }
-        var report = RepositoryReport("Ends too soon: \(first)", isGood: false)
+        var report = RepositoryReport("Ends too soon: \(first)")
+        report.endsSoon = true
         report.warnings = Array(all.dropFirst())
         return report
     }
@@ -124,13 +127,19 @@ extension RepositoryReport {
             }
         }
         guard isGood else { return }
+        let pins = PinFileEndings(following.pins, at: now)
+        if following.isGood, !pins.lockedOut.isEmpty {
+            verdict = "\(following.verdict), BUT ARE LOCKED OUT: the pins that they get ran out"
+            isGood = false
+            return
+        }
         if verdict.isEmpty || !following.isGood { verdict = following.verdict }
         isGood = following.isGood
         guard isGood, let watch else { return }
         var endings = following.roles.compactMap { watch.line("\($0.role) \($0.version)", $0.end, now) }
         if let end = following.pins?.notAfter, let line = watch.line("the pin file", end, now) { endings.append(line) }
         guard let first = endings.first else { return }
-        (verdict, isGood) = ("Ends too soon: \(first)", false)
+        (verdict, endsSoon) = ("Ends too soon: \(first)", true)
         warnings += endings.dropFirst()
     }
 }

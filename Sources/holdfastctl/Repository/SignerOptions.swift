@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// Keys that are not in files, for every verb that signs.
@@ -29,7 +30,7 @@ struct SignerOptions: ParsableArguments {
     var isEmpty: Bool { signerCommand.isEmpty }
 
     func validate() throws {
-        guard signerCommand.allSatisfy({ SignerCommand.words($0) != nil }) else {
+        guard signerCommand.allSatisfy({ SignerProgram.words($0) != nil }) else {
             throw ValidationError("--signer-command names a program and its arguments, and closes each quote.")
         }
         guard signerKey.isEmpty || signerKey.count == signerCommand.count else {
@@ -45,10 +46,15 @@ struct SignerOptions: ParsableArguments {
     func keys(among known: [TUFPublicKey]) throws(CommandFailure) -> [TUFSigningKey] {
         var keys: [TUFSigningKey] = []
         for (index, text) in signerCommand.enumerated() {
-            let command = SignerCommand(
-                words: SignerCommand.words(text) ?? [], limit: .seconds(signerTimeout.seconds))
+            let program: SignerProgram
+            do throws(PublishingError) {
+                program = try SignerProgram(
+                    SignerProgram.words(text) ?? [], limit: .seconds(signerTimeout.seconds))
+            } catch {
+                throw CommandFailure(.wrongUsage, "\(error)")
+            }
             let key = try signerKey.isEmpty ? Self.only(of: known) : Self.key(signerKey[index], among: known)
-            keys.append(TUFSigningKey(publicKey: key) { try command.signature(for: $0) })
+            keys.append(TUFSigningKey(publicKey: key) { try program.signature(for: $0) })
         }
         return keys
     }

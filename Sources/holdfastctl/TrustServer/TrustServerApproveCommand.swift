@@ -57,25 +57,14 @@ struct TrustServerApproveCommand: AsyncParsableCommand {
         }
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
         defer { withExtendedLifetime(lock) {} }
-        let found = files.readMemory()
-        if let problem = found.problem { throw CommandFailure(.unreadableFile, problem) }
-        var memory = found.memory
-        var approved: [HeldChange] = []
-        for host in hosts {
-            let host = try host.get()
-            guard let next = memory.approving(host) else {
-                let waiting = memory.held.filter { !$0.isApproved }.map {
-                    ServerAddress.text($0.hostname, port: $0.port)
-                }
-                throw CommandFailure(
-                    .notTrusted,
-                    "nothing waits for \(ServerAddress.text(host.name, port: host.port ?? ServerAddress.defaultPort))"
-                        + (waiting.isEmpty ? "" : ", but for \(waiting.joined(separator: ", "))"))
-            }
-            memory = next.memory
-            approved += next.changes
+        var hosts: [DialedHost] = []
+        for host in self.hosts { hosts.append(try host.get()) }
+        let approved: [HeldChange]
+        do throws(PublishingError) {
+            approved = try await PublishingMemory.approve(hosts, of: customer, in: files)
+        } catch {
+            throw CommandFailure(error)
         }
-        try files.write(memory)
         for change in approved {
             for fingerprint in change.fingerprints {
                 Output.standard.line("\(ServerAddress.text(change.hostname, port: change.port))  \(fingerprint)")

@@ -17,9 +17,10 @@ struct TrustServerFiles: Sendable {
     /// The signed document.
     let document: URL
 
-    private static let maximumBytes = 64 << 20
+    private let customer: String
 
     init(customer: String, data: String, output: String, domains: String? = nil, key: String? = nil) {
+        self.customer = customer
         let domainsFile =
             domains.map { URL(fileURLWithPath: $0) }
             ?? URL(fileURLWithPath: data).appending(path: "\(customer).domains")
@@ -67,6 +68,12 @@ struct TrustServerFiles: Sendable {
     func readKey(certificateFile: String?) throws(CommandFailure) -> TrustServerKey {
         let published = Self.isThere(certificate) || !Self.isThere(certificatePEM) ? certificate : certificatePEM
         let certificateFile = certificateFile ?? published.path
+        guard Self.isThere(key) else {
+            throw CommandFailure(
+                .unreadableFile,
+                "\(key.path) is not there, and nothing is signed without the key: holdfastctl trust-server init "
+                    + "--customer \(customer) makes it, once; --key names another file")
+        }
         let keyData = try KeyFile.content(of: key.path)
         try ForeignFile(keyData, path: key.path).refuse(wanting: .privateKey)
         let pem = String(decoding: keyData, as: UTF8.self)
@@ -114,59 +121,6 @@ struct TrustServerFiles: Sendable {
         return hosts
     }
 
-    /// What could be read of the memory.
-    struct FoundMemory {
-        var memory = PublishingMemory()
-        /// What is wrong with the file.
-        var problem: String?
-        /// Whether it may be replaced. A file that cannot be read just now may contain what nobody can find out again.
-        var isReplaceable = true
-        /// Whether there is no memory that can be used.
-        var isLost = false
-    }
-
-    /// Reads the memory. A damaged file is treated as missing, and reported.
-    func readMemory() -> FoundMemory {
-        guard Self.isThere(memory) else { return FoundMemory(isLost: true) }
-        let loss = "only the published document is known of earlier rounds"
-        do {
-            let data = try KeyFile.content(of: memory.path, maximumBytes: Self.maximumBytes)
-            return FoundMemory(memory: try PublishingMemory(reading: data))
-        } catch let error as CommandFailure {
-            let advice =
-                "It is left as it is, so the next round knows nothing of this one: make it readable, or remove it."
-            return FoundMemory(problem: "\(error.message); \(loss). \(advice)", isReplaceable: false, isLost: true)
-        } catch {
-            let reason = ForeignErrorText.whole(error)
-            return FoundMemory(problem: "\(memory.path) is damaged: \(reason) Until then \(loss).", isLost: true)
-        }
-    }
-
-    func write(_ memory: PublishingMemory) throws(CommandFailure) {
-        let data: Data
-        do throws(SigningError) {
-            data = try memory.data
-        } catch {
-            throw CommandFailure(.unwritableFile, "\(self.memory.path) cannot be written: \(error)")
-        }
-        try replace(self.memory, with: data, permissions: 0o600)
-    }
-
-    // MARK: Document
-
-    /// The published document; nil if there is none that this key signed.
-    func published(customer: String, key: TrustServerKey) -> PublishedDocument? {
-        guard let data = try? AtomicFile.read(document, maximumBytes: Self.maximumBytes, isOwn: true) else {
-            return nil
-        }
-        return try? PublishedDocument(reading: data, by: key, customer: customer)
-    }
-
-    func publish(_ data: Data) throws(CommandFailure) {
-        try makeFolder(document.deletingLastPathComponent(), mode: 0o755)
-        try replace(document, with: data, permissions: 0o644)
-    }
-
     private func makeFolder(_ folder: URL, mode: Int) throws(CommandFailure) {
         if FileManager.default.fileExists(atPath: folder.path) {
             guard KeyFile.isFolder(folder.path) else {
@@ -193,6 +147,57 @@ struct TrustServerFiles: Sendable {
         } catch {
             throw CommandFailure(
                 .unwritableFile, "\(file.path) cannot be written: \(AtomicFile.reason(error, at: file.path))")
+        }
+    }
+}
+
+/// What a round reads and writes. The caller holds the lock.
+extension TrustServerFiles: PublicationStorage {
+    var name: String { document.deletingLastPathComponent().path }
+
+    func data(at path: String, atMost limit: Int) throws(PublishingError) -> Data? {
+        let file = try file(at: path)
+        guard Self.isThere(file) else { return nil }
+        do {
+            return try AtomicFile.read(file, maximumBytes: limit, isOwn: true)
+        } catch CocoaError.fileReadTooLarge {
+            throw PublishingError(
+                .unreadable, of: file.path, expected: "at most \(limit) bytes", found: "it has more than \(limit) bytes")
+        } catch {
+            throw PublishingError(
+                .unreadable, of: file.path, expected: "a file that can be read",
+                found: AtomicFile.reason(error, at: file.path))
+        }
+    }
+
+    func names(in folder: String) -> [String] {
+        folder.isEmpty ? [memory, document].filter(Self.isThere).map(\.lastPathComponent) : []
+    }
+
+    func replace(_ path: String, _ old: Data?, with new: Data?) throws(PublishingError) -> Bool {
+        let file = try file(at: path)
+        guard try data(at: path, atMost: TrustServerPath.maximumBytes) == old else { return false }
+        guard let new else {
+            if old != nil { try? FileManager.default.removeItem(at: file) }
+            return !Self.isThere(file)
+        }
+        do throws(CommandFailure) {
+            if file == document { try makeFolder(document.deletingLastPathComponent(), mode: 0o755) }
+            try replace(file, with: new, permissions: file == document ? 0o644 : 0o600)
+        } catch {
+            throw PublishingError(
+                .unwritable, of: file.path, expected: "a file that can be replaced", found: error.message)
+        }
+        return true
+    }
+
+    private func file(at path: String) throws(PublishingError) -> URL {
+        switch path {
+        case TrustServerPath.memory(of: customer): return memory
+        case TrustServerPath.document(of: customer): return document
+        default:
+            throw PublishingError(
+                .unreadable, of: path, expected: "the memory or the document of \(customer)", found: "another file")
         }
     }
 }

@@ -2,7 +2,6 @@ import Foundation
 import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
-import HoldfastSigning
 
 /// The log of a trust server's rounds: lines for people or for programs, each with its time.
 struct TrustServerLog: Sendable {
@@ -53,7 +52,7 @@ struct TrustServerLog: Sendable {
         write(Line(time: time, event: .error, message: failure.message, code: failure.code.rawValue))
     }
 
-    func tell(_ report: TrustServerPublication.Report, of files: TrustServerFiles) {
+    func tell(_ report: TrustServerPublisher.Report, of files: TrustServerFiles) {
         guard !isJSON else { return write(line(report, files)) }
         let (time, output) = (time, Output.standard)
         for line in report.lines { output.complain("\(time) \(line)") }
@@ -71,7 +70,7 @@ struct TrustServerLog: Sendable {
         }
     }
 
-    private func line(_ report: TrustServerPublication.Report, _ files: TrustServerFiles) -> Line {
+    private func line(_ report: TrustServerPublisher.Report, _ files: TrustServerFiles) -> Line {
         let round = report.round
         let isAgain = report.isRepeated || report.isResigned
         return Line(
@@ -104,7 +103,7 @@ struct TrustServerLog: Sendable {
     }
 }
 
-extension TrustServerPublication.Report {
+extension TrustServerPublisher.Report {
     /// What went wrong, one line each.
     var lines: [String] {
         var lines = round.failures.map { failure in

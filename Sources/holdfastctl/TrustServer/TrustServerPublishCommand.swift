@@ -200,7 +200,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         _ inputs: TrustServerInputs, _ gate: StopGate
     ) async throws(CommandFailure) -> TrustServerPublication.Report {
         let publication = publication(inputs, gate)
-        return resignsOnly ? try publication.resign() : try await publication.run()
+        return resignsOnly ? try await publication.resign() : try await publication.run()
     }
 
     private var files: TrustServerFiles {

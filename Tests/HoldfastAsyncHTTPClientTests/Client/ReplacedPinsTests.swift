@@ -78,7 +78,7 @@ struct ReplacedPinsTests {
             guard var state else { return }
             _ = try state.prepare(pins: file.json, at: now)
             _ = try state.sign(by: offline)
-            try site.write(try await TUFPublication.make(of: state, in: site, onlineKeys: [online], at: now))
+            try await site.write(try await TUFPublication.make(of: state, in: site, onlineKeys: [online], at: now))
         }
         let begun = try TUFRepositoryState(
             roles: [.root: offlineKeys, .targets: offlineKeys, .snapshot: onlineKeys, .timestamp: onlineKeys],

@@ -41,7 +41,7 @@ struct PinnedByRepositoryTests {
             _ = try state.sign(by: offline)
             let publication = try await TUFPublication.make(
                 of: state, in: repository, onlineKeys: [online], at: now)
-            try repository.write(publication)
+            try await repository.write(publication)
         }
 
         func begun() throws -> TUFRepositoryState {

@@ -121,7 +121,7 @@ struct RepositoryDraftKeyTests {
         }
         try await withTemporaryFolder { folder in
             let scene = try RepositoryScene(folder)
-            try scene.begin(root: keys, rootThreshold: 2, targets: Array(keys.prefix(1)), online: online)
+            try await scene.begin(root: keys, rootThreshold: 2, targets: Array(keys.prefix(1)), online: online)
             try await scene.prepare(signedBy: [])
             try changeKeys(scene) { $0[keys[2].publicKey.id] = ed25519(thief) }
             try await expectRefused(scene, "for another")

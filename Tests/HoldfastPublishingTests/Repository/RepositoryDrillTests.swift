@@ -60,7 +60,7 @@ struct RepositoryDrillTests {
             #expect(refusal?.code == .notSigned && refusal?.found == "1")
             var state = try await scene.repository.state()
             state.discardDrafts()
-            try scene.repository.writeDrafts(state)
+            try await scene.repository.writeDrafts(state)
             try await scene.prepare(signedBy: [targets])
             try await scene.publish(online)
             #expect(await scene.refusing(devices).isEmpty)
@@ -106,7 +106,7 @@ struct RepositoryDrillTests {
             }
             let publication = try await scene.publication(replacement, online)
             #expect(!publication.hasGap)
-            try scene.repository.write(publication)
+            try await scene.repository.write(publication)
             let all = victims + others + (try scene.newDevices())
             #expect(await scene.refusing(all).isEmpty)
             #expect(try scene.lockedOut(all) == 0)
@@ -124,7 +124,7 @@ struct RepositoryDrillTests {
             let victims = try scene.newDevices()
             // The thief has the machine that publishes.
             scene.clock.advance(by: .seconds(1))
-            try scene.repository.write(
+            try await scene.repository.write(
                 try await TUFPublication.make(
                     of: try await scene.repository.state(), in: scene.repository, onlineKeys: [online],
                     includingDrafts: false, above: 1 << 53 - 2, at: scene.clock.now))
@@ -150,7 +150,7 @@ struct RepositoryDrillTests {
                 publication.objects.map(\.path) == [
                     "metadata/2.snapshot.json", "metadata/timestamp.json", "metadata/2.root.json", "bundle.json",
                 ])
-            try scene.repository.write(publication)
+            try await scene.repository.write(publication)
             let all = victims + (try scene.newDevices())
             #expect(await scene.refusing(all).isEmpty)
             #expect(try scene.lockedOut(all) == 0)
@@ -184,7 +184,7 @@ struct RepositoryDrillTests {
             let publication = try await TUFPublication.make(
                 of: try await scene.repository.state(), in: scene.repository, onlineKeys: [online],
                 includingDrafts: false, above: 4, at: scene.clock.now)
-            try scene.repository.write(publication)
+            try await scene.repository.write(publication)
             #expect(await scene.refusing(devices).isEmpty)
             #expect(try scene.lockedOut(devices) == 0)
             let live = try #require(try await scene.repository.state().live)
@@ -229,11 +229,11 @@ struct RepositoryDrillTests {
             let publication = try await scene.publication(replacement, allowing: [.gap])
             #expect(publication.hasGap)
             for object in publication.objects {
-                try scene.repository.write(object)
+                try await scene.repository.write(object)
                 let bundles = [devices[0], try scene.device(.bundle)]
                 #expect(await scene.refusing(bundles).isEmpty, "\(object.path)")
             }
-            try scene.repository.write(publication)
+            try await scene.repository.write(publication)
             let all = devices + (try scene.newDevices())
             #expect(await scene.refusing(all).isEmpty)
             #expect(try scene.lockedOut(all) == 0)
@@ -261,7 +261,7 @@ private struct Theft {
                 of: try await copy.state(), in: copy, onlineKeys: [key],
                 // A snapshot of its own each time, since the timestamp outlasts it.
                 lifetimes: .init(snapshot: .seconds(1)), includingDrafts: false, at: scene.clock.now)
-            try copy.write(publication)
+            try await copy.write(publication)
             scene.clock.advance(by: .seconds(1))
         }
     }

@@ -107,7 +107,7 @@ struct RepositoryForeignDraftTests {
             #expect(try state.keys(of: .root).ids == [offline.publicKey.id])
             #expect(try state.keys(of: .targets).ids == [offline.publicKey.id])
             #expect(try state.signPrepared(by: offline) == [] && isSigned(state.draftRoot, by: offline))
-            try scene.repository.writeDrafts(state)
+            try await scene.repository.writeDrafts(state)
             try await scene.publish(online)
             #expect(await scene.refusing(try scene.newDevices()).isEmpty)
         }
@@ -125,7 +125,7 @@ struct RepositoryForeignDraftTests {
             let state = try await scene.repository.state(includingDrafts: false)
             let publication = try await TUFPublication.make(
                 of: state, in: scene.repository, onlineKeys: [online], includingDrafts: false, at: scene.clock.now)
-            try scene.repository.write(publication)
+            try await scene.repository.write(publication)
             #expect(try Data(contentsOf: file) == text)
             #expect(try await scene.repository.state(includingDrafts: false).live?.timestamp.version == 2)
         }
@@ -156,7 +156,7 @@ struct RepositoryForeignDraftTests {
             let scene = try RepositoryScene(folder)
             let listed = try foreign(offline)
             #expect(listed.publicKey.id != offline.publicKey.id && listed.publicKey.isSameKey(as: offline.publicKey))
-            try scene.begin(root: [listed], targets: [listed], online: try foreign(online))
+            try await scene.begin(root: [listed], targets: [listed], online: try foreign(online))
             try await scene.prepare(signedBy: [offline])
             try await scene.publish(online)
             // The same key is no new one.

@@ -124,22 +124,24 @@ struct RepositoryPinFileTests {
                 scene.clock.advance(by: .seconds(days * RepositoryScene.day))
                 try await scene.publish(online)
             }
-            func history(backTo days: Double) -> [TUFPublishedPins] {
-                scene.repository.publishedPins(
+            func history(backTo days: Double) async -> [TUFPublishedPins] {
+                await scene.repository.publishedPins(
                     upTo: 4, backTo: scene.clock.now.addingTimeInterval(-days * RepositoryScene.day))
             }
-            let all = history(backTo: 100)
+            let all = await history(backTo: 100)
             #expect(all.map(\.pins) == pins)
             #expect(
                 all.map { ($0.since.timeIntervalSince(start) / RepositoryScene.day).rounded() } == [89, 86, 83, 0])
-            #expect(history(backTo: 4).count == 3 && history(backTo: 0).count == 1)
+            let (four, none) = (await history(backTo: 4), await history(backTo: 0))
+            #expect(four.count == 3 && none.count == 1)
             // Without a snapshot of its own, a version is as old as the next one.
             for version in [1, 4] {
                 try FileManager.default.removeItem(
                     at: scene.repository.published.appending(path: "metadata/\(version).snapshot.json"))
             }
+            let later = await history(backTo: 100)
             #expect(
-                history(backTo: 100).map { ($0.since.timeIntervalSince(start) / RepositoryScene.day).rounded() }
+                later.map { ($0.since.timeIntervalSince(start) / RepositoryScene.day).rounded() }
                     == [89, 89, 83, 80])
         }
     }

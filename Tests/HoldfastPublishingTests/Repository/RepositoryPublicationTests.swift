@@ -72,7 +72,7 @@ struct RepositoryPublicationTests {
         while written < total {
             try await withTemporaryFolder { folder in
                 let scene = try RepositoryScene(folder)
-                try scene.begin(root: [offline], targets: [offline], online: online)
+                try await scene.begin(root: [offline], targets: [offline], online: online)
                 try await scene.prepare(signedBy: [offline])
                 if change != .firstPins { try await scene.publish(online) }
                 scene.clock.advance(by: .seconds(RepositoryScene.day))
@@ -83,7 +83,7 @@ struct RepositoryPublicationTests {
                 let objects = prepared.publication.objects
                 total = objects.count
                 written += 1
-                for object in objects.prefix(written) { try scene.repository.write(object) }
+                for object in objects.prefix(written) { try await scene.repository.write(object) }
                 if change != .firstPins {
                     let all = old + (try scene.newDevices())
                     let refusals = await scene.refusing(all)
@@ -94,7 +94,7 @@ struct RepositoryPublicationTests {
                 let next = try await TUFPublication.make(
                     of: try await scene.repository.state(), in: scene.repository, onlineKeys: prepared.onlineKeys,
                     includingDrafts: !prepared.isRenewal, at: scene.clock.now)
-                try scene.repository.write(next)
+                try await scene.repository.write(next)
                 let state = try await scene.repository.state()
                 #expect(state.hasNoDraft)
                 #expect(state.live?.pins == prepared.publication.state.live?.pins)
@@ -114,7 +114,7 @@ struct RepositoryPublicationTests {
     func uploaded(_ change: Change) async throws {
         try await withTemporaryFolder { folder in
             let scene = try RepositoryScene(folder)
-            try scene.begin(root: [offline], targets: [offline], online: online)
+            try await scene.begin(root: [offline], targets: [offline], online: online)
             try await scene.prepare(signedBy: [offline])
             if change != .firstPins { try await scene.publish(online) }
             scene.clock.advance(by: .seconds(RepositoryScene.day))
@@ -122,9 +122,9 @@ struct RepositoryPublicationTests {
             #expect(await scene.refusing(old).isEmpty)
             let before = try scene.files()
             let publication = try await prepared(change, scene).publication
-            let ahead = try scene.repository.uploadPlan(of: publication)
+            let ahead = try await scene.repository.uploadPlan(of: publication)
             #expect(ahead.objects.map(\.path) == publication.objects.map(\.path))
-            try scene.repository.write(publication)
+            try await scene.repository.write(publication)
             let (after, plan) = (try scene.files(), try await scene.repository.uploadPlan(at: scene.clock.now))
             // What clients may ask for, whatever they have.
             #expect(Set(plan.objects.map(\.path)).isSuperset(of: publication.objects.map(\.path)))
@@ -187,7 +187,7 @@ struct RepositoryPublicationTests {
             #expect(try scene.pythonTakesIt())
             let prepared = try await prepared(change, scene)
             for object in prepared.publication.objects {
-                try scene.repository.write(object)
+                try await scene.repository.write(object)
                 #expect(try scene.pythonTakesIt(), "\(object.path)")
             }
         }
@@ -203,7 +203,7 @@ struct RepositoryPublicationTests {
             }
             let online = try TUFSigningKey(pem: try TestKey(.sharedRSA(bits: 2_048, index: 1)).privateKeyPEM)
             let scene = try RepositoryScene(folder, start: SystemWallClock().now)
-            try scene.begin(
+            try await scene.begin(
                 root: keys, rootThreshold: keys.count, targets: keys, targetsThreshold: keys.count, online: online)
             try await scene.prepare(signedBy: keys)
             try await scene.publish(online)
@@ -260,7 +260,7 @@ struct RepositoryPublicationTests {
         try await withTemporaryFolder { folder in
             let scene = try RepositoryScene(folder)
             let keys = [TUFSigningKey(), TUFSigningKey(), TUFSigningKey()]
-            try scene.begin(root: keys, rootThreshold: 2, targets: keys, targetsThreshold: 3, online: online)
+            try await scene.begin(root: keys, rootThreshold: 2, targets: keys, targetsThreshold: 3, online: online)
             func refusal(
                 _ keys: [TUFSigningKey], _ lifetimes: TUFRepositoryState.Lifetimes = .init()
             ) async -> TUFRepositoryError? {
@@ -299,7 +299,7 @@ struct RepositoryPublicationTests {
                 }
                 #expect(refusal?.code == .tooShort && refusal?.subject == "pins", "after \(days) days more")
             }
-            try scene.repository.write(try await scene.publication(online, allowing: [.expiry]))
+            try await scene.repository.write(try await scene.publication(online, allowing: [.expiry]))
             #expect(try await scene.repository.state().live?.pins == pins)
             scene.clock.advance(by: .seconds(RepositoryScene.day))
             try await scene.publish(online, renewing: true)

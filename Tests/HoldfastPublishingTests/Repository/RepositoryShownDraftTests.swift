@@ -75,7 +75,7 @@ struct RepositoryShownDraftTests {
                     shown += 1
                     guard state.refusals(at: scene.clock.now).isEmpty else { continue }
                     for key in [offline, new] { _ = try? state.sign(by: key) }
-                    try scene.repository.writeDrafts(state)
+                    try await scene.repository.writeDrafts(state)
                     let publication = try? await scene.publication(online)
                     #expect(publication != nil, "\(String(decoding: data, as: UTF8.self))")
                 }

@@ -43,7 +43,7 @@ final class RepositoryScene {
     ) async throws {
         try await withTemporaryFolder { folder in
             let scene = try RepositoryScene(folder, start: start)
-            try scene.begin(root: root, rootThreshold: rootThreshold, targets: targets, online: online)
+            try await scene.begin(root: root, rootThreshold: rootThreshold, targets: targets, online: online)
             try await scene.prepare(signedBy: Array(targets.prefix(1)))
             try await scene.publish(online)
             try await body(scene)
@@ -55,7 +55,7 @@ final class RepositoryScene {
     func begin(
         root: [TUFSigningKey], rootThreshold: Int = 1, targets: [TUFSigningKey], targetsThreshold: Int = 1,
         online: TUFSigningKey
-    ) throws {
+    ) async throws {
         let onlineKeys = TUFRoleKeys([online.publicKey])
         var state = try TUFRepositoryState(
             roles: [
@@ -64,7 +64,7 @@ final class RepositoryScene {
                 .snapshot: onlineKeys, .timestamp: onlineKeys,
             ], at: clock.now)
         for key in root.prefix(rootThreshold) { _ = try state.sign(by: key) }
-        try repository.writeDrafts(state)
+        try await repository.writeDrafts(state)
     }
 
     func pinFile(days: TimeInterval = 90, active: TestCertificate? = nil) throws -> PinFile {
@@ -88,7 +88,7 @@ final class RepositoryScene {
         var state = try await repository.state()
         if let change { try change(&state) } else { _ = try state.prepare(pins: pinFile().json, at: clock.now) }
         for key in keys { _ = try state.sign(by: key) }
-        try repository.writeDrafts(state)
+        try await repository.writeDrafts(state)
     }
 
     func publication(
@@ -100,7 +100,7 @@ final class RepositoryScene {
     }
 
     func publish(_ online: TUFSigningKey, renewing: Bool = false) async throws {
-        try repository.write(try await publication(online, renewing: renewing))
+        try await repository.write(try await publication(online, renewing: renewing))
     }
 
     // MARK: Devices

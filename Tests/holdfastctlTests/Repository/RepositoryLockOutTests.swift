@@ -184,7 +184,7 @@ struct RepositoryLockOutTests {
                 file(issued: 8, Self.pin(active), Self.pin(backup, .backup), Self.pin(candidate, .candidate)))
             // Eight days ago.
             let folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
-            try folder.write(
+            try await folder.write(
                 try await TUFPublication.make(
                     of: folder.state(), in: folder, onlineKeys: [TUFSigningKey(pem: site.text("online.pem"))],
                     at: now.addingTimeInterval(-8 * Self.day)))

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 import HoldfastTesting
 import Testing
@@ -86,10 +87,10 @@ struct SignerCommandTests {
 
     @Test("A command is a program and its arguments; quotes keep blanks together, and no shell reads it")
     func words() {
-        #expect(SignerCommand.words(" a  b\tc\n") == ["a", "b", "c"])
-        #expect(SignerCommand.words("a 'b c' \"d'e\" f''g '' \"\"") == ["a", "b c", "d'e", "fg", "", ""])
-        #expect(SignerCommand.words("sh -c 'a | b; c $D `e` \\f'") == ["sh", "-c", "a | b; c $D `e` \\f"])
-        for wrong in ["", " ", "'a", "a \"b'", "'' a"] { #expect(SignerCommand.words(wrong) == nil, "\(wrong)") }
+        #expect(SignerProgram.words(" a  b\tc\n") == ["a", "b", "c"])
+        #expect(SignerProgram.words("a 'b c' \"d'e\" f''g '' \"\"") == ["a", "b c", "d'e", "fg", "", ""])
+        #expect(SignerProgram.words("sh -c 'a | b; c $D `e` \\f'") == ["sh", "-c", "a | b; c $D `e` \\f"])
+        for wrong in ["", " ", "'a", "a \"b'", "'' a"] { #expect(SignerProgram.words(wrong) == nil, "\(wrong)") }
     }
 
     @Test(

@@ -50,16 +50,16 @@ struct PublishedRepository {
         // What both keys have signed old clients take as well.
         let renewal = try await TUFPublication.make(
             of: folder.state(), in: folder, onlineKeys: [next], includingDrafts: false, at: SystemWallClock().now)
-        try folder.write(renewal)
+        try await folder.write(renewal)
     }
 
     private func publish(_ draft: TUFRepositoryState, by keys: TUFSigningKey...) async throws {
         var state = draft
         _ = try state.sign(by: offline)
-        try folder.writeDrafts(state)
+        try await folder.writeDrafts(state)
         let publication = try await TUFPublication.make(
             of: state, in: folder, onlineKeys: keys, at: SystemWallClock().now)
-        try folder.write(publication)
+        try await folder.write(publication)
     }
 
     /// Serves the files as they are now, over plain HTTP on loopback.

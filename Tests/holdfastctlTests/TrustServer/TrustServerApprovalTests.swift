@@ -53,7 +53,7 @@ struct TrustServerApprovalTests {
                 // A host that is new on the list was approved by whoever wrote it there.
                 #expect(try await site.publish(["--hold-changes"]).status == 0)
                 #expect(try pins(site) == [.certificate(site.leaf.der)])
-                #expect(try await approve(host).errors.contains("nothing waits for \(host)"))
+                #expect(try await approve(host).errors.contains("nothingWaits of \(host)"))
 
                 let (next, thief) = (
                     try site.root.leaf(names: [.address([127, 0, 0, 1])]),
@@ -108,14 +108,14 @@ struct TrustServerApprovalTests {
             // Nobody listens any more; and of a list that names others nothing is taken.
             try site.write("data/acme.domains", "127.0.0.1:1\n")
             let clock = ScriptedClock { SystemWallClock().now.addingTimeInterval(3_600) }
-            let later = try site.publication([], clock) { _ in .unreachable("nobody is asked") }.resign()
+            let later = try await site.publication([], clock) { _ in .unreachable("nobody is asked") }.resign()
             #expect(later.published == 1 && later.status == nil)
             let document = try site.document(at: clock.now)
             #expect(document.entries == entries && document.timestamp > SystemWallClock().now.addingTimeInterval(3_000))
             #expect(try Data(contentsOf: site.file("data/acme.hosts.json")) == memory)
             let muchLater = ScriptedClock { SystemWallClock().now.addingTimeInterval(2 * 86_400) }
-            #expect(throws: CommandFailure.self, "it would bring withdrawn pins back") {
-                try site.publication([], muchLater) { _ in .unreachable("nobody is asked") }.resign()
+            await #expect(throws: CommandFailure.self, "it would bring withdrawn pins back") {
+                try await site.publication([], muchLater) { _ in .unreachable("nobody is asked") }.resign()
             }
             #expect(try site.document(at: clock.now).timestamp == document.timestamp)
             let both = try await site.publish(["--resign-only", "--hold-changes"])

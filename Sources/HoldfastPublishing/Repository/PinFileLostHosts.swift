@@ -1,14 +1,14 @@
-import Holdfast
+package import Holdfast
 
 /// Finds the hosts to which clients with one pin file connect, but which clients with the next one refuse, whatever
 /// their servers present: hosts that have no entry any more, a retired one, or one for other ports.
-struct RepositoryLostHosts {
+package struct PinFileLostHosts {
     /// One line for each host or pattern.
-    let lines: [String]
+    package let lines: [String]
 
-    init(from live: PinFile, to new: PinFile) {
-        let (before, after) = (RepositoryEntries(live), RepositoryEntries(new))
-        lines = RepositoryEntries.patterns(of: live, and: new).compactMap { pattern in
+    package init(from live: PinFile, to new: PinFile) {
+        let (before, after) = (PinFileEntries(live), PinFileEntries(new))
+        lines = PinFileEntries.patterns(of: live, and: new).compactMap { pattern in
             guard let old = before.entry(of: pattern), !old.isRetired,
                 let reason = Self.reason(old, after.entry(of: pattern))
             else { return nil }

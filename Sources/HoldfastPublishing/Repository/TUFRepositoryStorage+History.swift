@@ -10,10 +10,10 @@ package struct TUFPublishedPins: Sendable {
     package let since: Date
 }
 
-extension TUFRepositoryFolder {
-    /// How many versions, and how many snapshots, are examined at most.
-    private static let longestHistory = 1_000
+/// How many versions, and how many snapshots, are examined at most.
+private let longestHistory = 1_000
 
+extension TUFRepositoryStorage {
     /// The pin files that were published, the newest first, back to the one that was published at a time.
     /// - Parameters:
     ///   - version: the published version of targets.
@@ -22,11 +22,11 @@ extension TUFRepositoryFolder {
     package func publishedPins(
         upTo version: Int64, backTo time: Date,
         snapshotsLasting lifetime: Duration = TUFRepositoryState.Lifetimes().snapshot
-    ) -> [TUFPublishedPins] {
-        let times = publicationTimes(lifetime)
+    ) async -> [TUFPublishedPins] {
+        let times = await publicationTimes(lifetime)
         var all: [TUFPublishedPins] = []
         var since = Date.distantFuture
-        while all.count < Self.longestHistory, let pins = publishedPins(ofTargets: version - Int64(all.count)) {
+        while all.count < longestHistory, let pins = await publishedPins(ofTargets: version - Int64(all.count)) {
             // Without a snapshot of its own, it is at least as old as the next version.
             since = min(since, times[version - Int64(all.count)] ?? since)
             all.append(TUFPublishedPins(pins: pins, since: since))
@@ -37,16 +37,16 @@ extension TUFRepositoryFolder {
 
     /// When each version of targets was published. The first snapshot that lists it was made at that moment, by the
     /// machine that published; the pin file and the targets were made earlier, and by whoever prepared them.
-    private func publicationTimes(_ lifetime: Duration) -> [Int64: Date] {
-        let metadata = published.appending(path: "metadata")
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: metadata.path)) ?? []
+    private func publicationTimes(_ lifetime: Duration) async -> [Int64: Date] {
+        let metadata = TUFStoragePath.served("metadata")
+        let names = (try? await names(in: metadata)) ?? []
         let suffix = ".snapshot.json"
         let versions = names.filter { $0.hasSuffix(suffix) }.compactMap { Int64($0.dropLast(suffix.utf8.count)) }
         var times: [Int64: Date] = [:]
-        for version in versions.sorted(by: >).prefix(Self.longestHistory) {
+        for version in versions.sorted(by: >).prefix(longestHistory) {
             guard
-                let data = try? read(
-                    metadata.appending(path: "\(version)\(suffix)"), atMost: TUFMetadataFile.maximumBytes),
+                let data = try? await read(
+                    "\(metadata)/\(version)\(suffix)", atMost: TUFMetadataFile.maximumBytes),
                 let snapshot = try? TUFMetadataFile(data), snapshot.role == .snapshot,
                 case .integer(let targets)? = snapshot.signed["meta"]?["targets.json"]?["version"]
             else { continue }

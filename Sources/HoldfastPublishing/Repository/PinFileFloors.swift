@@ -1,15 +1,15 @@
-import Holdfast
+package import Holdfast
 import HoldfastTUF
 
 /// Finds why installed apps refuse the next pin file as a whole although they accept the published one: entries that
 /// no longer enforce pinning, or another value of `app`. The command does not know what apps have compiled in. So this
 /// goes by an app whose floor requires enforcement, which is the default, and by one whose configuration names the
 /// application.
-struct RepositoryFloors {
+package struct PinFileFloors {
     /// One line for each entry, and one for `app`.
-    let lines: [String]
+    package let lines: [String]
 
-    init(from live: PinFile, to new: PinFile) {
+    package init(from live: PinFile, to new: PinFile) {
         lines = Self.applications(live, new) + Self.weakened(live, new)
     }
 
@@ -25,7 +25,7 @@ struct RepositoryFloors {
         guard !weak.isEmpty else { return [] }
         let weakBefore = live.hosts.filter(isWeak)
         // A floor that covers one of these accepts the published file. Its entries come first, for the message.
-        let patterns = live.hosts.map(\.pattern).sorted() + RepositoryEntries.patterns(of: live, and: new)
+        let patterns = live.hosts.map(\.pattern).sorted() + PinFileEntries.patterns(of: live, and: new)
         let covered = patterns.filter { pattern in
             live.hosts.contains { $0.pattern.covers(pattern) }
                 && !weakBefore.contains { pattern.overlaps($0.pattern) }

@@ -2,9 +2,7 @@ public import Foundation
 import Holdfast
 
 /// Support for repositories that are served from an object store or a CDN instead of the folder itself.
-extension TUFRepositoryFolder {
-    private var replacedFile: URL { folder.appending(path: "replaced.json") }
-
+extension TUFRepositoryStorage {
     /// Lists what an object store has to contain: everything that clients of any age need from the published
     /// repository. An upload skips what is there already.
     ///
@@ -18,12 +16,12 @@ extension TUFRepositoryFolder {
         let state = try await state()
         guard let live = state.live else {
             throw TUFRepositoryError(
-                .wrongPlace, expected: "a published repository in \(folder.path)", found: "nothing that is published",
+                .wrongPlace, expected: "a published repository in \(name)", found: "nothing that is published",
                 remedy: "Publish first.")
         }
         try await verify(at: time)
-        guard let bundle = try read(published.appending(path: Self.bundleName), atMost: Self.maximumBundle) else {
-            throw TUFRepositoryError(.refusedByClients, expected: Self.bundleName, found: "no \(Self.bundleName)")
+        guard let bundle = try await publishedBundle() else {
+            throw TUFRepositoryError(.refusedByClients, expected: TUFStoragePath.bundleName, found: "no \(TUFStoragePath.bundleName)")
         }
         let roots = live.roots.map { TUFPublication.Object.metadata("\($0.version).root.json", $0) }
         var objects = Array(roots.prefix(1))
@@ -32,43 +30,40 @@ extension TUFRepositoryFolder {
         objects.append(.metadata("\(live.snapshot.version).snapshot.json", live.snapshot))
         objects.append(.timestamp(live.timestamp))
         objects += roots.dropFirst()
-        objects.append(TUFPublication.Object(path: Self.bundleName, data: bundle, isImmutable: false))
-        return TUFUploadPlan(objects, replacing: try replaced())
+        objects.append(TUFPublication.Object(path: TUFStoragePath.bundleName, data: bundle, isImmutable: false))
+        return TUFUploadPlan(objects, replacing: try await replaced().files)
     }
 
     /// Lists what a publication would write, with the headers and preconditions for an object store.
     /// - Throws: ``TUFRepositoryError`` `damaged`, `storage`.
-    public func uploadPlan(of publication: TUFPublication) throws(TUFRepositoryError) -> TUFUploadPlan {
-        TUFUploadPlan(publication.objects, replacing: try replaced(by: publication))
+    public func uploadPlan(of publication: TUFPublication) async throws(TUFRepositoryError) -> TUFUploadPlan {
+        TUFUploadPlan(publication.objects, replacing: try await replaced().files.replacing(publication))
     }
 
     /// Remembers the files that a publication replaces. This happens first, so that nothing is forgotten if the process
     /// is killed.
-    func writeReplaced(by publication: TUFPublication) throws(TUFRepositoryError) {
-        let replaced = try replaced(by: publication)
-        guard replaced != TUFReplacedFiles() else { return }
-        do {
-            try write(try replaced.json(), to: replacedFile)
-        } catch let error as TUFRepositoryError {
-            throw error
-        } catch {
-            throw Self.failure(error, replacedFile)
-        }
+    func writeReplaced(by publication: TUFPublication) async throws(TUFRepositoryError) {
+        let (before, data) = try await replaced()
+        let after = before.replacing(publication)
+        guard after != TUFReplacedFiles() else { return }
+        try await write(try after.json(), to: TUFStoragePath.replaced, insteadOf: data)
     }
 
-    private func replaced(by publication: TUFPublication) throws(TUFRepositoryError) -> TUFReplacedFiles {
-        var replaced = try replaced()
+    private func replaced() async throws(TUFRepositoryError) -> (files: TUFReplacedFiles, data: Data?) {
+        let path = TUFStoragePath.replaced
+        guard let data = try await read(path, atMost: TUFReplacedFiles.maximumBytes) else {
+            return (TUFReplacedFiles(), nil)
+        }
+        return (try TUFReplacedFiles(data, named: path), data)
+    }
+}
+
+extension TUFReplacedFiles {
+    fileprivate func replacing(_ publication: TUFPublication) -> TUFReplacedFiles {
+        var all = self
         for object in publication.objects where !object.isImmutable {
-            let file = published.appending(path: object.path)
-            if let old = try read(file, atMost: Self.maximumBundle) { replaced.add(old, at: object.path) }
+            if let old = publication.replaced[object.path] { all.add(old, at: object.path) }
         }
-        return replaced
-    }
-
-    private func replaced() throws(TUFRepositoryError) -> TUFReplacedFiles {
-        guard let data = try read(replacedFile, atMost: TUFReplacedFiles.maximumBytes) else {
-            return TUFReplacedFiles()
-        }
-        return try TUFReplacedFiles(data, named: replacedFile.lastPathComponent)
+        return all
     }
 }

@@ -2,20 +2,17 @@ package import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// Serves a repository from its folder, together with files that are not written yet.
-struct TUFFolderSource: RepositorySource {
-    let folder: URL
-    /// Files that are not written yet, by their paths in the folder.
+/// Serves a repository from its storage, together with files that are not written yet.
+struct TUFStorageSource<Storage: TUFRepositoryStorage>: RepositorySource {
+    let storage: Storage
+    /// Files that are not written yet, by their paths relative to what is served.
     var written: [String: Data] = [:]
 
     func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data? {
         // The names are the repository's own, so none of them needs percent-encoding.
-        try data("\(file.kind == .metadata ? "metadata" : "targets")/\(file.path)", atMost: limit)
-    }
-
-    func data(_ path: String, atMost limit: Int) throws -> Data? {
+        let path = "\(file.kind == .metadata ? "metadata" : "targets")/\(file.path)"
         if let data = written[path] { return data.count <= limit ? data : nil }
-        return try AtomicFile.readIfRegular(folder.appending(path: path), maximumBytes: limit)
+        return try await storage.data(at: TUFStoragePath.served(path), atMost: limit)
     }
 }
 
@@ -42,7 +39,7 @@ struct TUFRehearsalClient {
 
     /// Runs an update, down to the pin file.
     /// - Returns: the octets of the pin file.
-    func pins(from source: TUFFolderSource, at time: Date) async throws(TUFError) -> Data {
+    func pins(from source: some RepositorySource, at time: Date) async throws(TUFError) -> Data {
         let client = TUFClient(
             store: memory, source: source, trustedRoot: root, settings: Self.settings,
             clock: TUFFixedClock(now: time))

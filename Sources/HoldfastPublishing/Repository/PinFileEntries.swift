@@ -2,7 +2,7 @@ import Holdfast
 import HoldfastTUF
 
 /// The entries of a pin file, found by the hosts for which they decide.
-struct RepositoryEntries {
+struct PinFileEntries {
     private let entries: [HostPattern: PinFile.Host]
 
     init(_ file: PinFile) { entries = Dictionary(file.hosts.map { ($0.pattern, $0) }) { first, _ in first } }

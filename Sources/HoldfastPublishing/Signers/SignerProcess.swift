@@ -1,5 +1,5 @@
+#if os(macOS) || os(Linux)
 import Foundation
-import Holdfast
 
 /// A running program, from its start to its end.
 ///
@@ -9,7 +9,7 @@ struct SignerProcess: ~Copyable {
     struct Failure: Error {
         let reason: String
 
-        init(_ number: Int32) { reason = CommandFailure.reason(number) }
+        init(_ number: Int32) { reason = unsafe String(cString: strerror(number)) }
     }
 
     enum End {
@@ -50,7 +50,7 @@ struct SignerProcess: ~Copyable {
     /// Makes a file for standard input. A pipe would not do: some programs, such as openssl for Ed25519, ask how long
     /// their input is, and somebody would have to write while they read.
     private static func file(with octets: [UInt8]) throws(Failure) -> Int32 {
-        let url = FileManager.default.temporaryDirectory.appending(path: "holdfastctl-\(UUID().uuidString)")
+        let url = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         let descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(errno) }
         // The file exists as long as somebody has it open.
@@ -162,3 +162,4 @@ struct SignerProcess: ~Copyable {
         while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
     }
 }
+#endif

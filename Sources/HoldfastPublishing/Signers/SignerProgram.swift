@@ -1,38 +1,65 @@
+#if os(macOS) || os(Linux)
 import Foundation
-import Holdfast
+public import Holdfast
 
 /// A program of the operator that signs with a key outside this process: in a token, a hardware security module or a
 /// key service. It gets the octets on standard input and prints the signature on standard output.
 ///
 /// It keeps standard error and the terminal, so that it can ask for a PIN, or ask somebody to touch the token.
-struct SignerCommand: Sendable {
+public struct SignerProgram: Sendable {
     /// Why there is no signature. It never shows the program's arguments, because a PIN may be among them.
-    struct Failure: HoldfastError {
-        enum Code: String, Hashable, Sendable {
-            case notStarted, failed, timedOut, silent, talkative
+    public struct Failure: HoldfastError {
+        /// The reasons.
+        public enum Code: String, Hashable, Sendable {
+            /// The program cannot be started.
+            case notStarted
+            /// It ended with an error.
+            case failed
+            /// It took too long, and was ended.
+            case timedOut
+            /// It printed nothing.
+            case silent
+            /// It printed more than a signature.
+            case talkative
         }
 
-        let code: Code
-        let facts: ErrorFacts
+        /// The reason.
+        public let code: Code
+        /// What would have been right, what was found instead, and what to do.
+        public let facts: ErrorFacts
 
-        var description: String { "\(code.rawValue): expected \(expected), found \(found). \(remedy)" }
+        /// `code: expected …, found …. Remedy.`
+        public var description: String { "\(code.rawValue): expected \(expected), found \(found). \(remedy)" }
     }
 
     /// The program and its arguments; never empty.
-    let words: [String]
+    public let words: [String]
     /// How long it may take for one signature.
-    let limit: Duration
+    public let limit: Duration
 
     /// The longest output that is accepted, in octets: a signature by an RSA key with 8192 bits. Anything longer is
     /// text.
     static let maximumOctets = 1_024
+
+    /// Names a program; it is not started yet.
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - limit: how long it may take for one signature.
+    /// - Throws: ``PublishingError`` `invalidInput` if there is no program.
+    public init(_ words: [String], limit: Duration = .seconds(120)) throws(PublishingError) {
+        guard let program = words.first, !program.isEmpty else {
+            throw PublishingError(.invalidInput, of: "signer", expected: "a program", found: "none")
+        }
+        self.words = words
+        self.limit = limit
+    }
 
     private var name: String { (words.first ?? "").quoted }
 
     /// Splits the value of an option. Blanks separate words, and quotes of either kind keep them together. Nothing else
     /// has a special meaning, because no shell reads it.
     /// - Returns: the words; nil if a quote is not closed, or if there is no word.
-    static func words(_ text: String) -> [String]? {
+    public static func words(_ text: String) -> [String]? {
         var words: [String] = []
         var word: String?
         var quote: Character?
@@ -53,9 +80,10 @@ struct SignerCommand: Sendable {
         return quote == nil && !(words.first ?? "").isEmpty ? words : nil
     }
 
-    /// Runs the program until it ends.
-    /// - Returns: what it printed.
-    func signature(for message: [UInt8]) throws(Failure) -> [UInt8] {
+    /// Runs the program until it ends. It blocks the thread.
+    /// - Parameter message: what to sign; the program hashes it itself.
+    /// - Returns: what it printed. The signature is not verified yet; `TUFSigningKey(publicKey:signing:)` does that.
+    public func signature(for message: [UInt8]) throws(Failure) -> [UInt8] {
         let process: SignerProcess
         do {
             process = try SignerProcess(words, input: message)
@@ -82,14 +110,15 @@ struct SignerCommand: Sendable {
         case .timedOut:
             throw Failure(
                 .timedOut, expected: "a signature by \(name) within \(seconds) s", found: "none",
-                remedy: "Unlock or touch the token in time, or give more with --signer-timeout.")
+                remedy: "Unlock or touch the token in time, or give the program more time (--signer-timeout).")
         }
     }
 }
 
-extension SignerCommand.Failure {
+extension SignerProgram.Failure {
     fileprivate init(_ code: Code, expected: String, found: String, remedy: String) {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
 }
+#endif

@@ -1,0 +1,79 @@
+package import Foundation
+package import Holdfast
+import HoldfastTUF
+
+/// What ends in a published repository, and whether clients that hold it still get in.
+///
+/// A timestamp that is renewed every day keeps no pins alive: they end when the pin file says, and only the offline keys
+/// can sign new ones.
+package struct TUFRepositoryEndings: Sendable {
+    /// Something that ends.
+    package struct Ending: Sendable, Hashable {
+        /// What it is, in words.
+        package let name: String
+        /// When it ends. For pins, grace is not counted: it is there for accidents, and never planned.
+        package let end: Date
+    }
+
+    /// What only keyholders can sign again: root, targets, pins.
+    package let offline: [Ending]
+    /// What a renewal signs again: snapshot and timestamp.
+    package let online: [Ending]
+    /// The hosts whose pins are over, so that clients refuse every connection to them.
+    package let lockedOut: [HostPattern]
+    /// If the pin file is over and clients use it by grace: until when.
+    package let graceEnd: Date?
+    /// When clients stop using the pin file, grace included.
+    package let pinsEnd: Date?
+
+    /// What ends of the published state, and what clients with it do at a time.
+    package init(of live: TUFRepositoryState.Live, at time: Date) {
+        let files = [live.root, live.targets].compactMap(\.self)
+        let pins = try? PinFile(json: live.pins)
+        let pinEndings = PinFileEndings(pins, at: time)
+        offline = files.map(Self.ending) + pinEndings.all
+        online = [live.snapshot, live.timestamp].map(Self.ending)
+        (lockedOut, graceEnd) = (pinEndings.lockedOut, pinEndings.graceEnd)
+        pinsEnd = pins?.end
+    }
+
+    private static func ending(_ file: TUFMetadataFile) -> Ending {
+        Ending(name: "\(file.role.rawValue) \(file.version)", end: file.expires)
+    }
+}
+
+/// What ends in a pin file, and whether clients that hold it still get in.
+package struct PinFileEndings: Sendable {
+    /// The pin file, and each host whose pins end before it.
+    package let all: [TUFRepositoryEndings.Ending]
+    /// The hosts whose pins are over, so that clients refuse every connection to them.
+    package let lockedOut: [HostPattern]
+    /// If the file is over and clients use it by grace: until when.
+    package let graceEnd: Date?
+
+    /// - Parameters:
+    ///   - file: the pin file; nil for one that cannot be read.
+    ///   - time: the time of the clients.
+    package init(_ file: PinFile?, at time: Date) {
+        guard let file else {
+            (all, lockedOut, graceEnd) = ([], [], nil)
+            return
+        }
+        var all: [TUFRepositoryEndings.Ending] = []
+        if let last = file.notAfter { all.append(.init(name: "the pin file", end: last)) }
+        for host in file.hosts {
+            guard let end = PinFileEntry(host, until: .distantFuture).pins.expires, end < file.end ?? .distantFuture
+            else { continue }
+            all.append(.init(name: "the pins of \(host.pattern)", end: end))
+        }
+        self.all = all
+        if let end = file.end, end <= time {
+            lockedOut = file.hosts.filter { !$0.isRetired && $0.enforcement == .enforce && $0.afterExpiry == .reject }
+                .map(\.pattern)
+            graceEnd = nil
+        } else {
+            lockedOut = TUFLastingPins(file, at: time).closed.filter { !$0.isRetired }.map(\.pattern)
+            graceEnd = file.notAfter.map { $0 <= time } ?? false ? file.end : nil
+        }
+    }
+}

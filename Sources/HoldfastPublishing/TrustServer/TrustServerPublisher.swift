@@ -1,0 +1,264 @@
+import Foundation
+public import Holdfast
+public import HoldfastSigning
+
+/// Publishes the rounds of a trust server: decides what the hosts' answers change, signs it, reads it as a client does,
+/// and replaces the document.
+///
+/// ```swift
+/// let publisher = TrustServerPublisher(customer: "acme", key: key, storage: storage, rules: rules, clock: clock)
+/// let report = try await publisher.publish(answers)
+/// ```
+/// It connects to nobody. If a round fails with `changedMeanwhile`, somebody else has published a round at the same time:
+/// call it again with the same answers.
+public struct TrustServerPublisher: Sendable {
+    /// The customer that owns the hosts.
+    public let customer: String
+    /// The key that signs.
+    public let key: TrustServerKey
+    /// Where the document and the memory of earlier rounds are.
+    public let storage: any PublicationStorage
+    /// The rules for every round. The backups are given with each round.
+    public let rules: PublishingRound.Rules
+    /// Tells the time of a round.
+    public let clock: any WallClock
+    /// Keeps writes from beginning after the program was told to stop.
+    public let gate: StopGate
+    /// Told what does not end the round, in words.
+    private let complain: @Sendable (String) -> Void
+
+    /// Names what a round needs. It reads nothing yet.
+    public init(
+        customer: String, key: TrustServerKey, storage: any PublicationStorage,
+        rules: PublishingRound.Rules = PublishingRound.Rules(), clock: any WallClock = SystemWallClock(),
+        gate: StopGate = StopGate(), complain: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.customer = customer
+        self.key = key
+        self.storage = storage
+        self.rules = rules
+        self.clock = clock
+        self.gate = gate
+        self.complain = complain
+    }
+
+    /// The outcome of a round.
+    public struct Report: Sendable {
+        /// What was decided.
+        public let round: PublishingRound
+        /// How many hosts the document has that was written; nil if none was written.
+        public internal(set) var published: Int?
+        /// Whether the previous content was published again, because nothing new could be published.
+        public let isRepeated: Bool
+        /// Whether something could not be read or written.
+        public internal(set) var isImpaired: Bool
+        /// Whether signing again was all that was requested.
+        public let isResigned: Bool
+
+        /// Whether a host is not trusted, too many changed, or a change waits: clients may be right to notice nothing new.
+        public var isNegative: Bool {
+            isRepeated || round.held.contains { !$0.isApproved } || round.failures.contains(where: \.isUntrusted)
+        }
+
+        /// Whether a host could not be asked, or something could not be read or written.
+        public var isIncomplete: Bool { isImpaired || !round.failures.allSatisfy(\.isHarmless) }
+    }
+
+    // MARK: Rounds
+
+    /// The hosts that earlier rounds remember, for a caller that cannot read its list.
+    /// - Throws: nothing: a memory that cannot be read remembers nobody.
+    public func rememberedHosts() async -> [DialedHost] {
+        await recalled(await foundMemory(), at: clock.now).hosts.compactMap {
+            try? DialedHost($0.hostname, port: $0.port)
+        }
+    }
+
+    /// Publishes a round.
+    /// - Parameters:
+    ///   - answers: each host of the list once, with its answer.
+    ///   - backups: what every host gets in addition to its own pins; nil for those of the last round, because they
+    ///     cannot be read.
+    ///   - isImpaired: whether the caller could not read something.
+    /// - Throws: ``PublishingError`` `notSigned` if nothing was signed, `unreadable`, `unwritable`, `changedMeanwhile`.
+    public func publish(
+        _ answers: [(host: DialedHost, answer: PublishingRound.Answer)], backups: TrustServerBackups?,
+        isImpaired: Bool = false
+    ) async throws(PublishingError) -> Report {
+        let now = clock.now
+        let found = await foundMemory()
+        let memory = await recalled(found, at: now)
+        if let problem = found.problem {
+            complain(problem)
+        } else if found.isLost, !memory.hosts.isEmpty {
+            complain(
+                "\(memoryPath) is not there; every pin of the published document counts as seen when it was made")
+        }
+        var rules = rules
+        rules.backups = backups ?? memory.backups
+        let round = PublishingRound(
+            answers, earlier: memory.hosts, held: memory.held, rules: rules, at: now.wholeSeconds)
+        let (data, isRepeated) = try document(of: round, at: now)
+        var report = Report(
+            round: round, isRepeated: isRepeated, isImpaired: found.problem != nil || isImpaired, isResigned: false)
+        guard gate.enter() else { return report }
+        defer { gate.leave() }
+        let published = await publishedDocument()
+        guard try isNewest(now, published.document, hasDocument: data != nil) else { return report }
+        do throws(PublishingError) {
+            let hosts = isRepeated ? round.rememberedOfPrevious : round.remembered
+            if found.isReplaceable {
+                try await write(
+                    PublishingMemory(hosts: hosts, backups: rules.backups, held: round.held), insteadOf: found.data)
+            }
+        } catch where error.code != .changedMeanwhile {
+            // Without a memory the next round knows less; but without a document clients trust nobody.
+            complain("\(memoryPath) cannot be written: \(error.found); the next round knows nothing of this one")
+            report.isImpaired = true
+        }
+        guard let data else { return report }
+        try await write(data, to: documentPath, insteadOf: published.data)
+        report.published = isRepeated ? round.previous.count : round.hosts.count
+        return report
+    }
+
+    /// Signs the published document again with the current time, without any answer of a host.
+    /// - Throws: ``PublishingError`` `unreadable` if there is none of this key and customer; `notSigned` if clients do
+    ///   not use it any more.
+    public func resign() async throws(PublishingError) -> Report {
+        let now = clock.now
+        let published = await publishedDocument()
+        guard let document = published.document, !document.entries.isEmpty else {
+            throw PublishingError(
+                .unreadable, of: documentPath, expected: "a document of this key and customer",
+                found: "none, so there is nothing to sign again")
+        }
+        // Signing an old document again could bring back pins that were withdrawn since.
+        guard document.counts(at: now) else {
+            throw PublishingError(
+                .notSigned, of: documentPath, expected: "a document that clients still use",
+                found: "one that was made at \(document.timestamp.formatted(.iso8601)), which is not signed again",
+                remedy: "Publish a round, which uses what was remembered if a host cannot be asked.")
+        }
+        let data: Data
+        do throws(SigningError) {
+            data = try sign(document.entries, at: now)
+        } catch {
+            throw PublishingError(
+                .notSigned, of: documentPath, expected: error.expected, found: error.found, remedy: error.remedy)
+        }
+        var report = Report(
+            round: PublishingRound([], earlier: [], rules: rules, at: now.wholeSeconds), isRepeated: false,
+            isImpaired: false, isResigned: true)
+        guard gate.enter() else { return report }
+        defer { gate.leave() }
+        guard try isNewest(now, document, hasDocument: true) else { return report }
+        try await write(data, to: documentPath, insteadOf: published.data)
+        report.published = document.entries.count
+        return report
+    }
+
+    // MARK: Document
+
+    /// The document to publish, and whether it has the previous content; nil if there is nothing to publish.
+    private func document(
+        of round: PublishingRound, at time: Date
+    ) throws(PublishingError) -> (data: Data?, isRepeated: Bool) {
+        guard round.isPublishable else { return (nil, round.isHeld) }
+        do throws(SigningError) {
+            return (try sign(round.hosts, at: time), round.isHeld)
+        } catch {
+            // Clients would refuse the new content, for example because it is too large, but they accepted the previous
+            // one.
+            guard !round.isHeld, !round.previous.isEmpty, let data = try? sign(round.previous, at: time) else {
+                throw PublishingError(
+                    .notSigned, of: documentPath, expected: error.expected, found: error.found, remedy: error.remedy)
+            }
+            complain("nothing new is published: \(error)")
+            return (data, true)
+        }
+    }
+
+    private func sign(_ hosts: [TrustServerHost], at time: Date) throws(SigningError) -> Data {
+        try TrustServerDraft(customer: customer, hosts: hosts, timestamp: time.wholeSeconds).signed(by: key)
+    }
+
+    /// Whether the published document is not newer than this round, or was made far in the future. If clients accepted
+    /// such a document, their time is at most a day ahead (``TrustServerStore``).
+    /// - Throws: if the document is only a little in the future: clients that have it would refuse an older one.
+    private func isNewest(
+        _ time: Date, _ document: PublishedDocument?, hasDocument: Bool
+    ) throws(PublishingError) -> Bool {
+        guard let published = document?.timestamp, published > time else { return true }
+        let made = "was made at \(published.formatted(.iso8601))"
+        // Time has passed since the round if this one waited for another.
+        let ahead = published.timeIntervalSince(clock.now)
+        if ahead > 300 {
+            if hasDocument {
+                complain(
+                    "\(documentPath) \(made), and it is \(time.formatted(.iso8601)): clients that took it refuse "
+                        + "other documents for a day at most, and it is replaced")
+            }
+            return true
+        }
+        guard ahead > 0 else {
+            complain("\(documentPath) \(made) by another command, after this round")
+            return false
+        }
+        throw PublishingError(
+            .notSigned, of: documentPath, expected: "a document that was made before now",
+            found: "one that \(made), which is in the future: clients would refuse an older one",
+            remedy: "Check the clock of this machine.")
+    }
+
+    // MARK: Storage
+
+    private var memoryPath: String { TrustServerPath.memory(of: customer) }
+    private var documentPath: String { TrustServerPath.document(of: customer) }
+
+    private func foundMemory() async -> TrustServerMemory {
+        await TrustServerMemory(of: customer, in: storage)
+    }
+
+    /// The memory to use. A lost memory must not cut the overlap short: the pins that clients use now are in the
+    /// document that is about to be replaced.
+    private func recalled(_ found: TrustServerMemory, at time: Date) async -> PublishingMemory {
+        guard found.isLost, let document = await publishedDocument().document, document.counts(at: time) else {
+            return found.memory
+        }
+        return PublishingMemory(
+            hosts: document.hosts(at: time), backups: found.memory.backups, held: found.memory.held)
+    }
+
+    /// The published document; nil if there is none that this key signed.
+    private func publishedDocument() async -> (document: PublishedDocument?, data: Data?) {
+        guard let data = try? await storage.data(at: documentPath, atMost: TrustServerPath.maximumBytes) else {
+            return (nil, nil)
+        }
+        return (try? PublishedDocument(reading: data, by: key, customer: customer), data)
+    }
+
+    private func write(_ memory: PublishingMemory, insteadOf old: Data?) async throws(PublishingError) {
+        let data: Data
+        do throws(SigningError) {
+            data = try memory.data
+        } catch {
+            throw PublishingError(.unwritable, of: memoryPath, expected: error.expected, found: error.found)
+        }
+        try await write(data, to: memoryPath, insteadOf: old)
+    }
+
+    private func write(_ data: Data, to path: String, insteadOf old: Data?) async throws(PublishingError) {
+        do {
+            if try await storage.replace(path, old, with: data) { return }
+        } catch let error as PublishingError {
+            throw error
+        } catch {
+            throw PublishingError(
+                .unwritable, of: path, expected: "a file that can be replaced", found: ForeignErrorText.found(error))
+        }
+        throw PublishingError(
+            .changedMeanwhile, of: path, expected: "what this round began with",
+            found: "that somebody else has published a round")
+    }
+}
