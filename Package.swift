@@ -163,7 +163,10 @@ let package = Package(
             name: "HoldfastSigning", dependencies: ["Holdfast", "HoldfastTUF", crypto, cryptoExtras, asn1],
             swiftSettings: strict),
         .target(
-            name: "HoldfastPublishing", dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", crypto],
+            name: "HoldfastPublishing",
+            dependencies: [
+                "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput", crypto, cryptoExtras, asn1,
+            ],
             swiftSettings: strict),
         .target(
             name: "HoldfastTUF", dependencies: ["Holdfast", crypto, logging, serviceLifecycle], swiftSettings: strict),

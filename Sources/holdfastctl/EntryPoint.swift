@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 
 /// Where the program begins, and the one place that turns what happened into an exit code.
 @main
@@ -43,6 +44,10 @@ enum EntryPoint {
                 try command.run()
             }
         } catch let failure as CommandFailure {
+            Output.standard.complain(failure.message)
+            return failure.status.rawValue
+        } catch let error as PublishingError {
+            let failure = CommandFailure(error)
             Output.standard.complain(failure.message)
             return failure.status.rawValue
         } catch let answer as NegativeAnswer {

@@ -35,6 +35,8 @@ extension PublishingError.Code {
     public static var nothingWaits: Self { Self("Name a host of which a change waits.") }
     /// Somebody else wrote at the same time.
     public static var changedMeanwhile: Self { Self("Try again; it begins with what is there now.") }
+    /// Another system's format cannot express it.
+    public static var notExpressible: Self { Self("Leave it out, or keep the pin file.") }
     /// A file or folder cannot be read.
     public static var unreadable: Self { Self("Check the path and its permissions.") }
     /// A file or folder cannot be written; what was there is unchanged.

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import NIOSSL
 
 /// The certificate that a client presents to servers that ask for one, with its private key.
@@ -21,7 +22,7 @@ struct ClientIdentity: Sendable {
         let keyBytes = try Self.bytes(of: keyFile, wanting: .privateKey)
         // The label of an encrypted key (RFC 7468 11), and OpenSSL's older header.
         guard Data(keyBytes).range(of: Data("ENCRYPTED".utf8)) == nil else {
-            throw ForeignFile.encryptedKey(keyFile, wanting: .privateKey)
+            throw CommandFailure(ForeignFile.encryptedKey(keyFile, wanting: .privateKey))
         }
         do {
             key = .privateKey(try NIOSSLPrivateKey(bytes: keyBytes, format: .pem))

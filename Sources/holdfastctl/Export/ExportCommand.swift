@@ -1,9 +1,11 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
-import HoldfastPublishing
+public import HoldfastPublishing
 import HoldfastSigning
+
+extension ExportFormat: ExpressibleByArgument {}
 
 /// `holdfastctl export`
 struct ExportCommand: AsyncParsableCommand {
@@ -90,9 +92,8 @@ struct ExportCommand: AsyncParsableCommand {
 
     private func export(_ path: String, as format: ExportFormat) throws {
         let data = try InputFile.content(of: path, maximumBytes: 8 << 20)
-        let file = try PinFileReading.pinFile(data, named: path)
-        let unknown = try PinFileReading.unknownFields(data, named: path).map(\.path)
-        try PinExport(file, as: format, unknownFields: unknown).print(
+        let document = try PinFileReading.document(data, named: path)
+        try PinExport(document.file, as: format, unknownFields: document.unknownFields).print(
             isFragment: fragment, isLossy: lossy, isNoting: true)
     }
 }

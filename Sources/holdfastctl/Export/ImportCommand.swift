@@ -1,7 +1,8 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+public import HoldfastPublishing
 
 extension PinImport.Source: ExpressibleByArgument {}
 extension PinImport.Role: ExpressibleByArgument {}
@@ -55,41 +56,11 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     private func read(_ data: Data) throws(CommandFailure) -> PinImport {
-        do throws(CommandFailure) {
+        do throws(PublishingError) {
             return try PinImport(data, from: source, role: role)
         } catch {
-            throw CommandFailure(error.code, "\(path): \(error.message)")
+            let failure = CommandFailure(error)
+            throw CommandFailure(failure.code, "\(path): \(failure.message)")
         }
-    }
-}
-
-/// Reports on standard error what the other format cannot express.
-struct LossReport {
-    let losses: [PinExport.Loss]
-    let notes: [PinExport.Loss]
-
-    /// - Throws: if something would be lost and that is not allowed.
-    func say(isAllowed: Bool) throws(CommandFailure) {
-        for note in notes { Output.standard.complain("note: \(note.text)") }
-        guard !losses.isEmpty else { return }
-        let lines = losses.map(\.text)
-        guard isAllowed else {
-            throw CommandFailure(
-                .notTrusted,
-                "this cannot be said: with --lossy it is left out\n" + lines.map { "  \($0)" }.joined(separator: "\n"))
-        }
-        for line in lines { Output.standard.complain("lost: \(line)") }
-    }
-
-    static func warn(of hosts: [HostPattern]) {
-        for host in hosts { warn(ofNoBackupFor: host.description) }
-    }
-
-    /// - Parameter subject: a host, or the files from which the pins are.
-    static func warn(ofNoBackupFor subject: String) {
-        Output.standard.complain(
-            "warning: \(SafeText.escapedLine(subject)) has no backup pin: unless another pinned key is kept in reserve, "
-                + "every client is locked out when the key is lost"
-        )
     }
 }

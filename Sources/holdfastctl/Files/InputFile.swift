@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 
 /// Reads what an argument names: a file, or standard input as `-`.
 enum InputFile {
@@ -28,6 +29,14 @@ enum InputFile {
             throw CommandFailure(.unreadableFile, "\(path) has more than \(maximumBytes) bytes")
         } catch {
             throw CommandFailure(.unreadableFile, "\(path) cannot be read: \(AtomicFile.reason(error, at: path))")
+        }
+    }
+
+    /// Reads everything that contains a public key from a file in PEM or DER.
+    static func publicKeys(of path: String) throws(CommandFailure) -> PublicKeyFile.Content {
+        let data = try content(of: path, maximumBytes: CertificateFile.maximumBytes)
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PublicKeyFile(data, path: path).read()
         }
     }
 

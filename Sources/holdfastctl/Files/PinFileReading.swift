@@ -8,29 +8,22 @@ enum PinFileReading {
     /// - Parameters:
     ///   - name: the file's name for messages.
     ///   - remedies: what to do with other kinds of documents, for verbs that read those as well.
-    static func pinFile(
+    static func document(
         _ data: Data, named name: String, remedies: [DocumentKind: String] = [:]
-    ) throws(CommandFailure) -> PinFile {
-        do throws(PinFileError) {
-            return try PinFile(json: data)
-        } catch {
-            let kind = DocumentKind(data)
-            // Other programs put certificates into the same CMS envelope.
-            if kind != .trustServerDocument { try ForeignFile(data, path: name).refuse(wanting: .certificate) }
-            guard kind != .pinFile else { throw CommandFailure(.invalidList, "\(name) is not a pin file: \(error)") }
-            let remedy = remedies[kind].map { ": \($0)" } ?? ""
-            throw CommandFailure(.invalidList, "\(name) is not a pin file, it looks like \(kind.description)\(remedy)")
+    ) throws(CommandFailure) -> PinFileDocument {
+        try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PinFileDocument(data, named: name, remedies: remedies)
         }
     }
 
-    /// The fields of a pin file that this version does not know.
-    static func unknownFields(
-        _ data: Data, named name: String
-    ) throws(CommandFailure) -> [PinFile.UnknownField] {
-        do throws(DocumentError) {
-            return try PinFile.unknownFields(in: data)
-        } catch {
-            throw CommandFailure(.invalidList, "\(name) is not a pin file: \(error)")
-        }
+    static func pinFile(
+        _ data: Data, named name: String, remedies: [DocumentKind: String] = [:]
+    ) throws(CommandFailure) -> PinFile { try document(data, named: name, remedies: remedies).file }
+}
+
+extension ForeignFile {
+    /// - Throws: if it is such a file. The error says what it is and gives the command, but shows none of its content.
+    func refuse(wanting purpose: Purpose) throws(CommandFailure) {
+        try CommandFailure.rethrowing { () throws(PublishingError) in try check(wanting: purpose) }
     }
 }

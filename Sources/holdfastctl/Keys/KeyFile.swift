@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// A private key in a file that only its owner can read.

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastPublishing
 
 /// Recognizes a private key that was given instead of its file's name, for example from a build server's secret. It
 /// must be refused early, because errors repeat their subject, and logs keep errors.

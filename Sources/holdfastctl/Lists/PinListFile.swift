@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// A signed list in a file. One command at a time changes it, and replaces it as a whole.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl pin`
@@ -157,7 +158,7 @@ struct PinCommand: AsyncParsableCommand {
         var reports = try await serverReports()
         var fromFiles: [PinEntry] = []
         for file in files {
-            let found = try PublicKeyFile(file).read()
+            let found = try InputFile.publicKeys(of: file)
             for note in found.notes { Output.standard.complain("\(file): \(note)") }
             fromFiles += found.entries
         }
@@ -166,7 +167,10 @@ struct PinCommand: AsyncParsableCommand {
         for index in reports.indices { reports[index].pins = try selection.selected(from: reports[index].pins) }
         if !fromFiles.isEmpty { fromFiles = try selection.selected(from: fromFiles) }
         if let format {
-            let collection = try PinCollection(reports, and: fromFiles + roots, for: configuredHost, as: format)
+            let hosts = reports.compactMap { report in
+                report.dialed.map { PinCollection.Host($0, pins: report.pins, warning: report.warning) }
+            }
+            let collection = try PinCollection(hosts, and: fromFiles + roots, for: configuredHost, as: format)
             return try PinExport(collection.file, as: format, annotations: collection.annotations)
                 .print(isFragment: fragment, isLossy: lossy, isNoting: false)
         }

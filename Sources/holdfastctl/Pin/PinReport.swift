@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastPublishing
 
 /// What `pin` prints. Its fields are those of the JSON object.
 struct PinReport: Encodable {
@@ -28,21 +29,7 @@ struct PinReport: Encodable {
         failure = decisions.lazy.compactMap(\.failure).first.map(CheckReport.Failure.init)
         var seen: Set<String> = []
         for decision in decisions {
-            pins += Self.entries(of: decision).filter { seen.insert($0.certificatePin ?? $0.keyPin).inserted }
+            pins += PinEntry.entries(of: decision).filter { seen.insert($0.certificatePin ?? $0.keyPin).inserted }
         }
-    }
-
-    private static func entries(of decision: TrustDecision) -> [PinEntry] {
-        let path = decision.path?.certificates ?? []
-        let presented = (decision.chain?.certificates ?? []).compactMap { try? X509Certificate(der: $0) }
-        var entries = presented.enumerated().map { position, certificate in
-            PinEntry(
-                certificate, place: position == 0 ? "leaf" : "issuer \(position)", isIssuer: position > 0,
-                inValidPath: path.contains(certificate))
-        }
-        if let anchor = path.last, !presented.contains(anchor) {
-            entries.append(PinEntry(anchor, place: "anchor, not sent", isIssuer: true, inValidPath: true))
-        }
-        return entries
     }
 }

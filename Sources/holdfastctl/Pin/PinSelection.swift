@@ -1,4 +1,5 @@
 import ArgumentParser
+import HoldfastPublishing
 
 /// Which certificates of a chain are pinned.
 enum PinSelection: String, CaseIterable, ExpressibleByArgument {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastPublishing
+import HoldfastSigning
 
 /// `holdfastctl repository pins`
 struct RepositoryPinsCommand: AsyncParsableCommand {
@@ -77,7 +78,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
             remedies: [.signedList: "make a pin file of the servers with holdfastctl pin HOST --format json"])
         guard file.issuedAt == nil || file.notAfter == nil || file.refresh == nil else { return data }
         // What is written anew has only the fields that this version knows.
-        if let unknown = try PinFileReading.unknownFields(data, named: self.file).first {
+        if let unknown = try PinFileReading.document(data, named: self.file).fields.first {
             throw CommandFailure(
                 .invalidList,
                 "\(self.file): \(unknown.path) is not a field that this command knows; it keeps the file as it is only if "

@@ -132,7 +132,7 @@ struct RolloverCommand: AsyncParsableCommand {
     /// What will be deployed, without the issuers that follow it in a file.
     private func nextEntries(_ file: RolloverDocument) throws -> [PinEntry] {
         try next.flatMap { path in
-            let entries = try PublicKeyFile(path).read().entries.filter { !$0.isIssuer }
+            let entries = try InputFile.publicKeys(of: path).entries.filter { !$0.isIssuer }
             guard !entries.isEmpty, !file.pinsCertificates || entries.allSatisfy({ $0.certificatePin != nil }) else {
                 throw CommandFailure(
                     .wrongUsage,

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 
 /// The published pins in which a change of keys is prepared: a pin file, or a signed list.

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 
 /// The next step for one host, for people. Its fields are those of the JSON object.
 struct RolloverReport: Encodable {
@@ -107,7 +108,7 @@ struct RolloverReport: Encodable {
             : "holdfastctl keygen --tls \(name) -o \(name).next.key, and add its pin to \(file)"
     }
 
-    private static func digest(_ pin: Pin) -> String { pin.digest.hexadecimal }
+    private static func digest(_ pin: Pin) -> String { Hexadecimal.encode(pin.digest) }
 
     private static func days(_ seconds: TimeInterval) -> String {
         let hours = Int(min(seconds, 1e9) / 3_600)

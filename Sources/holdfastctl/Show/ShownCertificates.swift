@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 
 /// Shows what PEM or DER contains: certificates, requests, keys and revocation lists.
@@ -110,7 +111,9 @@ struct ShownCertificates {
     }
 
     private func key(_ der: [UInt8]) throws(CommandFailure) -> ShownItem {
-        let entry = try PublicKeyFile(name).entry(ofDER: der)
+        let entry = try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PublicKeyFile(data, path: name).entry(ofDER: der)
+        }
         let kind =
             switch entry.kind {
             case .certificate: "certificate"

@@ -60,7 +60,8 @@ struct ShownDocument {
     // MARK: Pins
 
     private func pinFile() throws(CommandFailure) -> ShownItem {
-        let file = try PinFileReading.pinFile(data, named: name)
+        let document = try PinFileReading.document(data, named: name)
+        let file = document.file
         var item = ShownItem(
             "pin file", signature: .init(state: .unsigned, text: "trust it only as far as its source"))
         item.add("app", file.app)
@@ -98,7 +99,7 @@ struct ShownDocument {
                         .joined(separator: ", "))
             }
         }
-        for field in try PinFileReading.unknownFields(data, named: name) {
+        for field in document.fields {
             item.add("unknown", "\(field.path) is \(String(decoding: field.value, as: UTF8.self))")
         }
         for anchor in file.debugAnchors { item.add("debug", "anchor \(anchor.subject), only in debug builds") }

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastTUF
 
 /// Shows TUF metadata or a bundle of it, and whether a client that trusts a root accepts it.

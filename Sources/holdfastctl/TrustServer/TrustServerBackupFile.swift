@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 
 /// Reads the certificates and keys that every host gets in addition to its own.
@@ -22,7 +23,7 @@ enum TrustServerBackupFile {
                 case .publicKey: keys.append(try use(block, of: path) { try SubjectPublicKeyInfo(der: $0) })
                 case .certificateRequest:
                     keys.append(try use(block, of: path) { try CertificateRequest(der: $0).subjectPublicKeyInfo })
-                case .encryptedPrivateKey: throw ForeignFile.encryptedKey(path, wanting: .publicKey)
+                case .encryptedPrivateKey: throw CommandFailure(ForeignFile.encryptedKey(path, wanting: .publicKey))
                 case .privateKey:
                     keys.append(try use(block, of: path) { try PrivateKeyReader(der: $0).publicKey })
                 default: continue

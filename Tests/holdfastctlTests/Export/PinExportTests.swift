@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
@@ -123,8 +124,8 @@ struct PinExportTests {
     @Test("Alamofire cannot pin a hash, and the error says what it takes")
     func alamofire() throws {
         let file = try Self.plain()
-        let error = #expect(throws: CommandFailure.self) { try PinExport(file, as: .alamofire).text() }
-        #expect(error?.message.contains("certificates") == true)
+        let error = #expect(throws: PublishingError.self) { try PinExport(file, as: .alamofire).text() }
+        #expect(error?.expected.contains("certificates") == true)
     }
 
     @Test("What a system cannot say is a loss that names the field, and is left out so that nobody else gets in")

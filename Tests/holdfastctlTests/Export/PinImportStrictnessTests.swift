@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import Testing
 
 @testable import holdfastctl
@@ -13,11 +14,11 @@ struct PinImportStrictnessTests {
         try PinImport(Data(text.utf8), from: source, role: .leaf).file()
     }
 
-    private func refusal(_ text: String, _ source: PinImport.Source) -> CommandFailure? {
+    private func refusal(_ text: String, _ source: PinImport.Source) -> PublishingError? {
         do {
             _ = try file(text, source)
             return nil
-        } catch let failure as CommandFailure {
+        } catch let failure as PublishingError {
             return failure
         } catch {
             Issue.record("\(error)")
@@ -150,7 +151,7 @@ struct PinImportStrictnessTests {
             for (content, line) in cases {
                 let text = try Self.domain(content, source)
                 let refusal = refusal(text, source)
-                #expect(refusal?.message.contains("(line \(line))") == true, "\(text) \(refusal?.message ?? "read")")
+                #expect(refusal?.found.contains("(line \(line))") == true, "\(text) \(refusal?.found ?? "read")")
             }
         }
     }
@@ -165,7 +166,7 @@ struct PinImportStrictnessTests {
             ("<dict><key>TSKPinnedDomains</key><dict><key>example.com</key>\n<true/></dict></dict>", .trustkit),
         ] as [(String, PinImport.Source)] {
             let refusal = refusal("<plist version=\"1.0\">\(text)</plist>", source)
-            #expect(refusal?.message.contains("(line 2)") == true, "\(text) \(refusal?.message ?? "read")")
+            #expect(refusal?.found.contains("(line 2)") == true, "\(text) \(refusal?.found ?? "read")")
         }
     }
 
@@ -194,13 +195,13 @@ struct PinImportStrictnessTests {
         for (content, line) in cases {
             let text = try Self.android(content)
             let refusal = refusal(text, .android)
-            #expect(refusal?.message.contains("(line \(line))") == true, "\(text) \(refusal?.message ?? "read")")
+            #expect(refusal?.found.contains("(line \(line))") == true, "\(text) \(refusal?.found ?? "read")")
         }
         // A declaration can give every domain an attribute that stands nowhere.
         let declared =
             "<!DOCTYPE x [\n<!ATTLIST domain includeSubdomains CDATA \"true\">]>"
             + (try Self.android("<domain-config>\(domain)\(Self.pins)</domain-config>"))
-        #expect(refusal(declared, .android)?.message.contains("(line 2)") == true)
+        #expect(refusal(declared, .android)?.found.contains("(line 2)") == true)
     }
 
     @Test("Exceptions cost what their number is: each looks up its own labels, not every other entry")

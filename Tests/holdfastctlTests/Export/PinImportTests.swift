@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
@@ -48,7 +49,7 @@ struct PinImportTests {
         let (again, result) = try imported(export.text(), source)
         #expect(Set(again.hosts) == Set(file.hosts) && again.hosts.count == file.hosts.count)
         #expect(result.losses.isEmpty)
-        #expect(throws: CommandFailure.self) { try imported(export.text(isFragment: true), source) }
+        #expect(throws: PublishingError.self) { try imported(export.text(isFragment: true), source) }
     }
 
     @Test("Without a role, pins count anywhere in a path as they did, and are exported again without loss")
@@ -173,8 +174,8 @@ struct PinImportTests {
             ),
         ]
         for (source, text) in bad {
-            let error = #expect(throws: CommandFailure.self, "\(text)") { try imported(text, source) }
-            #expect(error?.code == .invalidList)
+            let error = #expect(throws: PublishingError.self, "\(text)") { try imported(text, source) }
+            #expect(error?.code == .invalidDocument)
         }
     }
 }

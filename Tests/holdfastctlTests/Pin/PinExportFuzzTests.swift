@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
@@ -42,13 +43,14 @@ struct PinExportFuzzTests {
             var report = PinReport()
             report.pins = [PinEntry(leaf, place: "leaf", isIssuer: false)]
             report.pins[0].remark = text
-            report.warning = "NOT VALIDATED"
+            let asked = PinCollection.Host(
+                try DialedHost("www.example.com"), pins: report.pins, warning: "NOT VALIDATED")
             let others = [PinEntry(key: backup, kind: .publicKey, subject: text, place: "backup")]
             let pins = [leaf.publicKeyPin.base64, backup.sha256Pin.base64]
             var snippets: [Snippet] = []
             for format in formats {
                 let host = try HostPattern(format.says(.subtree) ? "**.example.com" : "example.com")
-                let pins = try PinCollection([report], and: others, for: host, as: format)
+                let pins = try PinCollection([asked], and: others, for: host, as: format)
                 let export = PinExport(pins.file, as: format, annotations: pins.annotations)
                 let written = try export.text(isFragment: true)
                 #expect(!written.utf8.contains { $0 < 0x20 && $0 != 0x0A || $0 == 0x7F })

@@ -32,7 +32,7 @@ struct TrustServerApprovalTests {
     }
 
     private static func fingerprint(_ certificate: TestCertificate) -> String {
-        Pin.certificate(certificate.der).digest.hexadecimal
+        Hexadecimal.encode(Pin.certificate(certificate.der).digest)
     }
 
     private func pins(_ site: TrustServerSite) throws -> [Pin] {

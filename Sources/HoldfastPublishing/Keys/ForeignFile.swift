@@ -1,11 +1,19 @@
-import Foundation
+package import Foundation
 import Holdfast
 
 /// Recognizes files that people have but no verb reads, and knows the command that converts each of them.
-struct ForeignFile {
+package struct ForeignFile {
     /// What the verb looks for in a file.
-    enum Purpose {
+    package enum Purpose {
         case certificate, publicKey, privateKey
+
+        fileprivate var description: String {
+            switch self {
+            case .certificate: "a document or certificates"
+            case .publicKey: "certificates, keys or certificate requests"
+            case .privateKey: "a private key in PEM"
+            }
+        }
     }
 
     private enum Kind {
@@ -15,52 +23,68 @@ struct ForeignFile {
     private let path: String
     private let kind: Kind?
 
-    init(_ data: Data, path: String) {
+    package init(_ data: Data, path: String) {
         self.path = path
         kind = Self.kind(of: data)
     }
 
     /// - Throws: if it is such a file. The error says what it is and gives the command, but shows none of its content.
-    func refuse(wanting purpose: Purpose) throws(CommandFailure) {
+    package func check(wanting purpose: Purpose) throws(PublishingError) {
         guard let kind else { return }
-        throw CommandFailure(.unreadableFile, "\(path) \(text(kind, purpose))")
+        let text = text(kind, purpose)
+        throw PublishingError(
+            .unreadable, of: path, expected: purpose.description, found: "that it is \(text.what)", remedy: text.remedy)
     }
 
     /// The error for an encrypted key, for verbs that do not ask for a password.
-    static func encryptedKey(_ path: String, wanting purpose: Purpose) -> CommandFailure {
+    package static func encryptedKey(_ path: String, wanting purpose: Purpose) -> PublishingError {
         let file = quoted(path)
-        return CommandFailure(
-            purpose == .privateKey ? .unusableClientCertificate : .unreadableFile,
-            purpose == .privateKey
-                ? "\(path) has an encrypted private key; give one that is not: "
-                    + "openssl pkey -in \(file) -out key.pem"
-                : "\(path) has an encrypted private key; make the pin from its public key: "
-                    + "openssl pkey -in \(file) -pubout -out public.pem")
+        return PublishingError(
+            .unreadable, of: path, expected: purpose == .privateKey ? "a private key without encryption" : "a public key",
+            found: "an encrypted private key",
+            remedy: purpose == .privateKey
+                ? "Give one that is not encrypted: openssl pkey -in \(file) -out key.pem"
+                : "Make the pin from its public key: openssl pkey -in \(file) -pubout -out public.pem")
     }
 
-    private func text(_ kind: Kind, _ purpose: Purpose) -> String {
+    private func text(_ kind: Kind, _ purpose: Purpose) -> (what: String, remedy: String) {
         let file = Self.quoted(path)
         return switch kind {
-        case .empty: "is empty"
+        case .empty: ("empty", "Give a file with content.")
         case .pkcs12 where purpose == .privateKey:
-            "is a PKCS #12 file; take the key out of it: openssl pkcs12 -in \(file) -nocerts -nodes -out key.pem"
+            ("a PKCS #12 file", "Take the key out of it: openssl pkcs12 -in \(file) -nocerts -nodes -out key.pem")
         case .pkcs12:
-            "is a PKCS #12 file; take the certificates out of it: "
-                + "openssl pkcs12 -in \(file) -nokeys -out certificates.pem"
+            (
+                "a PKCS #12 file",
+                "Take the certificates out of it: openssl pkcs12 -in \(file) -nokeys -out certificates.pem"
+            )
         case .pkcs7(let isDER):
-            "is a PKCS #7 file; take the certificates out of it: openssl pkcs7 "
-                + "\(isDER ? "-inform DER " : "")-in \(file) -print_certs -out certificates.pem"
+            (
+                "a PKCS #7 file",
+                "Take the certificates out of it: openssl pkcs7 "
+                    + "\(isDER ? "-inform DER " : "")-in \(file) -print_certs -out certificates.pem"
+            )
         case .openSSHPrivateKey where purpose == .privateKey:
-            "is a private key of OpenSSH; turn it, in its place, into one that can be read: "
-                + "ssh-keygen -p -N '' -m PEM -f \(file)"
+            (
+                "a private key of OpenSSH",
+                "Turn it, in its place, into one that can be read: ssh-keygen -p -N '' -m PEM -f \(file)"
+            )
         case .openSSHPrivateKey, .openSSHPublicKey:
-            "is a key of OpenSSH; write its public key as others do: ssh-keygen -e -m PKCS8 -f \(file) > public.pem"
+            (
+                "a key of OpenSSH",
+                "Write its public key as others do: ssh-keygen -e -m PKCS8 -f \(file) > public.pem"
+            )
         case .trustedCertificate:
-            "has a certificate with the trust settings of openssl; take the certificate alone: "
-                + "openssl x509 -in \(file) -out certificate.pem"
+            (
+                "a certificate with the trust settings of openssl",
+                "Take the certificate alone: openssl x509 -in \(file) -out certificate.pem"
+            )
         case .javaKeyStore:
-            "is a key store of Java; take the certificate out of it: "
-                + "keytool -exportcert -rfc -keystore \(file) -alias NAME -file certificate.pem"
+            (
+                "a key store of Java",
+                "Take the certificate out of it: "
+                    + "keytool -exportcert -rfc -keystore \(file) -alias NAME -file certificate.pem"
+            )
         }
     }
 
@@ -101,7 +125,7 @@ struct ForeignFile {
     }
 
     /// The path, quoted for a shell.
-    static func quoted(_ path: String) -> String {
+    package static func quoted(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy { octet in
             switch octet {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "_"),

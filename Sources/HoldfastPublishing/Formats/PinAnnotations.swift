@@ -1,13 +1,15 @@
-import Holdfast
+package import Holdfast
 
 /// What is known about pins in addition to their hashes, if they were made from certificates and keys.
-struct PinAnnotations {
+package struct PinAnnotations: Sendable {
     /// A description of each pin for people, in one line without line breaks.
-    var titles: [Pin: String] = [:]
+    package var titles: [Pin: String] = [:]
     /// The keys themselves: the DER of each pin's SubjectPublicKeyInfo.
-    var keys: [Pin: [UInt8]] = [:]
+    package var keys: [Pin: [UInt8]] = [:]
     /// What a reader must know first about the pins of a host, one line each.
-    var warnings: [HostPattern: String] = [:]
+    package var warnings: [HostPattern: String] = [:]
+
+    package init() {}
 
     /// The warnings as comments of code, each once.
     var codeComments: [String] { Set(warnings.values).sorted().map { "// \($0)" } }

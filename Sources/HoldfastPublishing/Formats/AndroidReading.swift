@@ -27,7 +27,7 @@ struct AndroidReading {
 
     static func domains(
         in data: Data, _ losses: inout [PinExport.Loss], _ notes: inout [PinExport.Loss]
-    ) throws(CommandFailure) -> [PinImport.Domain] {
+    ) throws(PublishingError) -> [PinImport.Domain] {
         let document = try ConfigurationElement.document(data, wanted: "a network security configuration")
         guard document.isNamed("network-security-config") else {
             throw document.failure("is not a network security configuration")
@@ -46,7 +46,7 @@ struct AndroidReading {
     }
 
     /// Refuses what is not understood, and names what a pin file cannot express.
-    private mutating func check(_ element: ConfigurationElement, _ above: String) throws(CommandFailure) {
+    private mutating func check(_ element: ConfigurationElement, _ above: String) throws(PublishingError) {
         let path = above.isEmpty ? "network-security-config" : "\(above) \(element.name)"
         try checkAttributes(of: element, path)
         let known = Self.children[element.name] ?? []
@@ -62,7 +62,7 @@ struct AndroidReading {
         }
     }
 
-    private mutating func checkAttributes(of element: ConfigurationElement, _ path: String) throws(CommandFailure) {
+    private mutating func checkAttributes(of element: ConfigurationElement, _ path: String) throws(PublishingError) {
         let known = Self.attributes[element.name] ?? []
         for name in element.attributes.keys where !known.contains(where: name.hasSameOctets(as:)) {
             // Namespaces, and what is for other tools.
@@ -85,10 +85,10 @@ struct AndroidReading {
 
     private mutating func read(
         _ config: ConfigurationElement, inheriting above: PinSetElement
-    ) throws(CommandFailure) {
+    ) throws(PublishingError) {
         let sets = config.children.filter { $0.isNamed("pin-set") }
         if sets.count > 1 { throw sets[1].failure("has a second <pin-set> in one <domain-config>") }
-        let pins = try sets.first.map { set throws(CommandFailure) in try Self.pins(set) } ?? above
+        let pins = try sets.first.map { set throws(PublishingError) in try Self.pins(set) } ?? above
         let names = config.children.filter { $0.isNamed("domain") }
         guard !names.isEmpty else { throw config.failure("has a <domain-config> without a <domain>") }
         for element in names {
@@ -105,7 +105,7 @@ struct AndroidReading {
         for child in config.children where child.isNamed("domain-config") { try read(child, inheriting: pins) }
     }
 
-    private static func pins(_ set: ConfigurationElement) throws(CommandFailure) -> PinSetElement {
+    private static func pins(_ set: ConfigurationElement) throws(PublishingError) -> PinSetElement {
         var pins = PinSetElement()
         var seen: Set<[UInt8]> = []
         for pin in set.children {
@@ -116,14 +116,14 @@ struct AndroidReading {
             // The same hash twice is one pin, and each domain of the configuration gets all of them.
             if seen.insert(Array(hash.utf8)).inserted { pins.hashes.append((hash, pin.line)) }
         }
-        pins.end = try set.attributes["expiration"].map { day throws(CommandFailure) in
+        pins.end = try set.attributes["expiration"].map { day throws(PublishingError) in
             try PinImport.lastSecond(before: day, line: set.line)
         }
         return pins
     }
 
     /// Reads a truth value as Android's build tools spell it.
-    private func truth(_ name: String, of element: ConfigurationElement) throws(CommandFailure) -> Bool {
+    private func truth(_ name: String, of element: ConfigurationElement) throws(PublishingError) -> Bool {
         guard let value = element.attributes[name] else { return false }
         if ["true", "TRUE", "True"].contains(where: value.hasSameOctets(as:)) { return true }
         guard ["false", "FALSE", "False"].contains(where: value.hasSameOctets(as:)) else {

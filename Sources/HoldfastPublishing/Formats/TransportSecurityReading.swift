@@ -7,7 +7,7 @@ enum TransportSecurityReading {
 
     static func domains(
         in data: Data, _ notes: inout [PinExport.Loss]
-    ) throws(CommandFailure) -> [PinImport.Domain] {
+    ) throws(PublishingError) -> [PinImport.Domain] {
         let list = try PropertyListDictionary(data)
         var security = list
         if let value = list["NSAppTransportSecurity"] {
@@ -35,7 +35,7 @@ enum TransportSecurityReading {
     /// Reads a list of identities. Where one of two lists were read as empty, one of the two conditions were lost.
     private static func hashes(
         _ content: PropertyListDictionary, _ key: String
-    ) throws(CommandFailure) -> [(text: String, line: Int)] {
+    ) throws(PublishingError) -> [(text: String, line: Int)] {
         guard let array = try content.array(key) else { return [] }
         if array.isEmpty, let value = content[key] { throw value.failure("has \(key) without an identity") }
         var hashes: [(text: String, line: Int)] = []

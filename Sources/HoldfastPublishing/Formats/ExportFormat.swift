@@ -1,18 +1,34 @@
-import ArgumentParser
-import Holdfast
+package import Holdfast
 
 /// The formats to which a pin file can be exported.
-enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
-    case trustkit, ats, android, okhttp, curl, tlsa, alamofire, swift, json
+public enum ExportFormat: String, Sendable, CaseIterable {
+    /// TrustKit's `TSKConfiguration`.
+    case trustkit
+    /// Apple's `NSPinnedDomains`.
+    case ats
+    /// Android's network security configuration.
+    case android
+    /// Kotlin for OkHttp.
+    case okhttp
+    /// A configuration for `curl --config`.
+    case curl
+    /// Records of DNS, DANE 3 1 1 (RFC 6698).
+    case tlsa
+    /// Swift for Alamofire, which pins whole keys.
+    case alamofire
+    /// Swift for Holdfast, with the pin file in it.
+    case swift
+    /// The pin file itself.
+    case json
 
-    static let explanation = """
+    package static let explanation = """
         trustkit (TSKConfiguration of an Info.plist), ats (NSPinnedDomains of an Info.plist), android (network \
         security configuration), okhttp (Kotlin), curl (for --config), tlsa (DNS records, DANE 3 1 1), alamofire, \
         swift (Holdfast), json (the pin file).
         """
 
     /// The name of the system that reads the format, for messages.
-    var reader: String {
+    public var reader: String {
         switch self {
         case .trustkit: "TrustKit"
         case .ats: "NSPinnedDomains"
@@ -25,11 +41,11 @@ enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    var saysEverything: Bool { self == .swift || self == .json }
+    package var saysEverything: Bool { self == .swift || self == .json }
     /// Whether it can say when pins expire, to the day. After that, the system trusts servers as if there were no pins.
     var saysExpiry: Bool { self == .trustkit || self == .android }
     /// Whether it can express patterns of a scope.
-    func says(_ scope: HostPattern.Scope) -> Bool {
+    package func says(_ scope: HostPattern.Scope) -> Bool {
         switch scope {
         case .exact: true
         case .subtree: saysEverything || [.trustkit, .ats, .android, .okhttp].contains(self)

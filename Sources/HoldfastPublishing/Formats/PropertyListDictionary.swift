@@ -11,7 +11,7 @@ struct PropertyListDictionary {
     private(set) var entries: [(key: String, value: ConfigurationElement)] = []
 
     /// Reads a whole property list, whose outermost value is a dictionary.
-    init(_ data: Data) throws(CommandFailure) {
+    init(_ data: Data) throws(PublishingError) {
         guard !data.starts(with: Array("bplist".utf8)) else {
             throw PinImport.failure("is a binary property list; make XML of it with plutil -convert xml1 FILE")
         }
@@ -23,7 +23,7 @@ struct PropertyListDictionary {
     }
 
     /// - Parameter what: the element is, for the error.
-    init(_ element: ConfigurationElement, _ what: String) throws(CommandFailure) {
+    init(_ element: ConfigurationElement, _ what: String) throws(PublishingError) {
         guard element.isNamed("dict") else { throw element.failure("has \(what) as another type than a dictionary") }
         self.element = element
         var seen: Set<[UInt8]> = []
@@ -47,7 +47,7 @@ struct PropertyListDictionary {
     subscript(_ key: String) -> ConfigurationElement? { entries.first { $0.key.hasSameOctets(as: key) }?.value }
 
     /// Refuses keys other than these.
-    func refuseKeys(except known: [String]) throws(CommandFailure) {
+    func refuseKeys(except known: [String]) throws(PublishingError) {
         for (key, value) in entries where !known.contains(where: key.hasSameOctets(as:)) {
             throw value.unknown("the key \(key.quotedAddress)")
         }
@@ -56,7 +56,7 @@ struct PropertyListDictionary {
     /// The dictionaries in a dictionary, by their names, sorted, so that the pin file is the same each time.
     func dictionaries(
         _ key: String
-    ) throws(CommandFailure) -> [(name: String, content: PropertyListDictionary)] {
+    ) throws(PublishingError) -> [(name: String, content: PropertyListDictionary)] {
         guard let value = self[key] else { throw PinImport.failure("has no \(key)") }
         var read: [(name: String, content: PropertyListDictionary)] = []
         for (name, value) in try PropertyListDictionary(value, key).entries {
@@ -67,8 +67,8 @@ struct PropertyListDictionary {
 
     /// - Parameter reading: how the system reads a value that is not `<true/>` or `<false/>`.
     func truth(
-        _ key: String, default standard: Bool, reading: (ConfigurationElement) throws(CommandFailure) -> Bool?
-    ) throws(CommandFailure) -> Bool {
+        _ key: String, default standard: Bool, reading: (ConfigurationElement) throws(PublishingError) -> Bool?
+    ) throws(PublishingError) -> Bool {
         guard let value = self[key] else { return standard }
         if value.isNamed("true") { return true }
         if value.isNamed("false") { return false }
@@ -77,7 +77,7 @@ struct PropertyListDictionary {
     }
 
     /// An array of texts; nil if there is none.
-    func texts(_ key: String) throws(CommandFailure) -> [(text: String, line: Int)]? {
+    func texts(_ key: String) throws(PublishingError) -> [(text: String, line: Int)]? {
         guard let array = try array(key) else { return nil }
         var texts: [(text: String, line: Int)] = []
         for element in array {
@@ -88,7 +88,7 @@ struct PropertyListDictionary {
     }
 
     /// The elements of an array; nil if there is none.
-    func array(_ key: String) throws(CommandFailure) -> [ConfigurationElement]? {
+    func array(_ key: String) throws(PublishingError) -> [ConfigurationElement]? {
         guard let value = self[key] else { return nil }
         guard value.isNamed("array") else { throw value.failure("has \(key) as another type than an array") }
         return value.children

@@ -5,7 +5,7 @@ struct AlamofireText {
     let entries: [PinExport.Entry]
 
     /// - Throws: for a pin whose key is not known, and for a key for which Security.framework has no type.
-    func text(isFragment: Bool) throws(CommandFailure) -> String {
+    func text(isFragment: Bool) throws(PublishingError) -> String {
         var evaluators: [String] = []
         for entry in entries {
             if let warning = entry.warning { evaluators.append("// \(warning)") }
@@ -28,17 +28,19 @@ struct AlamofireText {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    private func key(_ pin: Pin, of entry: PinExport.Entry) throws(CommandFailure) -> SecurityKeyText {
+    private func key(_ pin: Pin, of entry: PinExport.Entry) throws(PublishingError) -> SecurityKeyText {
         guard let der = entry.annotations.keys[pin] else {
-            throw CommandFailure(
-                .wrongUsage,
-                "Alamofire pins whole keys or certificates, and a pin file has only their hashes: make the code with pin "
-                    + "from the keys or certificates themselves, or bundle those with the app and use "
-                    + "PinnedCertificatesTrustEvaluator")
+            throw PublishingError(
+                .invalidInput, expected: "whole keys or certificates, which Alamofire pins",
+                found: "a pin file, which has only their hashes",
+                remedy: "Make the code with pin from the keys or certificates themselves, or bundle those with the app "
+                    + "and use PinnedCertificatesTrustEvaluator.")
         }
         guard let key = SecurityKeyText(subjectPublicKeyInfo: der) else {
-            throw CommandFailure(
-                .notTrusted, "Security.framework has no key of this kind: \(entry.title(of: pin) ?? "\(pin)")")
+            throw PublishingError(
+                .notExpressible, of: entry.title(of: pin) ?? "\(pin)",
+                expected: "a key of a kind that Security.framework has", found: "another",
+                remedy: "Bundle the certificate with the app and use PinnedCertificatesTrustEvaluator.")
         }
         return key
     }

@@ -1,19 +1,19 @@
 import Crypto
 import CryptoExtras
 import Foundation
-import Holdfast
+package import Holdfast
 import SwiftASN1
 
 /// Finds the public key of a private key: PKCS #8 (RFC 5958), SEC 1 (RFC 5915) or PKCS #1 (RFC 8017), in DER.
-struct PrivateKeyReader {
-    struct Failure: Error {
-        let reason: String
+package struct PrivateKeyReader: Sendable {
+    package struct Failure: Error {
+        package let reason: String
     }
 
     /// The SubjectPublicKeyInfo of a certificate with this key.
-    let publicKey: SubjectPublicKeyInfo
+    package let publicKey: SubjectPublicKeyInfo
 
-    init(der: [UInt8]) throws(Failure) {
+    package init(der: [UInt8]) throws(Failure) {
         do {
             publicKey = try SubjectPublicKeyInfo(der: try Self.publicKey(ofPrivateKey: try DER.parse(der)))
         } catch let failure as Failure {
@@ -24,7 +24,7 @@ struct PrivateKeyReader {
     }
 
     /// Whether it is an EncryptedPrivateKeyInfo (RFC 5958 3): exactly an algorithm and octets.
-    static func isEncrypted(_ der: [UInt8]) -> Bool {
+    package static func isEncrypted(_ der: [UInt8]) -> Bool {
         let parts = try? DER.sequence(try DER.parse(der), identifier: .sequence) { fields -> [ASN1Identifier] in
             var found: [ASN1Identifier] = []
             while let field = fields.next() { found.append(field.identifier) }

@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 import Holdfast
 
 /// What a document seems to be. Only its reader can tell whether it is valid.
-enum DocumentKind: String, Encodable {
+package enum DocumentKind: String, Sendable, Encodable {
     case pinFile, signedList, listEntry, challengeAnswer, trustServerDocument, metadata, bundle, pem, der, text
 
-    init(_ data: Data) {
+    package init(_ data: Data) {
         let space = Set(" \t\r\n".utf8)
         let start = data.first { !space.contains($0) }
         switch start {
@@ -16,7 +16,7 @@ enum DocumentKind: String, Encodable {
     }
 
     /// The kind of document, for messages.
-    var description: String {
+    package var description: String {
         switch self {
         case .pinFile: "pin file"
         case .signedList: "signed list"

@@ -1,40 +1,40 @@
 import Foundation
-import Holdfast
+package import Holdfast
 import HoldfastOutput
 
 /// One certificate or key whose pins are printed. Its fields are those of the JSON objects.
-struct PinEntry: Encodable {
+package struct PinEntry: Sendable, Encodable {
     /// What the pin was made from.
-    enum Kind: String, Encodable {
+    package enum Kind: String, Sendable, Encodable {
         case certificate, privateKey, publicKey, certificateRequest
     }
 
     /// Where it was found: `leaf`, `issuer 1`, `anchor, not sent`, or a file.
-    let place: String
-    let kind: Kind
+    package let place: String
+    package let kind: Kind
     /// The subject of a certificate or request.
-    let subject: String?
+    package let subject: String?
     /// The kind of the key, for example `P-256`.
-    let key: String
-    let keyPin: String
+    package let key: String
+    package let keyPin: String
     /// Absent for anything other than a certificate.
-    let certificatePin: String?
+    package let certificatePin: String?
     /// ISO 8601.
-    let notAfter: String?
+    package let notAfter: String?
     /// Whether it is part of a valid path; absent for files.
-    var inValidPath: Bool?
+    package var inValidPath: Bool?
     /// The key itself, in DER.
-    let subjectPublicKeyInfo: [UInt8]
+    package let subjectPublicKeyInfo: [UInt8]
     /// Whether it is the certificate of an authority, whose key signs those of servers.
-    let isIssuer: Bool
+    package let isIssuer: Bool
     /// What an operator should know about it, for example that a signature was not checked.
-    var remark: String?
+    package var remark: String?
 
     private enum CodingKeys: CodingKey {
         case place, kind, subject, key, keyPin, certificatePin, notAfter, inValidPath, isIssuer, remark
     }
 
-    init(_ certificate: X509Certificate, place: String, isIssuer: Bool, inValidPath: Bool? = nil) {
+    package init(_ certificate: X509Certificate, place: String, isIssuer: Bool, inValidPath: Bool? = nil) {
         self.place = place
         kind = .certificate
         subject = certificate.subject.description
@@ -48,7 +48,7 @@ struct PinEntry: Encodable {
         remark = inValidPath == false ? "NOT in a valid path" : nil
     }
 
-    init(key: SubjectPublicKeyInfo, kind: Kind, subject: String? = nil, place: String) {
+    package init(key: SubjectPublicKeyInfo, kind: Kind, subject: String? = nil, place: String) {
         self.place = place
         self.kind = kind
         self.subject = subject
@@ -60,13 +60,28 @@ struct PinEntry: Encodable {
         isIssuer = false
     }
 
+    /// The entries of a chain as the server presented it, and of the anchor above it. Each certificate has its place.
+    package static func entries(of decision: TrustDecision) -> [PinEntry] {
+        let path = decision.path?.certificates ?? []
+        let presented = (decision.chain?.certificates ?? []).compactMap { try? X509Certificate(der: $0) }
+        var entries = presented.enumerated().map { position, certificate in
+            PinEntry(
+                certificate, place: position == 0 ? "leaf" : "issuer \(position)", isIssuer: position > 0,
+                inValidPath: path.contains(certificate))
+        }
+        if let anchor = path.last, !presented.contains(anchor) {
+            entries.append(PinEntry(anchor, place: "anchor, not sent", isIssuer: true, inValidPath: true))
+        }
+        return entries
+    }
+
     private static let unreadableKey = "a key of an unknown kind"
 
     /// Whether it is a key that is in no certificate yet, which makes a backup pin.
-    var isBackup: Bool { kind != .certificate }
+    package var isBackup: Bool { kind != .certificate }
 
     /// One line that describes it.
-    var title: String {
+    package var title: String {
         let what: String? =
             switch kind {
             case .certificate: nil

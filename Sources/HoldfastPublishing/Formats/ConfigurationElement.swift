@@ -17,7 +17,7 @@ struct ConfigurationElement {
 
     /// Reads a document, and returns its outermost element.
     /// - Parameter wanted: what the document should be, for the error.
-    static func document(_ data: Data, wanted: String) throws(CommandFailure) -> ConfigurationElement {
+    static func document(_ data: Data, wanted: String) throws(PublishingError) -> ConfigurationElement {
         try ConfigurationDeclarations.refuse(in: data)
         let builder = ConfigurationElementBuilder()
         let parser = XMLParser(data: data)
@@ -33,15 +33,15 @@ struct ConfigurationElement {
     func isNamed(_ other: String) -> Bool { name.hasSameOctets(as: other) }
 
     /// An error about the element.
-    func failure(_ what: String) -> CommandFailure { PinImport.failure("\(what) (line \(line))") }
+    func failure(_ what: String) -> PublishingError { PinImport.failure("\(what) (line \(line))") }
 
     /// The error for an element or an attribute of which nobody knows what it does to pins.
-    func unknown(_ what: String) -> CommandFailure {
+    func unknown(_ what: String) -> PublishingError {
         failure("has \(what), which is not understood: remove it from a copy if pins do not depend on it")
     }
 
     /// Its text, if it has nothing else.
-    func plainText() throws(CommandFailure) -> String {
+    func plainText() throws(PublishingError) -> String {
         guard children.isEmpty else { throw failure("has elements inside of \(name.quotedAddress)") }
         return text
     }
@@ -52,7 +52,7 @@ private enum ConfigurationDeclarations {
     private static let known = ["amp", "lt", "gt", "quot", "apos"]
     private static let longestName = 64
 
-    static func refuse(in data: Data) throws(CommandFailure) {
+    static func refuse(in data: Data) throws(PublishingError) {
         var line = 1
         let octets = [UInt8](data)
         guard String(strictUTF8: octets) != nil, !octets.contains(0) else {

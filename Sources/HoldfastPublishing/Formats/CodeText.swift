@@ -43,7 +43,7 @@ struct CodeText {
             (entry.ports.isEmpty ? [443] : entry.ports).flatMap { port in
                 entry.pins.map { pin in
                     let comment = entry.comment(of: pin).map { " ; \($0)" } ?? ""
-                    return "_\(port)._tcp.\(entry.name). IN TLSA 3 1 1 \(pin.digest.hexadecimal)\(comment)\n"
+                    return "_\(port)._tcp.\(entry.name). IN TLSA 3 1 1 \(Hexadecimal.encode(pin.digest))\(comment)\n"
                 }
             }
         }.joined()
@@ -71,15 +71,5 @@ struct CodeText {
             }
 
             """
-    }
-}
-
-extension [UInt8] {
-    /// Two lower-case digits per octet.
-    var hexadecimal: String {
-        map { octet in
-            let digits = String(octet, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
     }
 }

@@ -1,18 +1,28 @@
-import Foundation
-import Holdfast
+public import Foundation
+public import Holdfast
 
 /// A pin file made from another system's configuration, with a list of what a pin file cannot express.
 ///
 /// It never reads less than the system does: what it does not understand is an error with its line.
-struct PinImport {
+public struct PinImport {
     /// The systems whose configuration is read.
-    enum Source: String, CaseIterable {
-        case trustkit, ats, android
+    public enum Source: String, Sendable, CaseIterable {
+        /// TrustKit's `TSKConfiguration` in a property list in XML.
+        case trustkit
+        /// Apple's `NSPinnedDomains` in a property list in XML.
+        case ats
+        /// Android's network security configuration.
+        case android
     }
 
     /// The certificates of a path that imported pins are for, if their system does not say.
-    enum Role: String, CaseIterable {
-        case leaf, issuer, both
+    public enum Role: String, Sendable, CaseIterable {
+        /// The server's own.
+        case leaf
+        /// Those above it.
+        case issuer
+        /// All of them, as these systems match pins.
+        case both
 
         fileprivate var roles: [PinFile.KeyPin.Role] {
             switch self {
@@ -44,20 +54,24 @@ struct PinImport {
         var isException = false
     }
 
-    let role: Role
-    private(set) var hosts: [PinFile.Host] = []
+    /// The certificates that pins are for if their system has no roles.
+    public let role: Role
+    private var hosts: [PinFile.Host] = []
     /// The entries for a domain and all names under it, by the domain.
     private var subtrees: [String: PinFile.Host] = [:]
     /// What the file cannot express.
-    var losses: [PinExport.Loss] = []
+    public private(set) var losses: [PinExport.Loss] = []
     /// What the file expresses in another way.
-    var notes: [PinExport.Loss] = []
+    public private(set) var notes: [PinExport.Loss] = []
     /// How many hashes were read and how many names looked up, for tests. It grows with the size of the configuration.
-    private(set) var steps = 0
+    package private(set) var steps = 0
 
     /// Reads a configuration.
+    /// - Parameter data: the file.
+    /// - Parameter source: the system whose configuration it is.
     /// - Parameter role: the certificates that pins are for if their system has no roles.
-    init(_ data: Data, from source: Source, role: Role) throws(CommandFailure) {
+    /// - Throws: ``PublishingError`` `invalidDocument` that names the line of what is not understood.
+    public init(_ data: Data, from source: Source, role: Role) throws(PublishingError) {
         self.role = role
         let domains: [Domain]
         switch source {
@@ -80,7 +94,10 @@ struct PinImport {
             ))
     }
 
-    func file() throws(CommandFailure) -> PinFile {
+    /// The pin file.
+    /// - Throws: ``PublishingError`` `invalidDocument` if no pin file can say it, for example because a host has more pins
+    ///   than one may have.
+    public func file() throws(PublishingError) -> PinFile {
         do throws(PinFileError) {
             return try PinFile(hosts: hosts)
         } catch {
@@ -88,7 +105,7 @@ struct PinImport {
         }
     }
 
-    private mutating func pinned(_ domain: Domain) throws(CommandFailure) -> [PinFile.Host] {
+    private mutating func pinned(_ domain: Domain) throws(PublishingError) -> [PinFile.Host] {
         var pins: [PinFile.KeyPin] = []
         for (hashes, roles) in [(domain.hashes, role.roles), (domain.leaves, [.leaf]), (domain.issuers, [.issuer])] {
             for role in roles { try add(hashes, role, of: domain, to: &pins) }
@@ -111,7 +128,7 @@ struct PinImport {
     private mutating func add(
         _ hashes: [(text: String, line: Int)], _ role: PinFile.KeyPin.Role, of domain: Domain,
         to pins: inout [PinFile.KeyPin]
-    ) throws(CommandFailure) {
+    ) throws(PublishingError) {
         var seen: Set<Pin> = []
         for hash in hashes {
             steps += 1
@@ -137,7 +154,7 @@ struct PinImport {
 
     /// Adds an exception. A pin file cannot exclude a name from a pattern, but it can leave the decision to standard
     /// validation.
-    private mutating func except(_ domain: Domain) throws(CommandFailure) {
+    private mutating func except(_ domain: Domain) throws(PublishingError) {
         do {
             let pattern = try HostPattern(host: domain.name, includeSubdomains: domain.includesSubdomains)
             guard let above = subtree(over: pattern.base) else {
@@ -170,7 +187,7 @@ struct PinImport {
     }
 
     /// The last second before a day, `yyyy-MM-dd`, in UTC.
-    static func lastSecond(before day: String, line: Int) throws(CommandFailure) -> Date {
+    static func lastSecond(before day: String, line: Int) throws(PublishingError) -> Date {
         let parts = day.isASCII(atMost: 10) ? day.split(separator: "-", omittingEmptySubsequences: false) : []
         guard day.utf8.count == 10, parts.map(\.utf8.count) == [4, 2, 2],
             let date = try? Date("\(day)T00:00:00Z", strategy: .iso8601),
@@ -181,5 +198,7 @@ struct PinImport {
         return date.addingTimeInterval(-1)
     }
 
-    static func failure(_ what: String) -> CommandFailure { CommandFailure(.invalidList, "the configuration \(what)") }
+    static func failure(_ what: String) -> PublishingError { PublishingError(
+            .invalidDocument, of: "the configuration", expected: "nothing that is not understood",
+            found: "that it \(what)", remedy: "Change that in a copy of the file.") }
 }

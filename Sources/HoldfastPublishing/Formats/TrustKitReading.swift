@@ -14,7 +14,7 @@ enum TrustKitReading {
 
     static func domains(
         in data: Data, _ losses: inout [PinExport.Loss], _ notes: inout [PinExport.Loss]
-    ) throws(CommandFailure) -> [PinImport.Domain] {
+    ) throws(PublishingError) -> [PinImport.Domain] {
         let list = try PropertyListDictionary(data)
         var configuration = list
         if let value = list["TSKConfiguration"] {
@@ -41,7 +41,7 @@ enum TrustKitReading {
 
     private static func domain(
         _ name: String, _ content: PropertyListDictionary, _ losses: inout [PinExport.Loss]
-    ) throws(CommandFailure) -> PinImport.Domain {
+    ) throws(PublishingError) -> PinImport.Domain {
         let field = "\(domains).\(name)"
         try content.refuseKeys(except: keys)
         var domain = PinImport.Domain(
@@ -80,7 +80,7 @@ enum TrustKitReading {
     }
 
     /// Reads a day, from whose beginning nothing is pinned, or an instant, up to which the pins count.
-    private static func end(_ value: ConfigurationElement?) throws(CommandFailure) -> Date? {
+    private static func end(_ value: ConfigurationElement?) throws(PublishingError) -> Date? {
         guard let value else { return nil }
         let text = try value.plainText()
         if value.isNamed("string") { return try PinImport.lastSecond(before: text, line: value.line) }
@@ -93,8 +93,8 @@ enum TrustKitReading {
     /// TrustKit asks `boolValue`, which a number and a text have as well.
     private static func truth(
         _ content: PropertyListDictionary, _ key: String, default standard: Bool
-    ) throws(CommandFailure) -> Bool {
-        try content.truth(key, default: standard) { value throws(CommandFailure) in
+    ) throws(PublishingError) -> Bool {
+        try content.truth(key, default: standard) { value throws(PublishingError) in
             let text = try value.plainText()
             guard value.isNamed("string") || value.isNamed("integer"), text.isASCII(atMost: 5) else { return nil }
             switch text.lowercased() {

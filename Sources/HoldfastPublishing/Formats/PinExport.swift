@@ -1,11 +1,10 @@
 import Foundation
-import Holdfast
-import HoldfastOutput
+public import Holdfast
 
 /// A pin file in another system's format, with a list of what that format cannot express.
-struct PinExport {
+public struct PinExport: Sendable {
     /// A host as it is written for another system.
-    struct Entry {
+    struct Entry: Sendable {
         let pattern: HostPattern
         let ports: [Int]
         /// Distinct pins, in the order of the file.
@@ -40,7 +39,7 @@ struct PinExport {
     }
 
     /// A day of the calendar in UTC.
-    struct Day {
+    struct Day: Sendable {
         /// The first instant at which the pins have ended.
         let end: Date
 
@@ -49,27 +48,39 @@ struct PinExport {
     }
 
     /// Something that is not expressed, with the path of the field.
-    struct Loss: Equatable {
-        let field: String
-        let what: String
+    public struct Loss: Sendable, Hashable {
+        /// The path of the field.
+        public let field: String
+        /// What is not expressed, or how else.
+        public let what: String
 
-        var text: String { "\(field): \(what)" }
+        /// `FIELD: WHAT`, for people.
+        public var text: String { "\(field): \(what)" }
     }
 
-    let file: PinFile
-    let format: ExportFormat
+    /// The file that is exported.
+    public let file: PinFile
+    /// The format into which it is exported.
+    public let format: ExportFormat
     private let annotations: PinAnnotations
     private(set) var entries: [Entry] = []
     /// Where clients would behave differently from what the file says.
-    private(set) var losses: [Loss] = []
+    public private(set) var losses: [Loss] = []
     /// What is left out without any effect on clients.
-    private(set) var notes: [Loss] = []
+    public private(set) var notes: [Loss] = []
 
+    /// Compares the file with what the format can express.
     /// - Parameters:
-    ///   - annotations: what is known about the pins in addition to the file.
+    ///   - file: the pin file.
+    ///   - format: the other system's format.
     ///   - unknownFields: where the file as it was read has fields that this version does not know.
-    init(
-        _ file: PinFile, as format: ExportFormat, annotations: PinAnnotations = PinAnnotations(),
+    public init(_ file: PinFile, as format: ExportFormat, unknownFields: [String] = []) {
+        self.init(file, as: format, annotations: PinAnnotations(), unknownFields: unknownFields)
+    }
+
+    /// - Parameter annotations: what is known about the pins in addition to the file.
+    package init(
+        _ file: PinFile, as format: ExportFormat, annotations: PinAnnotations,
         unknownFields: [String] = []
     ) {
         self.file = file
@@ -88,7 +99,9 @@ struct PinExport {
     }
 
     /// The text, as a whole file or as a fragment for one.
-    func text(isFragment: Bool = false) throws(CommandFailure) -> String {
+    /// - Parameter isFragment: whether only the part is made that goes into an existing file.
+    /// - Throws: ``PublishingError`` `invalidInput` or `notExpressible` for Alamofire, which needs whole keys.
+    public func text(isFragment: Bool = false) throws(PublishingError) -> String {
         switch format {
         case .trustkit: PropertyListText(entries: entries).trustKit(isFragment: isFragment)
         case .ats: PropertyListText(entries: entries).transportSecurity(isFragment: isFragment)
@@ -103,21 +116,13 @@ struct PinExport {
         }
     }
 
-    /// Prints the text; and on standard error what it cannot express, and which hosts have no backup.
-    /// - Parameters:
-    ///   - isLossy: whether something may be left out.
-    ///   - isNoting: whether losses without any effect on clients are reported as well.
-    func print(isFragment: Bool, isLossy: Bool, isNoting: Bool) throws(CommandFailure) {
-        let text = try text(isFragment: isFragment)
-        try LossReport(losses: losses, notes: isNoting ? notes : []).say(isAllowed: isLossy)
-        guard format.saysEverything || !entries.isEmpty else {
-            throw CommandFailure(.notTrusted, "\(format.reader) can express nothing of it")
-        }
-        LossReport.warn(of: file.hostsWithoutBackup)
-        for entry in entries where format == .trustkit && entry.pins.count < 2 {
-            Output.standard.complain("warning: TrustKit stops an app that has one pin for \(entry.pattern)")
-        }
-        Output.standard.printAsIs(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+    /// Whether the format can express nothing of it.
+    public var isEmpty: Bool { !format.saysEverything && entries.isEmpty }
+
+    /// What an operator must know before the text is used: which hosts the other system would not accept.
+    public var warnings: [String] {
+        entries.filter { format == .trustkit && $0.pins.count < 2 }
+            .map { "TrustKit stops an app that has one pin for \($0.pattern)" }
     }
 
     // MARK: What is not said

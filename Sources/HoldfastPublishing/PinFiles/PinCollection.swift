@@ -1,40 +1,60 @@
-import Holdfast
+package import Holdfast
 
 /// The pins of hosts and files as one pin file, which is exported like any other, with annotations that a pin file does
 /// not have.
-struct PinCollection {
-    let file: PinFile
-    let annotations: PinAnnotations
+package struct PinCollection {
+    package let file: PinFile
+    package let annotations: PinAnnotations
+
+    /// The pins of a host that was asked.
+    package struct Host {
+        let dialed: DialedHost
+        let pins: [PinEntry]
+        let warning: String?
+
+        /// - Parameters:
+        ///   - dialed: the host that was dialed.
+        ///   - pins: those of its chain.
+        ///   - warning: what a reader must know first about them, in one line.
+        package init(_ dialed: DialedHost, pins: [PinEntry], warning: String? = nil) {
+            self.dialed = dialed
+            self.pins = pins
+            self.warning = warning
+        }
+    }
 
     /// - Parameters:
     ///   - reports: the pins of the hosts that were asked.
     ///   - others: the pins of files and authorities. Each host gets them too.
     ///   - pattern: the host or pattern that the pins are for, if it is not the host that was asked.
     ///   - format: the format for which they are collected.
-    init(
-        _ reports: [PinReport], and others: [PinEntry], for pattern: HostPattern?, as format: ExportFormat
-    ) throws(CommandFailure) {
+    package init(
+        _ reports: [Host], and others: [PinEntry], for pattern: HostPattern?, as format: ExportFormat
+    ) throws(PublishingError) {
         var annotations = PinAnnotations()
         var hosts: [(pattern: HostPattern, ports: [Int], pins: [PinFile.KeyPin])] = []
         // Pins that come only from files are for one host, which must be named.
-        for report in reports.isEmpty ? [PinReport()] : reports {
-            guard let name = pattern ?? report.dialed.map({ HostPattern($0) }) else {
-                throw CommandFailure(.wrongUsage, "--format \(format.rawValue) names a host: say which with --host")
+        for report in reports.isEmpty ? [nil] : reports.map(Optional.some) {
+            guard let name = pattern ?? report.map({ HostPattern($0.dialed) }) else {
+                throw PublishingError(
+                    .invalidInput, expected: "the host that the pins are for, which \(format.rawValue) names",
+                    found: "files only", remedy: "Say which host it is.")
             }
             let index = hosts.firstIndex { $0.pattern == name } ?? hosts.count
             if index == hosts.count { hosts.append((name, [], [])) }
-            if format.saysPorts, let port = report.dialed?.port, !hosts[index].ports.contains(port) {
+            if format.saysPorts, let port = report?.dialed.port, !hosts[index].ports.contains(port) {
                 hosts[index].ports.append(port)
             }
-            annotations.warnings[name] = annotations.warnings[name] ?? report.warning
-            let served = Set(report.pins.map(\.keyPin))
-            for entry in report.pins + others {
+            annotations.warnings[name] = annotations.warnings[name] ?? report?.warning
+            let served = Set((report?.pins ?? []).map(\.keyPin))
+            for entry in (report?.pins ?? []) + others {
                 // A key that the server does not show is a backup, and so is a key that is in no certificate.
                 let standsBy = entry.isBackup || !reports.isEmpty && !served.contains(entry.keyPin)
                 guard let pin = try? Pin(entry.keyPin),
                     let key = try? PinFile.KeyPin(
                         pin, role: entry.isIssuer ? .issuer : .leaf, state: standsBy ? .backup : .active)
-                else { throw CommandFailure(.notTrusted, "a pin cannot be written: \(entry.title)") }
+                else { throw PublishingError(
+                        .invalidInput, of: entry.title, expected: "the pin of a key", found: entry.keyPin.quoted) }
                 // Two equal pins are one pin, which keeps its first title.
                 guard !hosts[index].pins.contains(where: { $0.pin == pin }) else { continue }
                 hosts[index].pins.append(key)
@@ -58,7 +78,8 @@ struct PinCollection {
                     )
                 })
         } catch {
-            throw CommandFailure(.notTrusted, "the pins make no pin file: \(error)")
+            throw PublishingError(
+                .invalidDocument, of: error.field, expected: error.expected, found: error.found, remedy: error.remedy)
         }
     }
 }

@@ -1,23 +1,25 @@
-import Foundation
+package import Foundation
 import Holdfast
 
 /// Reads everything that contains a public key from a file in PEM or DER.
-struct PublicKeyFile {
-    struct Content {
-        var entries: [PinEntry] = []
+package struct PublicKeyFile {
+    package struct Content: Sendable {
+        package var entries: [PinEntry] = []
         /// What was left out, and why that does no harm.
-        var notes: [String] = []
+        package var notes: [String] = []
     }
 
+    private let data: Data
     private let path: String
 
-    init(_ path: String) {
+    /// - Parameter path: the name of the file, for messages and titles.
+    package init(_ data: Data, path: String) {
+        self.data = data
         self.path = path
     }
 
-    func read() throws(CommandFailure) -> Content {
-        let data = try InputFile.content(of: path, maximumBytes: CertificateFile.maximumBytes)
-        try ForeignFile(data, path: path).refuse(wanting: .publicKey)
+    package func read() throws(PublishingError) -> Content {
+        try ForeignFile(data, path: path).check(wanting: .publicKey)
         guard data.range(of: Data("-----BEGIN ".utf8)) != nil, data.first != 0x30 else {
             return Content(entries: [try entry(ofDER: Array(data))])
         }
@@ -37,7 +39,7 @@ struct PublicKeyFile {
         return content
     }
 
-    private func entry(of block: PEMBlocks.Block, place: String) throws(CommandFailure) -> PinEntry? {
+    private func entry(of block: PEMBlocks.Block, place: String) throws(PublishingError) -> PinEntry? {
         let der: [UInt8]
         switch block.content {
         case .success(let content): der = content
@@ -72,7 +74,7 @@ struct PublicKeyFile {
     }
 
     /// DER does not say what it is, so each kind is tried. No two kinds can be mistaken for one another.
-    func entry(ofDER der: [UInt8]) throws(CommandFailure) -> PinEntry {
+    package func entry(ofDER der: [UInt8]) throws(PublishingError) -> PinEntry {
         if let entry = try? certificate(der, place: path) { return entry }
         if let entry = try? request(der, place: path) { return entry }
         if let entry = try? publicKey(der, place: path) { return entry }
@@ -103,7 +105,7 @@ struct PublicKeyFile {
         return entry
     }
 
-    private func privateKey(_ der: [UInt8], place: String) throws(CommandFailure) -> PinEntry {
+    private func privateKey(_ der: [UInt8], place: String) throws(PublishingError) -> PinEntry {
         do throws(PrivateKeyReader.Failure) {
             return PinEntry(key: try PrivateKeyReader(der: der).publicKey, kind: .privateKey, place: place)
         } catch {
@@ -111,7 +113,9 @@ struct PublicKeyFile {
         }
     }
 
-    private var encrypted: CommandFailure { ForeignFile.encryptedKey(path, wanting: .publicKey) }
+    private var encrypted: PublishingError { ForeignFile.encryptedKey(path, wanting: .publicKey) }
 
-    private func failure(_ what: String) -> CommandFailure { CommandFailure(.unreadableFile, "\(path) \(what)") }
+    private func failure(_ what: String) -> PublishingError { PublishingError(
+            .unreadable, of: path, expected: "certificates, keys or certificate requests", found: "that it \(what)",
+            remedy: "Give a file in PEM or DER with one of them.") }
 }

@@ -1,0 +1,42 @@
+public import Foundation
+public import Holdfast
+package import HoldfastSigning
+
+/// A pin file as it was read: its value, and the fields in it that this version does not know.
+public struct PinFileDocument: Sendable {
+    /// The pin file.
+    public let file: PinFile
+    /// Where it has fields that this version does not know, such as `hosts[3].note`. A file that is written from
+    /// ``file`` has none of them.
+    public var unknownFields: [String] { fields.map(\.path) }
+    package let fields: [PinFile.UnknownField]
+
+    /// Reads a pin file, or says what the file is instead.
+    /// - Parameters:
+    ///   - data: the file.
+    ///   - name: the file's name for messages.
+    /// - Throws: ``PublishingError`` `invalidDocument`.
+    public init(_ data: Data, named name: String) throws(PublishingError) {
+        try self.init(data, named: name, remedies: [:])
+    }
+
+    /// - Parameter remedies: what to do with other kinds of documents, for callers that read those as well.
+    package init(_ data: Data, named name: String, remedies: [DocumentKind: String]) throws(PublishingError) {
+        do throws(PinFileError) {
+            file = try PinFile(json: data)
+        } catch {
+            let kind = DocumentKind(data)
+            // Other programs put certificates into the same CMS envelope.
+            if kind != .trustServerDocument { try ForeignFile(data, path: name).check(wanting: .certificate) }
+            throw PublishingError(
+                .invalidDocument, of: name, expected: "a pin file",
+                found: kind == .pinFile ? "\(error)" : kind.description,
+                remedy: kind == .pinFile ? nil : remedies[kind] ?? "Name a pin file.")
+        }
+        do throws(DocumentError) {
+            fields = try PinFile.unknownFields(in: data)
+        } catch {
+            throw PublishingError(.invalidDocument, of: name, expected: "a pin file", found: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Holdfast
+import HoldfastPublishing
+
+extension CommandFailure {
+    /// The library's error in the words of the command: what it is about, what was expected and found, and the remedy.
+    init(_ error: PublishingError) {
+        let code: Code =
+            switch error.code {
+            case .unreadable: .unreadableFile
+            case .unwritable: .unwritableFile
+            case .invalidInput: .wrongUsage
+            case .notExpressible: .notTrusted
+            default: .invalidList
+            }
+        let subject = error.subject.map { "\($0): " } ?? ""
+        self.init(code, "\(subject)expected \(error.expected), found \(error.found). \(error.remedy)")
+    }
+
+    /// Calls the library, and throws its errors as the command's.
+    static func rethrowing<Value>(_ body: () throws(PublishingError) -> Value) throws(CommandFailure) -> Value {
+        do throws(PublishingError) {
+            return try body()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
