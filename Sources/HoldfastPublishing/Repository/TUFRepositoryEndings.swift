@@ -38,7 +38,7 @@ package struct TUFRepositoryEndings: Sendable {
     }
 
     private static func ending(_ file: TUFMetadataFile) -> Ending {
-        Ending(name: "\(file.role.rawValue) \(file.version)", end: file.expires)
+        Ending(name: "\(file.role.rawValue) \(file.version)", end: file.end)
     }
 }
 
@@ -62,7 +62,7 @@ package struct PinFileEndings: Sendable {
         var all: [TUFRepositoryEndings.Ending] = []
         if let last = file.notAfter { all.append(.init(name: "the pin file", end: last)) }
         for host in file.hosts {
-            guard let end = PinFileEntry(host, until: .distantFuture).pins.expires, end < file.end ?? .distantFuture
+            guard let end = PinFileEntry(host, until: .distantFuture).pins.end, end < file.end ?? .distantFuture
             else { continue }
             all.append(.init(name: "the pins of \(host.pattern)", end: end))
         }

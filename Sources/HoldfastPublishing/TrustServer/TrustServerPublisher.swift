@@ -97,7 +97,7 @@ public struct TrustServerPublisher: Sendable {
         var rules = rules
         rules.backups = backups ?? memory.backups
         let round = PublishingRound(
-            answers, earlier: memory.hosts, held: memory.held, rules: rules, at: now.wholeSeconds)
+            answers, earlier: memory.hosts, held: memory.held, rules: rules, at: now)
         let (data, isRepeated) = try document(of: round, at: now)
         var report = Report(
             round: round, isRepeated: isRepeated, isImpaired: found.problem != nil || isImpaired, isResigned: false)
@@ -148,7 +148,7 @@ public struct TrustServerPublisher: Sendable {
                 .notSigned, of: documentPath, expected: error.expected, found: error.found, remedy: error.remedy)
         }
         var report = Report(
-            round: PublishingRound([], earlier: [], rules: rules, at: now.wholeSeconds), isRepeated: false,
+            round: PublishingRound([], earlier: [], rules: rules, at: now), isRepeated: false,
             isImpaired: false, isResigned: true)
         guard gate.enter() else { return report }
         defer { gate.leave() }
@@ -180,7 +180,7 @@ public struct TrustServerPublisher: Sendable {
     }
 
     private func sign(_ hosts: [TrustServerHost], at time: Date) throws(SigningError) -> Data {
-        try TrustServerDraft(customer: customer, hosts: hosts, timestamp: time.wholeSeconds).signed(by: key)
+        try TrustServerDraft(customer: customer, hosts: hosts, timestamp: time).signed(by: key)
     }
 
     /// Whether the published document is not newer than this round, or was made far in the future. If clients accepted
