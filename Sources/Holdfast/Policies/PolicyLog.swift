@@ -6,6 +6,9 @@ package final class PolicyLog: Sendable {
     @TaskLocal package static var shared = PolicyLog(
         Logger(label: "holdfast.policies"), stores: Logger(label: "holdfast.store"))
 
+    /// Writes nothing: for tools that ask policies about times that have not come.
+    package static let silent = PolicyLog(Logger(label: "holdfast.silent") { _ in SwiftLogNoOpLogHandler() })
+
     /// The most messages that are remembered; past it, messages may repeat.
     private static let maximumRemembered = 10_000
 

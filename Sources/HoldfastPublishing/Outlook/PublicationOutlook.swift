@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The judge of a publication: whether every client that may be out there gets in, until when, and what ends it first.
 ///
@@ -25,18 +25,36 @@ public struct PublicationOutlook: Sendable, Hashable {
     public let rows: [Row]
     /// What the verdict rests on, a sentence each: versions, documents, staleness, addresses, anchors, clock.
     public let premises: [String]
-    /// The outlook as canonical JSON (docs/formats.md), with the digests of the inputs' octets. The same inputs give the
-    /// same octets.
-    public var json: Data { Data() }
+    /// Where ``json`` gets them from.
+    let inputs: Inputs
 
     /// Judges a publication.
     /// - Parameter inputs: everything that the outlook rests on.
     /// - Throws: ``PublishingError`` `invalidInput` for inputs that contradict themselves or exceed the limits. A document
     ///   that its clients refuse is no error: they do not get in.
     public init(judging inputs: Inputs) throws(PublishingError) {
-        verdict = .unknown
-        decisive = nil
-        rows = []
-        premises = []
+        var judge = try OutlookJudge(inputs)
+        try judge.judge()
+        self.inputs = inputs
+        rows = judge.rows
+        (verdict, decisive) = Self.verdict(of: judge.rows, at: inputs.now)
+        premises = OutlookPremises.sentences(inputs, judge.rows, kept: judge.kept)
+    }
+
+    /// The worst of the rows that count, and the first of them; of several that end, the one that ends first.
+    private static func verdict(of rows: [Row], at now: Date) -> (Verdict, decisive: Int?) {
+        let counted = rows.indices.filter { rows[$0].holders != .older }
+        // A row whose time is yet to come is no reason to call anybody locked out now.
+        func isOutNow(_ row: Row) -> Bool { row.verdict == .out && row.begins.map { $0 <= now } ?? true }
+        if let index = counted.first(where: { isOutNow(rows[$0]) }) { return (.out, index) }
+        if let index = counted.first(where: { rows[$0].verdict == .unknown }) { return (.unknown, index) }
+        func end(_ row: Row) -> Date {
+            (row.verdict == .out ? row.begins : row.until) ?? row.ends ?? .distantFuture
+        }
+        let ending = counted.filter { rows[$0].verdict != .in }
+        guard let first = ending.min(by: { end(rows[$0]) < end(rows[$1]) }) else {
+            return counted.isEmpty ? (.unknown, nil) : (.in, nil)
+        }
+        return (.ending, first)
     }
 }

@@ -20,19 +20,22 @@ struct BundleProof {
     let target: String
     let settings: TUFSettings
 
-    /// - Parameter start: the time with which expirations are compared.
-    /// - Returns: the pin file, the versions, and the earliest expiration among the metadata, in seconds since 1970.
+    /// - Parameters:
+    ///   - start: the time with which expirations are compared.
+    ///   - renewed: the time with which those of timestamp and snapshot are compared, if a machine signs both anew.
+    /// - Returns: the pin file, the versions, and the expirations of the metadata, in seconds since 1970.
     func proved(
-        _ bundle: RepositoryBundle, at start: UpdateStart
-    ) throws(TUFError) -> (pins: Data, versions: Versions, expires: Int64) {
+        _ bundle: RepositoryBundle, at start: UpdateStart, renewed: UpdateStart? = nil
+    ) throws(TUFError) -> (pins: Data, versions: Versions, expirations: [Int64]) {
         let meter = WorkMeter(settings)
         let root = try root(of: bundle, meter)
         try start.require(root.common, of: .root, section: "5.3.10")
-        let timestamp = try TimestampStep(root: root, start: start, settings: settings, meter: meter).next(
-            try file(bundle.timestamp, .timestamp), after: nil)
+        let timestamp = try TimestampStep(
+            root: root, start: renewed ?? start, settings: settings, meter: meter
+        ).next(try file(bundle.timestamp, .timestamp), after: nil)
         guard let timestamp else { throw missing(RoleName.timestamp.text) }
         let snapshot = try SnapshotStep(
-            root: root, timestamp: timestamp, start: start, settings: settings, meter: meter
+            root: root, timestamp: timestamp, start: renewed ?? start, settings: settings, meter: meter
         ).next(try file(bundle.snapshot, .snapshot), after: nil)
         let targets = try TargetsStep(
             delegator: root.targets, snapshot: snapshot, start: start, settings: settings, meter: meter
@@ -45,7 +48,7 @@ struct BundleProof {
             Versions(
                 root: root.common.version, timestamp: timestamp.common.version, snapshot: snapshot.common.version,
                 targets: targets.common.version),
-            [root.common, timestamp.common, snapshot.common, targets.common].map(\.expires).min() ?? 0
+            [root.common, timestamp.common, snapshot.common, targets.common].map(\.expires)
         )
     }
 

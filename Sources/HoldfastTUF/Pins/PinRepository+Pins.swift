@@ -15,14 +15,7 @@ extension PinRepository: PinSource {
                 remedy: "Let the app reach its repository once, or ship a bundle with it.")
             return .none(.empty, failure, at: time)
         }
-        let content = pins.table.content(for: question)
-        guard case .grace = pins.state(at: time) else { return PinAnswer(content, at: time) }
-        let notice = TrustFailure(
-            .pinsPastTheirTime, expected: "a pin file before its notAfter",
-            found: "one that ended at \(pins.graceBegins.formatted(.iso8601)); its pins expire at "
-                + pins.end.formatted(.iso8601))
-        let age = Duration(exactSeconds: time.timeIntervalSince(pins.graceBegins)) ?? .seconds(Int64.max)
-        return PinAnswer(content, at: time, age: age, notices: [notice])
+        return pins.answer(to: question, at: time)
     }
 
     /// True: a document may put a host in report mode, in which nobody is refused.

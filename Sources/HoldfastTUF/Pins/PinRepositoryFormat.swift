@@ -117,7 +117,7 @@ struct PinRepositoryFormat: DocumentFormat {
 
     /// Expired pins do not replace valid ones: they would lock everybody out. Their versions are remembered all the
     /// same, so that nothing older is accepted later.
-    private static func checkOutlasts(
+    static func checkOutlasts(
         _ new: VerifiedPins, _ old: VerifiedPins?, at time: Date
     ) throws(StoreError) {
         guard let old, new.state(at: time) == .expired, old.state(at: time) != .expired else { return }

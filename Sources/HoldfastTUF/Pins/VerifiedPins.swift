@@ -6,6 +6,8 @@ struct VerifiedPins: Sendable {
     let bundle: RepositoryBundle
     let versions: BundleProof.Versions
     let file: PinFile
+    /// The first instants at which root, timestamp, snapshot and targets have expired.
+    let expirations: [Date]
     /// The first instant at which some of the metadata has expired. From then on somebody may be withholding newer
     /// pins.
     let freshUntil: Date
@@ -30,10 +32,10 @@ struct VerifiedPins: Sendable {
     ) throws(StoreError) {
         let proof = BundleProof(
             trustedRoot: configuration.root, target: configuration.target, settings: configuration.metadataSettings)
-        let expires: Int64
+        let expirations: [Int64]
         let json: Data
         do throws(TUFError) {
-            (json, versions, expires) = try proof.proved(bundle, at: start)
+            (json, versions, expirations) = try proof.proved(bundle, at: start)
         } catch {
             throw StoreError(error)
         }
@@ -50,7 +52,8 @@ struct VerifiedPins: Sendable {
             throw StoreError(invalid: error)
         }
         self.bundle = bundle
-        freshUntil = Date(wholeSeconds: expires)
+        self.expirations = expirations.map(Date.init(wholeSeconds:))
+        freshUntil = self.expirations.min() ?? .distantPast
         let last = file.notAfter ?? .distantPast
         graceBegins = Date(end: last.wholeSeconds + 1)
         // The floor measures from issuedAt, which counts only up to `latest`. The pins end after the last second.
@@ -71,6 +74,18 @@ struct VerifiedPins: Sendable {
                 found: file.app.map { "one for \($0.quoted)" } ?? "one without app",
                 remedy: "Check the URL of the repository, and the app field of the pin file.")
         }
+    }
+
+    /// What the pins require at a time, or that they are in their grace period.
+    func answer(to question: PinQuestion, at time: Date) -> PinAnswer {
+        let content = table.content(for: question)
+        guard case .grace = state(at: time) else { return PinAnswer(content, at: time) }
+        let notice = TrustFailure(
+            .pinsPastTheirTime, expected: "a pin file before its notAfter",
+            found: "one that ended at \(graceBegins.formatted(.iso8601)); its pins expire at "
+                + end.formatted(.iso8601))
+        let age = Duration(exactSeconds: time.timeIntervalSince(graceBegins)) ?? .seconds(Int64.max)
+        return PinAnswer(content, at: time, age: age, notices: [notice])
     }
 
     func state(at time: Date) -> StoreState {

@@ -7,9 +7,10 @@ extension CommandFailure {
         let code: Code =
             switch error.code {
             case .unreadable: .unreadableFile
-            case .unwritable: .unwritableFile
+            case .unwritable, .changedMeanwhile: .unwritableFile
             case .invalidInput: .wrongUsage
-            case .notExpressible: .notTrusted
+            case .notExpressible, .nothingWaits: .notTrusted
+            case .notSigned: .notSigned
             default: .invalidList
             }
         let subject = error.subject.map { "\($0): " } ?? ""

@@ -77,22 +77,6 @@ extension TrustServerPublisher.Report {
     }
 }
 
-extension CommandFailure {
-    /// Makes a command's failure from an error of publishing.
-    init(_ error: PublishingError) {
-        let code: Code =
-            switch error.code {
-            case .invalidInput: .wrongUsage
-            case .unreadable: .unreadableFile
-            case .unwritable, .changedMeanwhile: .unwritableFile
-            case .invalidDocument: .invalidList
-            case .nothingWaits: .notTrusted
-            default: .notSigned
-            }
-        self.init(code, "\(error)")
-    }
-}
-
 extension Result {
     fileprivate var isFailure: Bool {
         if case .failure = self { true } else { false }

@@ -23,7 +23,7 @@ struct TrustServerFormat: DocumentFormat {
     var recordFormat: StoredRecord.Format { .trustServer }
     var buildDate: Date? { configuration.buildDate }
     /// Seconds, beside the ages of documents.
-    private var maxAge: TimeInterval { configuration.maxAge.inSeconds }
+    var maxAge: TimeInterval { configuration.maxAge.inSeconds }
     /// The greatest age at which a document counts.
     private var limit: TimeInterval { configuration.maxAge.inSeconds + configuration.grace.inSeconds }
 
@@ -50,7 +50,7 @@ struct TrustServerFormat: DocumentFormat {
         }
     }
 
-    private func checkIsRecent(_ content: TrustServerTable, at time: Date) throws(DocumentError) {
+    func checkIsRecent(_ content: TrustServerTable, at time: Date) throws(DocumentError) {
         let age = time.timeIntervalSince(content.timestamp)
         guard age <= Self.greatestAgeOfDownload else {
             throw DocumentError(

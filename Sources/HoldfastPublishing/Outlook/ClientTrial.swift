@@ -1,0 +1,91 @@
+import Foundation
+import Holdfast
+
+/// A client with a document before a chain of a host: what it decides at any second.
+struct ClientTrial {
+    /// How the client fares.
+    struct Status: Sendable {
+        let getsIn: Bool
+        var isGrace = false
+        var code: PublicationOutlook.Cause.Code?
+        var words = ""
+        var notices: [String] = []
+
+        /// Whether both fare the same; their words may name ages.
+        func isSame(as other: Status) -> Bool {
+            getsIn == other.getsIn && isGrace == other.isGrace && code == other.code && notices == other.notices
+        }
+    }
+
+    private let held: HeldDocument
+    private let policy: PinnedPolicy?
+    private let trust: ServerTrust
+    private let host: DialedHost
+    private let pinning: Pin.Subject?
+    private let isBeginning: Bool
+
+    init(
+        _ held: HeldDocument, pinning: Pin.Subject?, isBeginning: Bool, host: DialedHost, chain: PresentedChain,
+        validator: PathValidator
+    ) {
+        self.held = held
+        self.pinning = pinning
+        self.isBeginning = isBeginning
+        self.host = host
+        trust = ServerTrust(chain: chain, purpose: .server(identity: host), validator: validator)
+        policy = held.source.map {
+            PinnedPolicy(
+                scope: .hosts(HostPattern(host)), source: $0, pinning: pinning, certificates: [], log: .silent)
+        }
+    }
+
+    func status(at second: Int64) -> Status {
+        if isBeginning, let refusal = held.refusal(at: second) {
+            return Status(getsIn: false, code: refusal.code, words: refusal.words)
+        }
+        guard let policy else {
+            guard case .refused(let words) = held.content else { return Status(getsIn: false, code: .document) }
+            return Status(getsIn: false, code: .document, words: words)
+        }
+        let decision = policy.evaluate(trust, at: Date(wholeSeconds: second))
+        let notices = decision.notices.filter { $0.code != .pinsPastTheirTime }.map(\.code.rawValue)
+        if let failure = decision.failure {
+            return Status(
+                getsIn: false, code: code(of: failure, at: second),
+                words: "\(failure.code.rawValue): expected \(failure.expected), found \(failure.found)",
+                notices: notices)
+        }
+        let isGrace =
+            decision.findings.contains { $0.kind == .pastTheirTime }
+            || (held.unreportedGrace.map { $0 <= second } ?? false) && !hasEnded(at: second)
+        return Status(
+            getsIn: true, isGrace: isGrace, code: isGrace ? graceCode : nil,
+            words: isGrace ? "past its time, and only accepted until \(Self.text(held.end))" : "", notices: notices)
+    }
+
+    /// When what the source requires of the host changes, as far as it can be told at a time.
+    func pinEnds(at second: Int64) -> [Int64] {
+        let question = PinQuestion(host: host, time: Date(wholeSeconds: second), subject: pinning)
+        guard case .required(let pins) = held.source?.answer(to: question).content else { return [] }
+        return pins.rules.map(\.end.wholeSeconds)
+    }
+
+    private func hasEnded(at second: Int64) -> Bool { held.end.map { $0.wholeSeconds <= second } ?? false }
+
+    /// What grace follows.
+    private var graceCode: PublicationOutlook.Cause.Code {
+        if case .trustServer = held.content { .document } else { .pins }
+    }
+
+    private func code(of failure: TrustFailure, at second: Int64) -> PublicationOutlook.Cause.Code {
+        switch failure.code {
+        case .revoked, .revocationUnknown: .list
+        case .pinMismatch, .pinsExpired, .noUsablePins, .hostRetired, .hostNotCovered:
+            hasEnded(at: second) ? graceCode : .pins
+        case .invalidConfiguration: .document
+        default: .certificate
+        }
+    }
+
+    private static func text(_ date: Date?) -> String { date?.formatted(.iso8601) ?? "no end" }
+}

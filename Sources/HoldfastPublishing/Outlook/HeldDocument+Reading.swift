@@ -1,0 +1,87 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+
+// What clients make of the octets of a document.
+extension HeldDocument {
+    /// A trust server's clients take no document that was made longer ago.
+    static let usualRenewalInterval: TimeInterval = 600
+
+    static func content(of document: PublicationOutlook.Document, at now: Date) -> Content {
+        do {
+            return try read(document, at: now, lifetime: nil)
+        } catch {
+            return .refused("clients refuse the document: \(words(error))")
+        }
+    }
+
+    /// A trust server's document as its rounds sign it anew at every time.
+    static func renewed(_ document: PublicationOutlook.Document, at now: Date) -> Content {
+        do {
+            return try read(document, at: now, lifetime: .seconds(longestTime))
+        } catch {
+            return .refused("clients refuse the document: \(words(error))")
+        }
+    }
+
+    /// Whether a machine signs the document anew, and did so in time.
+    static func hasFreshRounds(_ document: PublicationOutlook.Document, _ content: Content, at now: Date) -> Bool {
+        guard document.replaced.map({ now < $0 }) ?? true else { return false }
+        let (interval, last): (TimeInterval?, Date) =
+            switch content {
+            case .trustServer(let pins): (document.renewalInterval ?? usualRenewalInterval, pins.timestamp)
+            default: (document.renewalInterval, document.lastRenewal ?? document.published)
+            }
+        return interval.map { now.timeIntervalSince(last) <= $0 } ?? false
+    }
+
+    /// A thousand years, in seconds: longer than any outlook.
+    private static var longestTime: Int64 { 1_000 * 366 * 86_400 }
+
+    private static func read(
+        _ document: PublicationOutlook.Document, at now: Date, lifetime: Duration?
+    ) throws -> Content {
+        switch document.kind {
+        case .shippedPins: return .pinFile(try PinFile(json: document.octets))
+        case .staticList(let publicKey):
+            let key = try DocumentPublicKey(base64: publicKey)
+            return .list(FingerprintListPins(try FingerprintList(verifying: document.octets, with: key)))
+        case .challengedList(let publicKey, let challenge, let signature):
+            let response = try ChallengeResponse(
+                verifying: document.octets, signature: signature, challenge: challenge,
+                with: DocumentPublicKey(base64: publicKey))
+            return .list(FingerprintListPins(response))
+        case .trustServer(let certificate, let customer, _):
+            let signer = try TrustServerSigner(certificate: certificate)
+            let read = try TrustServerDocument(verifying: document.octets, by: signer, customer: customer, at: now)
+            var configuration = TrustServerConfiguration(url: URL(filePath: "/"), signer: signer, customer: customer)
+            if let lifetime { configuration.maxAge = lifetime }
+            return .trustServer(try TrustServerDocumentPins(read, configuration))
+        case .repository(let root, let shippedGrace):
+            // Clients take a document's issue time for at most a day more than their own.
+            let latest = max(document.published, now).addingTimeInterval(TrustedTime.longestLead)
+            return .repository(
+                try PinBundlePins(
+                    document.octets, root: root, issuedUpTo: latest, grace: .seconds(max(0, shippedGrace))))
+        }
+    }
+
+    private static func words(_ error: any Error) -> String {
+        guard let error = error as? any HoldfastError else { return "\(error)".quoted }
+        return "expected \(error.expected), found \(error.found)"
+    }
+}
+
+extension PublicationOutlook.Document.Kind {
+    /// Whether the same clients hold both kinds, so that one document can take the place of another.
+    func isForSameClients(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.staticList(let one), .staticList(let two)): one.utf8.elementsEqual(two.utf8)
+        case (.challengedList(let one, _, _), .challengedList(let two, _, _)): one.utf8.elementsEqual(two.utf8)
+        case (.trustServer(let one, let customer, _), .trustServer(let two, let other, _)):
+            one == two && customer.utf8.elementsEqual(other.utf8)
+        case (.repository(let one, _), .repository(let two, _)): one == two
+        default: false
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+
+/// A document as its clients hold it: verified by their own code, or why they refuse it.
+struct HeldDocument: Sendable {
+    /// What clients made of the octets.
+    enum Content: Sendable {
+        case pinFile(PinFile)
+        case list(FingerprintListPins)
+        case trustServer(TrustServerDocumentPins)
+        case repository(PinBundlePins)
+        /// No client accepts it.
+        case refused(String)
+    }
+
+    /// A time from which on clients that begin, with nothing but what their build carries, fare the same.
+    struct Beginning: Sendable {
+        let second: Int64
+        /// Why they get no pins; nil if they do.
+        let refusal: (code: PublicationOutlook.Cause.Code, words: String)?
+    }
+
+    let index: Int
+    let document: PublicationOutlook.Document
+    let content: Content
+    /// Whether a machine signs it anew and its rounds go on.
+    let isRenewed: Bool
+    /// The hosts that its clients dial; nil for all.
+    let patterns: [HostPattern]?
+    /// When its access changes by itself, whatever the host: the ends of documents and the beginnings of grace.
+    let boundaries: [Int64]
+    /// How clients that begin fare, in the order of time; empty for kinds whose clients begin like all others.
+    let beginnings: [Beginning]
+    /// The first instant at which clients stop using it, grace included; nil if it never ends.
+    let end: Date?
+    /// For how many seconds after it was signed clients use it, where a machine signs it anew; nil for other kinds.
+    let lifetime: TimeInterval?
+
+    init(_ index: Int, _ inputs: PublicationOutlook.Inputs) throws(PublishingError) {
+        let document = inputs.documents[index]
+        let now = Date(wholeSeconds: inputs.now.wholeSeconds)
+        var content = Self.content(of: document, at: now)
+        var (end, lifetime): (Date?, TimeInterval?)
+        var (boundaries, expirations): ([Date?], [Date]) = ([], [])
+        var isRenewed = Self.hasFreshRounds(document, content, at: now)
+        var beginnings: [Beginning] = []
+        switch content {
+        case .refused: isRenewed = false
+        case .pinFile(let file):
+            end = file.end
+            boundaries = [file.graceBegins, end]
+        case .list(let list):
+            end = list.end
+            boundaries = [end]
+        case .trustServer(let pins):
+            lifetime = pins.end.timeIntervalSince(pins.timestamp)
+            if isRenewed {
+                content = Self.renewed(document, at: now)
+            } else {
+                end = pins.end
+                boundaries = [pins.graceBegins, end]
+                expirations = [pins.downloadEnds]
+            }
+        case .repository(let pins):
+            end = pins.end
+            boundaries = [pins.graceBegins, end]
+            expirations = pins.expirations
+        }
+        let seconds = Set([Date.distantPast] + expirations).map(\.wholeSeconds).sorted()
+        for second in seconds {
+            let time = second == .max ? now : Date(wholeSeconds: second)
+            switch content {
+            case .trustServer(let pins):
+                let error = isRenewed ? nil : pins.refusalOfDownload(at: time)
+                beginnings.append(Beginning(second: second, refusal: error.map { (.document, Self.text($0)) }))
+            case .repository(let pins):
+                let error = pins.refusal(at: time, isRenewed: isRenewed)
+                beginnings.append(Beginning(second: second, refusal: error.map(Self.refusal)))
+            case .pinFile, .list, .refused: break
+            }
+        }
+        self.index = index
+        self.document = document
+        self.content = content
+        self.isRenewed = isRenewed
+        self.beginnings = beginnings
+        self.end = end
+        self.lifetime = lifetime
+        self.boundaries = (boundaries.compactMap(\.self) + expirations).map(\.wholeSeconds)
+        patterns = try document.hosts.map { texts throws(PublishingError) in
+            try texts.map { text throws(PublishingError) in try Self.pattern(text, of: document) }
+        }
+    }
+
+    /// Where clients get their pins from; nil if they refuse the document.
+    var source: (any PinSource)? {
+        switch content {
+        case .pinFile(let file): file
+        case .list(let list): list
+        case .trustServer(let pins): pins
+        case .repository(let pins): pins
+        case .refused: nil
+        }
+    }
+
+    /// The kinds of its clients, with what each pins.
+    var clients: [(client: PublicationOutlook.Client, pinning: Pin.Subject?)] {
+        switch document.kind {
+        case .shippedPins: return [(.shippedPins, nil)]
+        case .staticList: return [(.staticList, nil)]
+        case .challengedList: return [(.challengedList, nil)]
+        case .repository: return [(.repository, nil)]
+        case .trustServer(_, _, let pinning):
+            return PublicationOutlook.Document.PinnedSubject.allCases.filter(pinning.contains).map { subject in
+                subject == .certificate
+                    ? (.trustServerCertificates, .certificate) : (.trustServerKeys, .publicKey)
+            }
+        }
+    }
+
+    /// Whether clients that begin fare in another way than those that hold it.
+    var hasBeginnings: Bool { document.replaced == nil && !beginnings.isEmpty && !isOnlyCarried }
+
+    /// Whether clients have it from their build alone.
+    var isOnlyCarried: Bool { document.kind == .shippedPins }
+
+    /// Why clients that begin at a time get no pins; nil if they do.
+    func refusal(at second: Int64) -> (code: PublicationOutlook.Cause.Code, words: String)? {
+        beginnings.last { $0.second <= second }?.refusal
+    }
+
+    func isDialed(_ host: DialedHost) -> Bool { patterns.map { $0.contains { $0.matches(host) } } ?? true }
+
+    /// Whether another document takes the place of this one for the same clients.
+    func isSucceeded(by other: HeldDocument) -> Bool {
+        other.index != index && other.document.replaced == nil && other.document.published >= document.published
+            && other.document.kind.isForSameClients(as: document.kind)
+    }
+
+    /// Why clients that hold this document keep it when they are served another; nil if they take the other.
+    func refusal(of other: HeldDocument, at time: Date) -> String? {
+        switch (content, other.content) {
+        case (_, .refused(let words)): words
+        case (.list(let old), .list(let new)): old.refusal(of: new, at: time).map(Self.text)
+        case (.trustServer(let old), .trustServer(let new)): old.refusal(of: new, at: time).map(Self.text)
+        case (.repository(let old), .repository(let new)): old.refusal(of: new, at: time)
+        default: nil
+        }
+    }
+
+    private static func pattern(
+        _ text: String, of document: PublicationOutlook.Document
+    ) throws(PublishingError) -> HostPattern {
+        do throws(HostPatternError) {
+            return try HostPattern(text)
+        } catch {
+            throw PublishingError(
+                .invalidInput, of: document.name.quoted, expected: error.expected, found: error.found)
+        }
+    }
+
+    private static func text(_ error: some HoldfastError) -> String {
+        "expected \(error.expected), found \(error.found)"
+    }
+
+    private static func refusal(_ error: TUFError) -> (code: PublicationOutlook.Cause.Code, words: String) {
+        let code: PublicationOutlook.Cause.Code =
+            switch error.code == .expired ? error.subject : nil {
+            case "timestamp": .timestamp
+            case "snapshot": .snapshot
+            case "targets": .targets
+            case "root": .root
+            default: .document
+            }
+        return (code, "\(error.subject.map { "\($0): " } ?? "")\(text(error))")
+    }
+}
+
+extension PinFile {
+    /// The first instant of the grace that follows its last second; nil if it has none.
+    fileprivate var graceBegins: Date? {
+        guard let notAfter, let end else { return nil }
+        let begins = Date(wholeSeconds: notAfter.wholeSeconds + 1)
+        return begins < end ? begins : nil
+    }
+}
+
+extension HeldDocument {
+    /// When grace begins for clients that do not report it themselves; nil if there is none, or they report it.
+    var unreportedGrace: Int64? {
+        guard case .pinFile(let file) = content else { return nil }
+        return file.graceBegins?.wholeSeconds
+    }
+}

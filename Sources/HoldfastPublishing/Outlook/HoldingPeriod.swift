@@ -1,0 +1,70 @@
+import Foundation
+import Holdfast
+
+/// A time during which some clients hold a document, in whole seconds since 1970.
+struct HoldingPeriod: Sendable {
+    let holders: PublicationOutlook.Holders
+    let begins: Int64
+    /// The first second after it.
+    let ends: Int64
+
+    /// Those of a document, in the order of ``PublicationOutlook/Holders``, whatever the outlook's span.
+    /// - Parameters:
+    ///   - held: the document.
+    ///   - all: all documents of the outlook.
+    ///   - stuck: whether its clients keep it, because they refuse what took its place.
+    static func all(
+        of held: HeldDocument, among all: [HeldDocument], isStuck: Bool, _ inputs: PublicationOutlook.Inputs
+    ) -> [HoldingPeriod] {
+        let document = held.document
+        let published = document.published.wholeSeconds
+        let carried = carriedEnd(of: document, inputs.appVersions)
+        let replaced = document.replaced?.wholeSeconds
+        var periods: [HoldingPeriod] = []
+        // A build keeps what it carries as long as it is used, whatever was published since.
+        let currentEnd: Int64 =
+            switch (replaced, carried) {
+            case (let replaced?, let carried?): max(replaced, carried)
+            case (nil, let carried?) where held.isOnlyCarried: carried
+            case (nil, _): .max
+            case (let replaced?, nil): replaced
+            }
+        periods.append(HoldingPeriod(holders: .current, begins: published, ends: currentEnd))
+        if let replaced {
+            let stale = replaced + max(0, Int64(clamping: inputs.staleness))
+            // A client whose document has ended as a whole does not decide before it has the next one.
+            var last = Int64.max
+            if !held.isOnlyCarried, all.contains(where: held.isSucceeded) {
+                let own = held.isRenewed ? held.lifetime.map { replaced + Int64(clamping: $0) } : held.end?.wholeSeconds
+                last = own ?? .max
+            }
+            let (begins, middle) = (max(currentEnd, replaced), isStuck ? .max : stale)
+            periods.append(HoldingPeriod(holders: .replaced, begins: begins, ends: min(middle, last)))
+            periods.append(HoldingPeriod(holders: .older, begins: max(begins, middle), ends: last))
+        }
+        if held.hasBeginnings {
+            periods.append(HoldingPeriod(holders: .beginning, begins: published, ends: .max))
+        }
+        return periods.filter { $0.begins < $0.ends }
+    }
+
+    /// When nobody uses a build any more that carries the document; nil if none carries it.
+    private static func carriedEnd(
+        of document: PublicationOutlook.Document, _ versions: PublicationOutlook.AppVersions
+    ) -> Int64? {
+        guard !document.appVersions.isEmpty else { return nil }
+        guard case .versions(let versions) = versions else { return .max }
+        let carrying = versions.filter { version in
+            document.appVersions.contains { $0.utf8.elementsEqual(version.name.utf8) }
+        }
+        return carrying.map { $0.usedUntil?.wholeSeconds ?? .max }.max() ?? .max
+    }
+}
+
+extension Int64 {
+    /// A number of seconds, cut to whole ones; what is not a number is none.
+    init(clamping seconds: TimeInterval) {
+        guard !seconds.isNaN else { self = 0; return }
+        self = seconds >= 1e15 ? 1_000_000_000_000_000 : seconds <= -1e15 ? -1_000_000_000_000_000 : Int64(seconds)
+    }
+}

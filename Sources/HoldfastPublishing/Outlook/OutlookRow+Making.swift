@@ -1,0 +1,54 @@
+import Foundation
+
+extension PublicationOutlook.Row {
+    /// A row of what was judged.
+    /// - Parameter graceEnd: when the document's grace ends, for a row whose grace outlasts what was judged.
+    init(
+        host: String, hostIndex: Int, place: String, presentation: Int, document: Int,
+        client: PublicationOutlook.Client, holders: PublicationOutlook.Holders, appVersions: [String],
+        platform: String, spans: [PublicationOutlook.Span], graceEnd: Date?
+    ) {
+        self.host = host
+        self.hostIndex = hostIndex
+        self.place = place
+        self.presentation = presentation
+        self.document = document
+        self.client = client
+        self.holders = holders
+        self.appVersions = appVersions
+        self.platform = platform
+        self.spans = spans
+        guard let first = spans.first else {
+            (verdict, until, cause) = (.unknown, nil, nil)
+            return
+        }
+        if !first.getsIn {
+            (verdict, until, cause) = (.out, spans.first(where: \.getsIn)?.begins, first.cause)
+        } else if first.isGrace {
+            // Grace is no planned time: the access is ending, and grace ends it.
+            let next = spans.first { !$0.isGrace }
+            let end = next?.begins ?? graceEnd
+            verdict = .ending
+            until = end
+            cause =
+                next?.cause
+                ?? PublicationOutlook.Cause(.grace, at: end ?? first.ends, first.cause?.words ?? "grace")
+        } else if let next = spans.first(where: { !$0.getsIn || $0.isGrace }) {
+            (verdict, until, cause) = (.ending, next.begins, next.cause)
+        } else {
+            (verdict, until, cause) = (.in, nil, nil)
+        }
+    }
+
+    /// A row of what is unknown.
+    init(host: String?, hostIndex: Int?, place: String?, presentation: Int?, cause: PublicationOutlook.Cause) {
+        self.host = host
+        self.hostIndex = hostIndex
+        self.place = place
+        self.presentation = presentation
+        (document, client, platform) = (nil, nil, nil)
+        (holders, appVersions, spans) = (.current, [], [])
+        (verdict, until) = (.unknown, nil)
+        self.cause = cause
+    }
+}

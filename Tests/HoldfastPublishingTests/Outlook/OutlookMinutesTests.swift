@@ -1,0 +1,188 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+import HoldfastSigning
+import HoldfastTUF
+import HoldfastTesting
+import Testing
+
+/// Outlooks of generated inputs, compared with real stores that are asked minute by minute: 20 of them, or as many as
+/// `HOLDFAST_OUTLOOKS` says.
+@Suite("The outlook, minute by minute")
+struct OutlookMinutesTests {
+    private static var count: Int {
+        ProcessInfo.processInfo.environment["HOLDFAST_OUTLOOKS"].flatMap { Int($0) } ?? 20
+    }
+
+    @Test("An outlook says for every minute what the clients' own stores decide")
+    func everyMinute() async throws {
+        var (changes, minutes, outs) = (0, 0, 0)
+        for seed in 0..<Self.count {
+            var generator = SplitMix64(seed: UInt64(seed))
+            let case_ = try OutlookCase(&generator)
+            let outlook = try PublicationOutlook(judging: case_.inputs)
+            for row in outlook.rows {
+                guard let begins = row.begins, let ends = row.ends else { continue }
+                changes += row.spans.count - 1
+                let client = try await case_.client(of: row)
+                // Every minute, and both sides of every boundary that the outlook names.
+                var times = stride(from: begins.timeIntervalSince1970, to: ends.timeIntervalSince1970, by: 60)
+                    .map { $0 }
+                times += row.spans.flatMap { [$0.begins.timeIntervalSince1970, $0.ends.timeIntervalSince1970 - 1] }
+                for seconds in times {
+                    let time = Date(timeIntervalSince1970: seconds)
+                    let span = try #require(row.spans.last { $0.begins <= time })
+                    let isTrusted = try await client(time)
+                    minutes += 1
+                    outs += isTrusted ? 0 : 1
+                    guard isTrusted != span.getsIn else { continue }
+                    Issue.record(
+                        "seed \(seed), \(row.client?.rawValue ?? "") \(row.holders) at \(time): outlook \(span.getsIn)")
+                    return
+                }
+            }
+        }
+        // The comparison has something to say.
+        #expect(changes >= Self.count)
+        #expect(outs * 20 > minutes)
+        #expect(outs * 20 < minutes * 19)
+    }
+}
+
+/// Random inputs whose ends all fall into two hours.
+private struct OutlookCase {
+    let scene: OutlookScene
+    let inputs: PublicationOutlook.Inputs
+    private let chains: [[[UInt8]]]
+
+    init(_ generator: inout SplitMix64) throws {
+        func minutes(_ range: ClosedRange<Int>) -> Double {
+            Double(Int.random(in: range, using: &generator)) * 60 + Double(Int.random(in: 0..<60, using: &generator))
+        }
+        let scene = try OutlookScene()
+        var leaves: [TestCertificate] = []
+        for _ in 0..<2 {
+            let (begins, ends) = (minutes(-30...10), minutes(20...200))
+            leaves.append(
+                try scene.issuing.leaf(names: [.dns(OutlookScene.host)]) {
+                    $0.notBefore = .after(begins)
+                    $0.notAfter = .after(ends)
+                })
+        }
+        func pinned() -> [TestCertificate] {
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0: [leaves[0]]
+            case 1: [leaves[1]]
+            default: leaves
+            }
+        }
+        func date(_ range: ClosedRange<Int>) -> Date { OutlookScene.start.addingTimeInterval(minutes(range)) }
+        var documents: [PublicationOutlook.Document] = []
+        for (index, certificates) in [pinned(), pinned()].enumerated() {
+            let issued = OutlookScene.start.addingTimeInterval(-3_600)
+            let pins = try certificates.map {
+                try PinFile.KeyPin(
+                    Pin.publicKey(of: $0.der), notAfter: Bool.random(using: &generator) ? date(10...110) : nil)
+            }
+            let file = try PinFile(
+                issuedAt: issued, notAfter: date(10...150),
+                refresh: PinFile.Refresh(after: 3_600, grace: Int(minutes(0...40))),
+                hosts: [
+                    try PinFile.Host(
+                        HostPattern(OutlookScene.host),
+                        enforcement: Int.random(in: 0..<6, using: &generator) == 0 ? .reportOnly : .enforce,
+                        afterExpiry: Int.random(in: 0..<4, using: &generator) == 0 ? .standardValidation : .reject,
+                        pins: pins)
+                ])
+            documents.append(
+                .init(
+                    "pins \(index)", kind: .shippedPins, octets: Data(file.json), published: issued,
+                    appVersions: ["\(index)"]))
+        }
+        let entries = try pinned().flatMap { try scene.entries([$0], until: date(5...130)) }
+        documents.append(
+            .init(
+                "list", kind: .staticList(publicKey: try scene.listKey.publicKey.base64),
+                octets: try PinListDraft(entries).signed(by: scene.listKey), published: date(-20 ... -10)))
+        // Signed up to 25 hours ago: fresh, in grace, or about to end.
+        let ages = [minutes(11...50), minutes(60...200), minutes(1_390...1_499)]
+        let age = ages[Int.random(in: 0..<3, using: &generator)]
+        documents.append(
+            try scene.trustDocument(leaves[0], leaves[1], at: OutlookScene.start.addingTimeInterval(-age)))
+        let change = date(5...100)
+        let shown: [PublicationOutlook.Presentation] = [
+            scene.shown(leaves[0], until: change),
+            .init(planned: leaves[1].chain.map { Data($0) }, at: "192.0.2.1", from: change),
+        ]
+        chains = leaves.map(\.chain)
+        inputs = PublicationOutlook.Inputs(
+            documents: documents, hosts: [.init(OutlookScene.host, port: 443, shown: shown)],
+            platforms: [scene.platform],
+            appVersions: .versions([.init("0", usedUntil: date(60...180)), .init("1")]), span: 2 * 3_600,
+            now: OutlookScene.start)
+        self.scene = scene
+    }
+
+    /// The client of a row: a store that got the document when it was published, or one that begins when it is asked.
+    func client(of row: PublicationOutlook.Row) async throws -> (Date) async throws -> Bool {
+        let document = inputs.documents[try #require(row.document)]
+        let chain = PresentedChain(chains[try #require(row.presentation)])
+        let host = try DialedHost(OutlookScene.host, port: 443)
+        let validator = PathValidator(
+            anchors: try TrustAnchors(der: [scene.authority.root]), cache: VerifiedPathCache())
+        let trust = ServerTrust(chain: chain, purpose: .server(identity: host), validator: validator)
+        let log = RecordingLog()
+        switch document.kind {
+        case .shippedPins:
+            let policy = try PolicyLog.$shared.withValue(log.policyLog) {
+                try #require(try PinFile(json: document.octets).policies().first)
+            }
+            return { policy.evaluate(trust, at: $0).isTrusted }
+        case .staticList(let key):
+            let clock = ManualClock(now: document.published)
+            let store = try CertStore(
+                checking: CertStoreConfiguration(serviceURL: Self.url, publicKey: key),
+                secureDataStore: InMemoryDataStore(), remoteDataProvider: OneDocument(data: document.octets),
+                clock: clock, logger: log.logger)
+            _ = try await store.update(mode: .forced)
+            return { try Self.ask(store.policy(for: OutlookScene.host), trust, clock, $0) }
+        case .trustServer(let certificate, let customer, _):
+            let pinning: Pin.Subject = row.client == .trustServerCertificates ? .certificate : .publicKey
+            func store(at time: Date) throws -> (TrustServerStore, ManualClock) {
+                let clock = ManualClock(now: time)
+                var configuration = TrustServerConfiguration(
+                    url: Self.url, signer: try TrustServerSigner(certificate: certificate), customer: customer)
+                configuration.remoteDataProvider = OneDocument(data: document.octets)
+                configuration.secureDataStore = InMemoryDataStore()
+                return (try TrustServerStore(checking: configuration, clock: clock, logger: log.logger), clock)
+            }
+            guard row.holders != .beginning else {
+                return { time in
+                    let (store, clock) = try store(at: time)
+                    _ = try? await store.update(mode: .forced)
+                    return try Self.ask(store.policy(for: OutlookScene.host, pinning: pinning), trust, clock, time)
+                }
+            }
+            let (store, clock) = try store(at: document.published)
+            _ = try await store.update(mode: .forced)
+            return { try Self.ask(store.policy(for: OutlookScene.host, pinning: pinning), trust, clock, $0) }
+        case .challengedList, .repository: throw CancellationError()
+        }
+    }
+
+    private static func ask(
+        _ policy: PinnedPolicy, _ trust: ServerTrust, _ clock: ManualClock, _ time: Date
+    ) throws -> Bool {
+        clock.set(time)
+        return policy.evaluate(trust, at: time).isTrusted
+    }
+
+    private static let url = URL(filePath: "/").appending(path: "document")
+}
+
+/// Serves the same octets whoever asks.
+private struct OneDocument: RemoteDataProvider {
+    let data: Data
+
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse { RemoteDataResponse(.body(data)) }
+}
