@@ -198,7 +198,9 @@ public struct PinImport {
         return date.addingTimeInterval(-1)
     }
 
-    static func failure(_ what: String) -> PublishingError { PublishingError(
+    static func failure(_ what: String) -> PublishingError {
+        PublishingError(
             .invalidDocument, of: "the configuration", expected: "nothing that is not understood",
-            found: "that it \(what)", remedy: "Change that in a copy of the file.") }
+            found: "that it \(what)", remedy: "Change that in a copy of the file.")
+    }
 }

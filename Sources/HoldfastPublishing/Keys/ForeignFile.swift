@@ -40,7 +40,8 @@ package struct ForeignFile {
     package static func encryptedKey(_ path: String, wanting purpose: Purpose) -> PublishingError {
         let file = quoted(path)
         return PublishingError(
-            .unreadable, of: path, expected: purpose == .privateKey ? "a private key without encryption" : "a public key",
+            .unreadable, of: path,
+            expected: purpose == .privateKey ? "a private key without encryption" : "a public key",
             found: "an encrypted private key",
             remedy: purpose == .privateKey
                 ? "Give one that is not encrypted: openssl pkey -in \(file) -out key.pem"

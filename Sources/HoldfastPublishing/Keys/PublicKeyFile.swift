@@ -50,19 +50,19 @@ package struct PublicKeyFile {
             do throws(CertificateError) {
                 return try certificate(der, place: place)
             } catch {
-                throw failure("has a certificate that cannot be read: \(error)")
+                throw failure("has a certificate that cannot be read: \(ForeignErrorText.found(error))")
             }
         case .certificateRequest:
             do throws(CertificateError) {
                 return try request(der, place: place)
             } catch {
-                throw failure("has a certificate request that cannot be read: \(error)")
+                throw failure("has a certificate request that cannot be read: \(ForeignErrorText.found(error))")
             }
         case .publicKey:
             do throws(CertificateError) {
                 return try publicKey(der, place: place)
             } catch {
-                throw failure("has a public key that cannot be read: \(error)")
+                throw failure("has a public key that cannot be read: \(ForeignErrorText.found(error))")
             }
         case .encryptedPrivateKey:
             throw encrypted
@@ -115,7 +115,9 @@ package struct PublicKeyFile {
 
     private var encrypted: PublishingError { ForeignFile.encryptedKey(path, wanting: .publicKey) }
 
-    private func failure(_ what: String) -> PublishingError { PublishingError(
+    private func failure(_ what: String) -> PublishingError {
+        PublishingError(
             .unreadable, of: path, expected: "certificates, keys or certificate requests", found: "that it \(what)",
-            remedy: "Give a file in PEM or DER with one of them.") }
+            remedy: "Give a file in PEM or DER with one of them.")
+    }
 }

@@ -53,8 +53,10 @@ package struct PinCollection {
                 guard let pin = try? Pin(entry.keyPin),
                     let key = try? PinFile.KeyPin(
                         pin, role: entry.isIssuer ? .issuer : .leaf, state: standsBy ? .backup : .active)
-                else { throw PublishingError(
-                        .invalidInput, of: entry.title, expected: "the pin of a key", found: entry.keyPin.quoted) }
+                else {
+                    throw PublishingError(
+                        .invalidInput, of: entry.title, expected: "the pin of a key", found: entry.keyPin.quoted)
+                }
                 // Two equal pins are one pin, which keeps its first title.
                 guard !hosts[index].pins.contains(where: { $0.pin == pin }) else { continue }
                 hosts[index].pins.append(key)

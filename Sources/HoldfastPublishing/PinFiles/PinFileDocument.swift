@@ -1,6 +1,5 @@
 public import Foundation
 public import Holdfast
-import HoldfastSigning
 
 /// A pin file as it was read: its value, and the fields in it that this version does not know.
 public struct PinFileDocument: Sendable {

@@ -1,9 +1,9 @@
 import Foundation
 import Holdfast
-import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
+@testable import HoldfastPublishing
 @testable import holdfastctl
 
 /// Network security configurations as Android's documentation has them, judged by another program.

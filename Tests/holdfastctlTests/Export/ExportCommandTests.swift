@@ -1,10 +1,10 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
-import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
+@testable import HoldfastPublishing
 @testable import holdfastctl
 
 @Suite("holdfastctl export and import")

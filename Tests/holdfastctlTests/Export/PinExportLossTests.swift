@@ -1,8 +1,8 @@
 import Foundation
 import Holdfast
-import HoldfastPublishing
 import Testing
 
+@testable import HoldfastPublishing
 @testable import holdfastctl
 
 /// Where a client of another system would behave differently from what the pin file says, the export names it.

@@ -1,8 +1,8 @@
 import Foundation
 import Holdfast
-import HoldfastPublishing
 import Testing
 
+@testable import HoldfastPublishing
 @testable import holdfastctl
 
 /// An import may refuse, but it never reads less than the system whose configuration it is.

@@ -1,9 +1,9 @@
 import Foundation
 import Holdfast
-import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
+@testable import HoldfastPublishing
 @testable import holdfastctl
 
 @Suite("Importing into a pin file")

@@ -1,10 +1,10 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
-import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
+@testable import HoldfastPublishing
 @testable import holdfastctl
 
 @Suite("Formats of pins and their parsers")
