@@ -222,7 +222,9 @@ public struct TUFPublication: Sendable {
 
     /// Adds the bundle. Section 6.2 orders all other files; the bundle is Holdfast's own, and clients fetch it in one
     /// request.
-    private mutating func addBundle(_ storage: some TUFRepositoryStorage, at time: Date) async throws(TUFRepositoryError) {
+    private mutating func addBundle(_ storage: some TUFRepositoryStorage, at time: Date)
+        async throws(TUFRepositoryError)
+    {
         let clock = TUFFixedClock(now: time)
         do {
             let bundle = try await PinBundle.data(

@@ -21,7 +21,8 @@ extension TUFRepositoryStorage {
         }
         try await verify(at: time)
         guard let bundle = try await publishedBundle() else {
-            throw TUFRepositoryError(.refusedByClients, expected: TUFStoragePath.bundleName, found: "no \(TUFStoragePath.bundleName)")
+            throw TUFRepositoryError(
+                .refusedByClients, expected: TUFStoragePath.bundleName, found: "no \(TUFStoragePath.bundleName)")
         }
         let roots = live.roots.map { TUFPublication.Object.metadata("\($0.version).root.json", $0) }
         var objects = Array(roots.prefix(1))

@@ -75,7 +75,8 @@ public enum PublicationStorageConformance {
             try await storage.names(in: "public/metadata") == ["1.root.json"],
             "names: not exactly the files in the folder")
         findings.expect(
-            try await storage.names(in: "public") == ["bundle.json"], "names: not exactly the files in the upper folder")
+            try await storage.names(in: "public") == ["bundle.json"], "names: not exactly the files in the upper folder"
+        )
         return findings.violations
     }
 
@@ -83,7 +84,8 @@ public enum PublicationStorageConformance {
         var findings = Findings()
         func expect(_ old: Data?, _ new: Data?, _ expected: Bool, leaving left: Data?, _ text: String) async throws {
             findings.expect(try await storage.replace(path, old, with: new) == expected, "replace: \(text)")
-            findings.expect(try await storage.data(at: path, atMost: 99) == left, "replace: wrong content after: \(text)")
+            findings.expect(
+                try await storage.data(at: path, atMost: 99) == left, "replace: wrong content after: \(text)")
         }
         try await expect(one, two, false, leaving: nil, "an absent file counts as some content")
         try await expect(nil, one, true, leaving: one, "an absent file is not made")

@@ -84,7 +84,8 @@ extension PublishingMemory {
         do {
             guard try await storage.replace(path, data, with: try memory.data) else {
                 throw PublishingError(
-                    .changedMeanwhile, of: path, expected: "the memory that was read", found: "that a round has changed it")
+                    .changedMeanwhile, of: path, expected: "the memory that was read",
+                    found: "that a round has changed it")
             }
         } catch let error as PublishingError {
             throw error
@@ -98,5 +99,7 @@ extension PublishingMemory {
 
 extension HeldChange {
     /// The host with its port, as people write it.
-    package var place: String { hostname.utf8.contains(UInt8(ascii: ":")) ? "[\(hostname)]:\(port)" : "\(hostname):\(port)" }
+    package var place: String {
+        hostname.utf8.contains(UInt8(ascii: ":")) ? "[\(hostname)]:\(port)" : "\(hostname):\(port)"
+    }
 }

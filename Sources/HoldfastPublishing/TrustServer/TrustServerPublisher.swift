@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import Holdfast
 public import HoldfastSigning
 
@@ -7,7 +7,7 @@ public import HoldfastSigning
 ///
 /// ```swift
 /// let publisher = TrustServerPublisher(customer: "acme", key: key, storage: storage, rules: rules, clock: clock)
-/// let report = try await publisher.publish(answers)
+/// let report = try await publisher.publish(answers, backups: backups, at: clock.now)
 /// ```
 /// It connects to nobody. If a round fails with `changedMeanwhile`, somebody else has published a round at the same time:
 /// call it again with the same answers.
@@ -80,12 +80,13 @@ public struct TrustServerPublisher: Sendable {
     ///   - backups: what every host gets in addition to its own pins; nil for those of the last round, because they
     ///     cannot be read.
     ///   - isImpaired: whether the caller could not read something.
+    ///   - now: when the answers were complete. Take it before you wait for anybody: what another round has published
+    ///     since is newer, and stays.
     /// - Throws: ``PublishingError`` `notSigned` if nothing was signed, `unreadable`, `unwritable`, `changedMeanwhile`.
     public func publish(
         _ answers: [(host: DialedHost, answer: PublishingRound.Answer)], backups: TrustServerBackups?,
-        isImpaired: Bool = false
+        isImpaired: Bool = false, at now: Date
     ) async throws(PublishingError) -> Report {
-        let now = clock.now
         let found = await foundMemory()
         let memory = await recalled(found, at: now)
         if let problem = found.problem {
@@ -111,7 +112,7 @@ public struct TrustServerPublisher: Sendable {
                 try await write(
                     PublishingMemory(hosts: hosts, backups: rules.backups, held: round.held), insteadOf: found.data)
             }
-        } catch where error.code != .changedMeanwhile {
+        } catch  where error.code != .changedMeanwhile {
             // Without a memory the next round knows less; but without a document clients trust nobody.
             complain("\(memoryPath) cannot be written: \(error.found); the next round knows nothing of this one")
             report.isImpaired = true
@@ -123,10 +124,10 @@ public struct TrustServerPublisher: Sendable {
     }
 
     /// Signs the published document again with the current time, without any answer of a host.
+    /// - Parameter now: the current time, taken before waiting for anybody.
     /// - Throws: ``PublishingError`` `unreadable` if there is none of this key and customer; `notSigned` if clients do
     ///   not use it any more.
-    public func resign() async throws(PublishingError) -> Report {
-        let now = clock.now
+    public func resign(at now: Date) async throws(PublishingError) -> Report {
         let published = await publishedDocument()
         guard let document = published.document, !document.entries.isEmpty else {
             throw PublishingError(

@@ -24,7 +24,9 @@ struct RepositoryPinCheck {
     }
 
     /// Connects to every host that can be dialed, at each of its addresses.
-    func ask(_ connection: ConnectionOptions) async throws -> (findings: [PinPublicationCheck.Finding], remarks: [String]) {
+    func ask(_ connection: ConnectionOptions) async throws -> (
+        findings: [PinPublicationCheck.Finding], remarks: [String]
+    ) {
         let published = try PublishedPins(pinFile: data, named: "the new pin file")
         var remarks: [String] = []
         let open = published.namesThatCannotBeDialed

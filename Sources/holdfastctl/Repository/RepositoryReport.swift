@@ -16,7 +16,7 @@ struct RepositoryReport: Encodable {
     /// The first line.
     var verdict: String
     var isGood = true
-    /// Whether clients get in now, but not for long. It is part of no answer.
+    /// Whether clients get in now, but not for long. The exit code says it.
     var endsSoon = false
     var roles: [RepositoryRole]?
     /// The SHA-256 of the first root, in hexadecimal. Everything was verified from this root.
@@ -54,7 +54,8 @@ struct RepositoryReport: Encodable {
         if !endings.lockedOut.isEmpty {
             let hosts = endings.lockedOut.prefix(10).map(\.description).joined(separator: ", ")
             warnings.insert(verdict, at: 0)
-            verdict = "CLIENTS ARE LOCKED OUT of \(hosts): the pins ran out"
+            verdict =
+                "CLIENTS ARE LOCKED OUT of \(hosts): the pins ran out"
                 + (endings.pinsEnd.map { " at \($0.formatted(.iso8601))" } ?? "") + "; \(need)"
             isGood = false
         } else if let end = endings.graceEnd, isGood {

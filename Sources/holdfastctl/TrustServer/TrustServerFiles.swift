@@ -162,7 +162,8 @@ extension TrustServerFiles: PublicationStorage {
             return try AtomicFile.read(file, maximumBytes: limit, isOwn: true)
         } catch CocoaError.fileReadTooLarge {
             throw PublishingError(
-                .unreadable, of: file.path, expected: "at most \(limit) bytes", found: "it has more than \(limit) bytes")
+                .unreadable, of: file.path, expected: "at most \(limit) bytes", found: "it has more than \(limit) bytes"
+            )
         } catch {
             throw PublishingError(
                 .unreadable, of: file.path, expected: "a file that can be read",

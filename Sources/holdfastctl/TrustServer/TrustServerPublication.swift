@@ -34,7 +34,9 @@ struct TrustServerPublication: Sendable {
     func run() async throws(CommandFailure) -> Report {
         let (ask, publisher) = (ask, publisher)
         let answers = await SideBySide.map(
-            try await hostsToAsk(publisher), atMost: hostsAtOnce) { (host: $0, answer: await ask($0)) }
+            try await hostsToAsk(publisher), atMost: hostsAtOnce
+        ) { (host: $0, answer: await ask($0)) }
+        let now = clock.now
         // What another command has learned in the meantime must not be lost. So the memory is locked from reading to
         // writing.
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
@@ -44,7 +46,7 @@ struct TrustServerPublication: Sendable {
         }
         do throws(PublishingError) {
             return try await publisher.publish(
-                answers, backups: try? backups.get(), isImpaired: hosts.isFailure || backups.isFailure)
+                answers, backups: try? backups.get(), isImpaired: hosts.isFailure || backups.isFailure, at: now)
         } catch {
             throw CommandFailure(error)
         }
@@ -52,10 +54,11 @@ struct TrustServerPublication: Sendable {
 
     /// Signs the published document again with the current time, and asks no host.
     func resign() async throws(CommandFailure) -> Report {
+        let now = clock.now
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
         defer { withExtendedLifetime(lock) {} }
         do throws(PublishingError) {
-            return try await publisher.resign()
+            return try await publisher.resign(at: now)
         } catch {
             throw CommandFailure(error)
         }

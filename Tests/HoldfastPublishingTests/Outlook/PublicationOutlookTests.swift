@@ -236,6 +236,27 @@ struct PublicationOutlookTests {
         #expect(out.verdict == .out)
     }
 
+    @Test("A time for which no chain is given is unknown: a chain that ends, and one that begins later")
+    func gapsBetweenChains() throws {
+        let scene = try OutlookScene()
+        let document = try scene.list(scene.served, scene.next)
+        func planned(fromDay day: Double) -> PublicationOutlook.Presentation {
+            .init(planned: scene.next.chain.map { Data($0) }, at: "192.0.2.1", from: Scene.after(days: day))
+        }
+        let ended = scene.shown(scene.served, until: Scene.after(days: 7))
+        for (shown, verdict) in [
+            ([ended], PublicationOutlook.Verdict.unknown), ([ended, planned(fromDay: 8)], .unknown),
+            ([planned(fromDay: 1)], .unknown), ([scene.shown(scene.served, until: Scene.start)], .unknown),
+            ([ended, planned(fromDay: 7)], .in),
+        ] {
+            let host = PublicationOutlook.Host(OutlookScene.host, port: 443, shown: shown)
+            let outlook = try scene.outlook([document], [host])
+            #expect(outlook.verdict == verdict)
+            guard verdict == .unknown else { continue }
+            #expect(outlook.rows[try #require(outlook.decisive)].cause?.code == .notSeen)
+        }
+    }
+
     @Test("Each address has to let clients in, such as those of a fleet with two keys")
     func everyAddressCounts() throws {
         let scene = try OutlookScene()

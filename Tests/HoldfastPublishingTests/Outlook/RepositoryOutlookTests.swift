@@ -86,11 +86,9 @@ struct RepositoryOutlookTests {
     @Test("A bundle that the build's root does not prove gets nobody in")
     func otherRoot() async throws {
         try await published { scene in
+            let (rare, daily) = (TUFRoleKeys([TUFSigningKey().publicKey]), TUFRoleKeys([TUFSigningKey().publicKey]))
             let stranger = try TUFRepositoryState(
-                roles: [
-                    .root: TUFRoleKeys([online.publicKey]), .targets: TUFRoleKeys([online.publicKey]),
-                    .snapshot: TUFRoleKeys([online.publicKey]), .timestamp: TUFRoleKeys([online.publicKey]),
-                ], at: scene.clock.now)
+                roles: [.root: rare, .targets: rare, .snapshot: daily, .timestamp: daily], at: scene.clock.now)
             var inputs = PublicationOutlook.Inputs(
                 documents: [
                     .init(

@@ -30,6 +30,38 @@ struct RepositoryLockOutTests {
         try PinFile.KeyPin(Pin.publicKey(of: certificate.der), role: role, state: state, notAfter: end)
     }
 
+    @Test("On day 106, when pins of 90 days and their grace are over, neither renew nor status says that all is well")
+    func pinsRanOut() async throws {
+        try await SigningSite.with { site in
+            let (leaf, backup) = (try site.leaf("leaf.pem"), try site.leaf("b.pem"))
+            let start = now.addingTimeInterval(-106 * Self.day)
+            let (offline, online) = (TUFSigningKey(), TUFSigningKey())
+            try site.write("online.pem", try #require(online.pem), mode: 0o600)
+            let (rare, daily) = (TUFRoleKeys([offline.publicKey]), TUFRoleKeys([online.publicKey]))
+            var state = try TUFRepositoryState(
+                roles: [.root: rare, .targets: rare, .snapshot: daily, .timestamp: daily], at: start)
+            let file = try PinFile(
+                issuedAt: start, notAfter: start.addingTimeInterval(90 * Self.day),
+                refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400),
+                hosts: [
+                    PinFile.Host(HostPattern(SigningSite.name), pins: [Self.pin(leaf), Self.pin(backup, .backup)])
+                ])
+            _ = try state.prepare(pins: file.json, at: start)
+            _ = try state.sign(by: offline)
+            let folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
+            try await folder.write(
+                try await TUFPublication.make(of: state, in: folder, onlineKeys: [online], at: start))
+            let renewed = try await site.run(["repository", "renew", "site", "--key", "online.pem"])
+            let status = try await site.run(["repository", "status", "site"])
+            for run in [renewed, status] {
+                #expect(run.status == 1, "\(run.output)\(run.errors)")
+                #expect(run.output.hasPrefix("CLIENTS ARE LOCKED OUT of \(SigningSite.name): "), "\(run.output)")
+                #expect(run.output.contains("only the offline key"))
+            }
+            #expect(try await folder.state().live?.timestamp.version == 2)
+        }
+    }
+
     @Test("A pin that lets clients in lasts as long as the timestamp, unless another one does or --force says expiry")
     func expiringPins() async throws {
         try await SigningSite.with { site in

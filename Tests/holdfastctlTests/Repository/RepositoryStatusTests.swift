@@ -74,7 +74,7 @@ struct RepositoryStatusTests {
                 #expect(text.status == 0 && text.output.contains("timestamp version 5"), "\(text.output)")
                 #expect(text.errors.contains("403, which counts as absent"), "\(text.errors)")
                 let watched = try await Self.status(
-                    site, ["--app-root", "site/public/metadata/1.root.json", "--url", url, "--watch", "20"], status: 1)
+                    site, ["--app-root", "site/public/metadata/1.root.json", "--url", url, "--watch", "20"], status: 4)
                 #expect(watched.verdict.hasPrefix("Ends too soon: timestamp 5"), "\(watched.verdict)")
             }
         }

@@ -62,7 +62,8 @@ struct TrustServerSite {
     }
 
     func emptyDocument(at time: Int64) throws -> Data {
-        try TrustServerDraft(customer: "acme", hosts: [], timestamp: Date(timeIntervalSince1970: TimeInterval(time))).signed(by: try key)
+        try TrustServerDraft(customer: "acme", hosts: [], timestamp: Date(timeIntervalSince1970: TimeInterval(time)))
+            .signed(by: try key)
     }
 
     /// A round in this process, about one host that is always validated.
