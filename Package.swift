@@ -183,8 +183,7 @@ let package = Package(
             name: "holdfastctl",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
-                "HoldfastTUF", "HoldfastOutput", nioCore, nioPosix, nioSSL, asyncHTTPClient, crypto, cryptoExtras, asn1,
-                logging,
+                "HoldfastTUF", "HoldfastOutput", nioCore, nioPosix, nioSSL, asyncHTTPClient, crypto, logging,
                 argumentParser,
             ],
             swiftSettings: strict),
@@ -236,7 +235,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastSigningTests",
-            dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto],
+            dependencies: ["Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastPublishingTests",

@@ -16,7 +16,7 @@ public struct RepositorySite: Sendable {
         repository = TUFRepositoryFolder(folder)
         self.hosts = hosts
         let online = TUFRoleKeys([onlineKey.publicKey])
-        try repository.writeDrafts(
+        try await repository.writeDrafts(
             TUFRepositoryState(
                 roles: [
                     .root: TUFRoleKeys([rootKey.publicKey]), .targets: TUFRoleKeys([targetsKey.publicKey]),
@@ -59,7 +59,7 @@ public struct RepositorySite: Sendable {
         for key in keys { _ = try state.sign(by: key) }
         // nginx tells two versions of a file apart by their second and their length.
         try await Task.sleep(for: .milliseconds(1_100))
-        try repository.write(
+        try await repository.write(
             try await TUFPublication.make(of: state, in: repository, onlineKeys: [onlineKey], at: .now))
     }
 

@@ -64,8 +64,8 @@ struct PublishedPins: Sendable {
             pinFile: try PinFileReading.pinFile(
                 data, named: name,
                 remedies: [
-                    .signedList: "give the signer's public key with --key",
-                    .trustServerDocument: "give its signer's certificate with --signer",
+                    .signedList: "Give the signer's public key with --key.",
+                    .trustServerDocument: "Give its signer's certificate with --signer.",
                 ]), named: name)
     }
 

@@ -75,7 +75,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     private func complete(_ data: Data, at now: Date) throws(CommandFailure) -> Data {
         let file = try PinFileReading.pinFile(
             data, named: self.file,
-            remedies: [.signedList: "make a pin file of the servers with holdfastctl pin HOST --format json"])
+            remedies: [.signedList: "Make a pin file of the servers with holdfastctl pin HOST --format json."])
         guard file.issuedAt == nil || file.notAfter == nil || file.refresh == nil else { return data }
         // What is written anew has only the fields that this version knows.
         if let unknown = try PinFileReading.document(data, named: self.file).fields.first {

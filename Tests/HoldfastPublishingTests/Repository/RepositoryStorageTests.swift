@@ -129,12 +129,12 @@ struct RepositoryStorageTests {
         let storage = MemoryStorage()
         try await begin(storage)
         try await storage.write(try await publication(storage))
-        for _ in 0..<7 {
+        for _ in 0..<6 {
             clock.advance(by: .seconds(11 * RepositoryScene.day))
             try await storage.write(try await publication(storage, renewing: true))
         }
-        // The next renewal has a snapshot of its own.
-        clock.advance(by: .seconds(3 * RepositoryScene.day))
+        // The next renewal has a snapshot of its own: the first one ends before the timestamp would.
+        clock.advance(by: .seconds(12 * RepositoryScene.day))
         for head in 0..<7 {
             let copy = storage.copy
             let first = try await publication(copy, renewing: true)

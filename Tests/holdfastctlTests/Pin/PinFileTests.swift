@@ -195,7 +195,7 @@ struct PinForeignTests {
                 let run = try await CommandRun.holdfastctl(["pin", file], in: folder)
                 #expect(run.status == 3)
                 #expect(run.output.isEmpty)
-                #expect(run.errors.contains("\(file) has an encrypted private key"))
+                #expect(run.errors.contains("\(file): expected a public key, found an encrypted private key"))
             }
             try await openssl(
                 ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:secp256k1", "-out", "other.pem"],

@@ -199,11 +199,11 @@ struct RepositoryCommandTests {
                 let mismatch = try await publish(status: 1)
                 #expect(mismatch.contains("refused: ") && mismatch.contains("locked out"), "\(mismatch)")
                 #expect(mismatch.contains("nothing was published"))
+                // A lock-out that was seen is not something that nobody knows.
+                #expect(try await publish("unreachable", status: 1).contains("refused: "))
                 #expect(!FileManager.default.fileExists(atPath: site.folder.appending(path: "site/public").path))
                 try await prepare(other, leaf)
                 #expect(try await publish("refused", status: 1).contains("backup: "))
-                // A lock-out that was seen is not something that nobody knows.
-                #expect(try await publish("unreachable", status: 1).contains("refused: "))
                 try await prepare(leaf, backup)
                 #expect(try await publish().contains("Published: root 1, targets 1, timestamp 1"))
                 // The issuer's key goes on to let clients in, and the server's own would no longer count.
@@ -282,10 +282,10 @@ struct RepositoryCommandTests {
             try await site.beginPublishedRepository(active: leaf, backup: backup)
             try site.list([(SigningSite.name, "a", 30)])
             for (file, text) in [
-                ("pins.json", "it looks like signed list: make a pin file of the servers with holdfastctl pin"),
-                ("site/public/bundle.json", "it looks like bundle of a repository of pins"),
-                ("site/public/metadata/1.targets.json", "it looks like metadata of The Update Framework"),
-                ("leaf.pem", "it looks like PEM"),
+                ("pins.json", "found signed list. Make a pin file of the servers with holdfastctl pin"),
+                ("site/public/bundle.json", "expected a pin file, found bundle of a repository of pins"),
+                ("site/public/metadata/1.targets.json", "expected a pin file, found metadata of The Update Framework"),
+                ("leaf.pem", "expected a pin file, found PEM"),
             ] {
                 let run = try await site.run(["repository", "pins", "site", file])
                 #expect(run.status == 1 && run.errors.contains(text), "\(file): \(run.errors)")

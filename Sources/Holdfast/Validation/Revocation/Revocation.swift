@@ -66,7 +66,8 @@ public struct Revocation: Sendable {
 
     /// The first second after a time at which a list begins to count or no longer counts.
     func nextChange(after time: Int64) -> Int64 {
-        lists.values.joined().flatMap { [$0.thisUpdateSeconds, $0.endSecond ?? .max] }.filter { $0 > time }.min() ?? .max
+        lists.values.joined().flatMap { [$0.thisUpdateSeconds, $0.endSecond ?? .max] }.filter { $0 > time }.min()
+            ?? .max
     }
 
     /// Whether anything is checked at all.
