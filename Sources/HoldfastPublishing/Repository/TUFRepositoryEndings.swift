@@ -73,7 +73,8 @@ package struct PinFileEndings: Sendable {
             graceEnd = nil
         } else {
             lockedOut = TUFLastingPins(file, at: time).closed.filter { !$0.isRetired }.map(\.pattern)
-            graceEnd = file.notAfter.map { $0 <= time } ?? false ? file.end : nil
+            // The second of notAfter is the last before grace.
+            graceEnd = file.notAfter.map { $0.wholeSeconds < time.wholeSeconds } ?? false ? file.end : nil
         }
     }
 }

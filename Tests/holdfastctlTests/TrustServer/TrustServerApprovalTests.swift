@@ -53,7 +53,7 @@ struct TrustServerApprovalTests {
                 // A host that is new on the list was approved by whoever wrote it there.
                 #expect(try await site.publish(["--hold-changes"]).status == 0)
                 #expect(try pins(site) == [.certificate(site.leaf.der)])
-                #expect(try await approve(host).errors.contains("\(host): expected a change that waits for approval, found none"))
+                #expect(try await approve(host).errors.contains("\(host): expected a change that waits for approval"))
 
                 let (next, thief) = (
                     try site.root.leaf(names: [.address([127, 0, 0, 1])]),
