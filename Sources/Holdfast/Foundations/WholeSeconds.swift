@@ -12,4 +12,7 @@ extension Date {
 
     /// An instant that was stated in whole seconds since 1970.
     package init(wholeSeconds: Int64) { self.init(timeIntervalSince1970: Double(wholeSeconds)) }
+
+    /// The first instant that no longer counts, in seconds since 1970; at most `.distantFuture`.
+    package init(end: Int64) { self = min(Date(wholeSeconds: end), .distantFuture) }
 }

@@ -45,11 +45,6 @@ extension X509Certificate {
     }
 }
 
-extension Date {
-    /// The first instant that no longer counts, in seconds since 1970; at most `.distantFuture`.
-    package init(end: Int64) { self = min(Date(wholeSeconds: end), .distantFuture) }
-}
-
 extension ValidatedPath: CustomStringConvertible {
     /// One line per certificate, leaf first: the `sha256/…` of its key and its subject.
     public var description: String {

@@ -56,6 +56,7 @@ extension PublishingMemory {
     /// - Parameters:
     ///   - hosts: the hosts.
     ///   - customer: the customer that owns them.
+    ///   - storage: where the memory is kept.
     /// - Returns: what was approved. The next round that sees it publishes it, and nothing else.
     /// - Throws: ``PublishingError`` `unreadable` if there is no memory; `nothingWaits` if nothing waits for one of the
     ///   hosts, in which case nothing is approved; `changedMeanwhile`, `unwritable`.
