@@ -32,7 +32,8 @@ extension HeldDocument {
             case .trustServer(let pins): (document.renewalInterval ?? usualRenewalInterval, pins.timestamp)
             default: (document.renewalInterval, document.lastRenewal ?? document.published)
             }
-        return interval.map { now.timeIntervalSince(last) <= $0 } ?? false
+        // A round of the future proves nothing. Written so that NaN does not either.
+        return interval.map { last <= now && now.timeIntervalSince(last) <= $0 } ?? false
     }
 
     /// A thousand years, in seconds: longer than any outlook.
@@ -67,7 +68,7 @@ extension HeldDocument {
     }
 
     private static func words(_ error: any Error) -> String {
-        guard let error = error as? any HoldfastError else { return "\(error)".quoted }
+        guard let error = error as? any HoldfastError else { return "it cannot be read" }
         return "expected \(error.expected), found \(error.found)"
     }
 }

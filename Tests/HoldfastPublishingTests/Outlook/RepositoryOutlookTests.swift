@@ -83,6 +83,17 @@ struct RepositoryOutlookTests {
         }
     }
 
+    @Test("A renewal of the future is none: without one in time, the ends of the metadata count")
+    func futureRenewal() async throws {
+        try await published { scene in
+            let now = scene.clock.now
+            let renewed = try outlook(scene, renewed: now)
+            let ahead = try outlook(scene, renewed: now.addingTimeInterval(1))
+            #expect(renewed.verdict == .in)
+            #expect(ahead.verdict == .ending)
+        }
+    }
+
     @Test("A bundle that the build's root does not prove gets nobody in")
     func otherRoot() async throws {
         try await published { scene in
