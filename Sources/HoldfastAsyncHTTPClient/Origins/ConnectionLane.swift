@@ -11,8 +11,12 @@ final class ConnectionLane: Sendable {
     /// them all.
     static let making = Lock(())
 
+    /// Lanes that were left, and until when they can be taken.
+    private static let left = Lock<[(lane: ConnectionLane, end: NIODeadline)]>([])
+
     let group: any EventLoopGroup
     private let isEnding = Lock(false)
+    private let connections = Lock<[ObjectIdentifier: EventLoopFuture<Void>]>([:])
 
     /// The descriptors that NIO opens for a thread, three on Linux, with a reserve for other threads: NIO stops the
     /// process when it gets none.
@@ -21,8 +25,13 @@ final class ConnectionLane: Sendable {
     /// AsyncHTTPClient may continue with the body of an answered request, and schedule work on the thread.
     private static let rest = TimeAmount.milliseconds(500)
 
+    /// A lane for a new client: one that another client has left, or else a new one.
     /// - Throws: `IOError` when the process has no descriptors left, and could not connect either.
-    init() throws {
+    static func take() throws -> ConnectionLane {
+        try left.withLock { $0.popLast()?.lane } ?? ConnectionLane()
+    }
+
+    private init() throws {
         let spare = (0..<Self.descriptors).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
         for descriptor in spare where descriptor >= 0 { close(descriptor) }
         guard spare.allSatisfy({ $0 >= 0 }) else {
@@ -38,12 +47,46 @@ final class ConnectionLane: Sendable {
             return !isEnding
         }
         guard isFirst else { return }
-        let group = group
-        // The system's resolver handles the names of one thread in order and reports to it however late. Once it has
-        // resolved this name, an address where nothing listens, it has nothing left to report.
         group.any().scheduleTask(in: Self.rest) {
-            ClientBootstrap(group: group).connectTimeout(.hours(1)).connect(host: "127.0.0.1", port: 0)
-                .whenComplete { _ in group.shutdownGracefully(queue: .global()) { _ in ended() } }
+            self.afterLastName { self.group.shutdownGracefully(queue: .global()) { _ in ended() } }
         }
+    }
+
+    /// Leaves the thread to the next client as soon as all connections are closed. Ends it, and them, if none has come
+    /// within the time that its end takes anyway.
+    func leave() {
+        afterLastName {
+            let loop = self.group.any()
+            let end = NIODeadline.now() + Self.rest
+            let isOffered = NIOLoopBoundBox(false, eventLoop: loop)
+            let isOver = NIOLoopBoundBox(false, eventLoop: loop)
+            EventLoopFuture.andAllComplete(self.connections.withLock { Array($0.values) }, on: loop).whenComplete { _ in
+                guard !isOver.value else { return }
+                isOffered.value = true
+                Self.left.withLock { $0.append((self, end)) }
+            }
+            loop.scheduleTask(deadline: end) {
+                isOver.value = true
+                let isLeft = Self.left.withLock { left in
+                    let place = left.firstIndex { $0.lane === self && $0.end == end }
+                    return place.map { left.remove(at: $0) } != nil
+                }
+                if isLeft || !isOffered.value { self.group.shutdownGracefully(queue: .global()) { _ in } }
+            }
+        }
+    }
+
+    /// Waits for the end of a connection before another client may have the thread. On it.
+    func note(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        connections.withLock { $0[id] = channel.closeFuture }
+        channel.closeFuture.whenComplete { _ in self.connections.withLock { _ = $0.removeValue(forKey: id) } }
+    }
+
+    /// The system's resolver handles the names of one thread in order and reports to it however late. Once it has
+    /// resolved this name, an address where nothing listens, it has nothing left to report.
+    private func afterLastName(_ next: @escaping @Sendable () -> Void) {
+        ClientBootstrap(group: group).connectTimeout(.hours(1)).connect(host: "127.0.0.1", port: 0)
+            .whenComplete { _ in next() }
     }
 }

@@ -128,8 +128,14 @@ final class OriginClientMaker: Sendable {
             answered: answered, expired: expired)
         let (http1, http2) = (inner.http1_1ConnectionDebugInitializer, inner.http2ConnectionDebugInitializer)
         let stream = inner.http2StreamChannelDebugInitializer
-        inner.http1_1ConnectionDebugInitializer = { gate.admit($0, .http1, next: http1) }
-        inner.http2ConnectionDebugInitializer = { gate.admit($0, .http2, next: http2) }
+        inner.http1_1ConnectionDebugInitializer = { channel in
+            lane.note(channel)
+            return gate.admit(channel, .http1, next: http1)
+        }
+        inner.http2ConnectionDebugInitializer = { channel in
+            lane.note(channel)
+            return gate.admit(channel, .http2, next: http2)
+        }
         inner.http2StreamChannelDebugInitializer = { gate.admit(stream: $0, next: stream) }
         return OriginClient(
             key: key, verification: verification, anchors: anchors, gate: gate,

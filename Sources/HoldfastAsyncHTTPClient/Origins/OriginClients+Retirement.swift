@@ -88,8 +88,8 @@ extension OriginClients {
     }
 
     func endUnusedLanes(isForced: Bool = false) {
-        for lane in state.withLock({ $0.takeUnusedLanes(isForced: isForced) }) {
-            lane.end { self.wakeWaiters { $0.forget(lane) } }
+        for (lane, isEmpty) in state.withLock({ $0.takeUnusedLanes(isForced: isForced) }) {
+            if isEmpty { lane.leave() } else { lane.end { self.wakeWaiters { $0.forget(lane) } } }
         }
     }
 }

@@ -140,7 +140,7 @@ final class OriginClients: Sendable {
         if let lane = state.withLock({ $0.holdLane(for: origin) }) { return lane }
         return try ConnectionLane.making.withLock { _ in
             if let lane = state.withLock({ $0.holdLane(for: origin) }) { return lane }
-            let lane = try ConnectionLane()
+            let lane = try ConnectionLane.take()
             state.withLock { $0.hold(lane, for: origin) }
             return lane
         }

@@ -259,17 +259,18 @@ struct OriginClientsState {
     }
 
     /// The condemned lanes that are no longer needed, or all of them; each once.
-    mutating func takeUnusedLanes(isForced: Bool = false) -> [ConnectionLane] {
+    /// - Returns: with each, whether its clients have ended with all their connections.
+    mutating func takeUnusedLanes(isForced: Bool) -> [(lane: ConnectionLane, isEmpty: Bool)] {
         guard !condemned.isEmpty else { return [] }
-        var used = isForced ? [] : Set(holds.keys)
-        if !isForced {
-            for entry in entries.values where !(entry.isStuck && entry.requests == 0) {
-                used.insert(ObjectIdentifier(entry.client.lane))
-            }
+        var (used, occupied) = (Set(holds.keys), Set(holds.keys))
+        for entry in entries.values {
+            let id = ObjectIdentifier(entry.client.lane)
+            occupied.insert(id)
+            if !(entry.isStuck && entry.requests == 0) { used.insert(id) }
         }
-        let unused = condemned.filter { !used.contains($0.key) }
+        let unused = condemned.filter { isForced || !used.contains($0.key) }
         for id in unused.keys { condemned[id] = nil }
-        return Array(unused.values)
+        return unused.map { ($1, !occupied.contains($0)) }
     }
 
     /// Forgets a client that AsyncHTTPClient has released, once its requests have ended.
