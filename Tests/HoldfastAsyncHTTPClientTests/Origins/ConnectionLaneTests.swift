@@ -1,5 +1,7 @@
 import HoldfastNIOTesting
 import HoldfastTesting
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import HoldfastAsyncHTTPClient
@@ -29,5 +31,19 @@ struct ConnectionLaneTests {
         }
         #expect(isReused)
         await origin.shutdown()
+    }
+
+    @Test("is not passed on while a connection is open on it, and ends with that")
+    func openConnection() async throws {
+        let lane = try ConnectionLane.take()
+        let listener = try await ServerBootstrap(group: lane.group).bind(host: "127.0.0.1", port: 0).get()
+        lane.note(listener)
+        lane.leave()
+        // Names are resolved in order, so the lane's last one has been by then.
+        _ = try? await ClientBootstrap(group: lane.group).connect(host: "127.0.0.1", port: 0).get()
+        let next = try ConnectionLane.take()
+        #expect(next !== lane)
+        next.leave()
+        try await listener.closeFuture.get()
     }
 }
