@@ -99,6 +99,7 @@ let package = Package(
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastMetrics", targets: ["HoldfastMetrics"]),
         .library(name: "HoldfastSigning", targets: ["HoldfastSigning"]),
+        .library(name: "HoldfastProbe", targets: ["HoldfastProbe"]),
         .library(name: "HoldfastPublishing", targets: ["HoldfastPublishing"]),
         .library(name: "HoldfastTUF", targets: ["HoldfastTUF"]),
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
@@ -108,7 +109,7 @@ let package = Package(
     ],
     traits: [
         .default(enabledTraits: ["AsyncHTTPClient", "Command", "Metrics", "NIO", "ServiceLifecycle"]),
-        .trait(name: "NIO", description: "Fetches SwiftNIO, for HoldfastNIO and HoldfastNIOTesting"),
+        .trait(name: "NIO", description: "Fetches SwiftNIO, for HoldfastNIO, HoldfastProbe and HoldfastNIOTesting"),
         .trait(
             name: "AsyncHTTPClient", description: "Fetches AsyncHTTPClient, for HoldfastAsyncHTTPClient",
             enabledTraits: ["NIO"]),
@@ -163,6 +164,9 @@ let package = Package(
             name: "HoldfastSigning", dependencies: ["Holdfast", "HoldfastTUF", crypto, cryptoExtras, asn1],
             swiftSettings: strict),
         .target(
+            name: "HoldfastProbe", dependencies: ["Holdfast", "HoldfastNIO", nioCore, nioPosix, nioSSL],
+            swiftSettings: strict),
+        .target(
             name: "HoldfastPublishing",
             dependencies: [
                 "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput", crypto, cryptoExtras, asn1,
@@ -182,9 +186,8 @@ let package = Package(
         .executableTarget(
             name: "holdfastctl",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
-                "HoldfastTUF", "HoldfastOutput", nioCore, nioPosix, nioSSL, asyncHTTPClient, crypto, logging,
-                argumentParser,
+                "Holdfast", "HoldfastProbe", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
+                "HoldfastTUF", "HoldfastOutput", asyncHTTPClient, crypto, logging, argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -238,6 +241,12 @@ let package = Package(
             dependencies: ["Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTesting"],
             swiftSettings: strict),
         .testTarget(
+            name: "HoldfastProbeTests",
+            dependencies: [
+                "Holdfast", "HoldfastProbe", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "HoldfastPublishingTests",
             dependencies: [
                 "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto,
@@ -270,7 +279,8 @@ let package = Package(
         .testTarget(
             name: "holdfastctlTests",
             dependencies: [
-                "holdfastctl", "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput",
+                "holdfastctl", "Holdfast", "HoldfastProbe", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF",
+                "HoldfastOutput",
                 "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),

@@ -117,6 +117,10 @@ public struct DialedHost: Hashable, Sendable {
         self.port == nil ? DialedHost(kind: kind, port: try Self.checked(port)) : self
     }
 
+    /// The host with this address.
+    /// - Parameter octets: four of IPv4 or sixteen of IPv6, in network order.
+    package init(address octets: [UInt8]) { self.init(kind: octets.count == 4 ? .ipv4(octets) : .ipv6(octets)) }
+
     init(kind: Kind, port: Int? = nil) {
         self.kind = kind
         self.port = port

@@ -33,7 +33,7 @@ struct ChainFileOptions: ParsableArguments {
 
     /// Reports what a client would decide if a server presented this chain.
     func report(
-        validator: PathValidator, lookup: RevocationLookup, at time: Date, watch: ExpiryWatch?, pins: PublishedPins?,
+        validator: PathValidator, lookup: RevocationLookup, at time: Date, watch: ExpiryWatch?, pins: PublishedPinVersions?,
         policy: (DialedHost) throws -> any TrustPolicy
     ) async throws -> CheckReport {
         guard let chain, let host = try hostArgument?.get() else {

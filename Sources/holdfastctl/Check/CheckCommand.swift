@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastProbe
 
 /// `holdfastctl check`
 struct CheckCommand: AsyncParsableCommand {
@@ -29,14 +30,18 @@ struct CheckCommand: AsyncParsableCommand {
             that is older than 70 days is not enforced, as in an app, and a remark says so. Get the list from \
             https://www.gstatic.com/ct/log_list/v3/log_list.json and verify its signature yourself.
 
-            A server is asked for an ECDSA key and for an RSA key, because some clients see one and some the other: \
-            each certificate has its own result. With --all-addresses every address of the name is asked.
+            Every address of the name is asked, IPv4 and IPv6, and each for an ECDSA key and for an RSA key, because \
+            some clients see one certificate and some another: each certificate has its own result, which names the \
+            addresses that show it. --address, -4 and -6 ask fewer. An address that could not be asked makes the \
+            result unknown. Only if this machine has no route to a whole family, for example because it has no IPv6, \
+            and the host answered at its other addresses, a remark says what was not asked.
 
             With --pins the command says whether clients that have these pins get in. The pins are those of a pin \
             file, which decides as in the app, of a signed list (--key), or of a trust server's document (--signer). \
             If no host is given, all hosts of the document that can be dialed are checked: for **.DOMAIN the domain \
             itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers the expiry of entries \
-            and of a pin file.
+            and of a pin file. Several --pins and --repository are versions that clients hold at the same time, and \
+            all of them must let a host in.
 
             With --repository the pins are those that an app gets that was built with the root of --app-root: a client \
             updates from that root to the newest pins, from bundle.json or, if there is none, file by file.
@@ -56,8 +61,9 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check www.example.com --connect-to 192.0.2.7:8443
               holdfastctl check www.example.com --json | jq .failure.code
               holdfastctl check example.com api.example.com [2001:db8::1]:8443 --watch 21
-              holdfastctl check www.example.com --all-addresses --quiet --watch 21
+              holdfastctl check www.example.com --address 192.0.2.7 --quiet --watch 21
               holdfastctl check --pins bank.pins.json --quiet --watch 21
+              holdfastctl check --pins app-1.pins.json --pins app-2.pins.json --brief
               holdfastctl check --pins https://www.example.com/bank.pins.json --brief
               holdfastctl check --pins pins.json --key signer.pub --brief
               holdfastctl check --repository https://pins.example.com --app-root root.json
@@ -77,11 +83,11 @@ struct CheckCommand: AsyncParsableCommand {
 
             With --json one object per line is printed for each host, in the order of the arguments, or for each of \
             its certificates, whatever happens after the arguments were read. Its fields, absent where they do not apply: \
-            outcome (trusted, untrusted, unknown), host, port, address, proxy, tls, asksForClientCertificate, time, \
+            outcome (trusted, untrusted, unknown), host, port, address, addresses, proxy, tls, asksForClientCertificate, time, \
             chain, anchor, rules (rule, \
             reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
             subject, inValidPath), expiring (position, subject, notAfter, daysLeft, certificatePin, inValidPath, \
-            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (isLockedOut, text, entryDaysLeft, documentDaysLeft, expiresSoon), remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
+            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (isLockedOut, text, entryDaysLeft, documentDaysLeft, expiresSoon), publishedVersions, remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
             have position, inValidPath, subject, issuer, serial, isNotYetValid, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
             certificatePin, unreadable.
             """)
@@ -100,11 +106,6 @@ struct CheckCommand: AsyncParsableCommand {
             valueName: "pin"),
         transform: { try Pin($0) })
     var pin: [Pin] = []
-
-    @Flag(
-        name: .customLong("all-addresses"),
-        help: "Ask every address of each name.")
-    var allAddresses = false
 
     @Option(help: ArgumentHelp("Fail if a certificate ends in less than this many days.", valueName: "days"))
     var watch: Int?
@@ -145,7 +146,7 @@ struct CheckCommand: AsyncParsableCommand {
             throw ValidationError("Give --pin, or --pins or --repository, not both.")
         }
         guard file.isEmpty else {
-            guard hostArguments.isEmpty, !connection.concernsConnections, !allAddresses else {
+            guard hostArguments.isEmpty, !connection.concernsConnections else {
                 throw ValidationError("--chain is about a file: it excludes hosts and connection options.")
             }
             return
@@ -189,29 +190,29 @@ struct CheckCommand: AsyncParsableCommand {
                 policy: try policy(published: published, for: host), host: host,
                 report: CheckReport(host: host, time: now, pins: pins), watch: watch, pins: published)
         }
-        let (probe, lookup): (ServerProbe, RevocationLookup)
+        let (probe, validator, lookup): (HostProbe, PathValidator, RevocationLookup)
         do throws(CommandFailure) {
             lookup = try certificateStatus.lookup(within: .seconds(connection.timeout))
-            probe = try await ServerProbe(
-                options: connection,
-                validator: try certificateStatus.validator(to: try await connection.anchors(), by: lookup))
+            validator = try certificateStatus.validator(to: try await connection.anchors(), by: lookup)
+            probe = try await connection.probe(validator)
         } catch {
             // The error concerns all hosts alike, so it is reported once.
             if json { try print(examinations.map { $0.report.failing(error) }, to: output) }
             throw error
         }
-        let isThorough = allAddresses
-        let limit = Duration.seconds(connection.timeout)
         let reports = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
-            isThorough
-                ? await examination.runEverywhere(probe, lookup, within: limit)
-                : await examination.run(probe, lookup)
+            await examination.run(probe, validator, lookup)
         }
         try finish(reports.flatMap(\.self), to: output)
     }
 
     private func finish(_ reports: [CheckReport], to output: Output) throws {
         let status = Self.status(of: reports)
+        if reports.count > 1 || brief, !json, !quiet {
+            for report in reports {
+                if let notAsked = report.notAsked { output.complain("\(report.server): \(notAsked)") }
+            }
+        }
         if reports.count == 1, let report = reports.first {
             if json || brief || report.error == nil { try print(reports, to: output) }
             if let error = report.error { output.complain(error.message) }
@@ -240,14 +241,14 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    private func readPins(at time: Date) async throws -> PublishedPins? {
+    private func readPins(at time: Date) async throws -> PublishedPinVersions? {
         try await published.read(at: time, connection: connection) { () async throws(CommandFailure) in
             try await connection.anchors()
         }
     }
 
     /// The policy that clients have, or one with the pins that were given.
-    private func policy(published: PublishedPins?, for host: DialedHost) throws -> any TrustPolicy {
+    private func policy(published: PublishedPinVersions?, for host: DialedHost) throws -> any TrustPolicy {
         guard let published else { return try policy(pins: pin, for: host) }
         return try published.policy(of: host)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastProbe
 
 /// Everything that `check` found out. Its fields are those of the JSON object.
 struct CheckReport: Encodable {
@@ -51,8 +52,10 @@ struct CheckReport: Encodable {
     var outcome = Outcome.unknown
     let host: String
     let port: Int?
-    /// The address that answered.
+    /// The address that was asked, with its port; the first of them if several showed the same.
     var address: String?
+    /// All addresses that showed the same; absent if there is only one.
+    var addresses: [String]?
     /// The address of the proxy, if one was used.
     var proxy: String?
     var tls: String?
@@ -71,13 +74,19 @@ struct CheckReport: Encodable {
     var expiring: [ExpiryWatch.Expiring]?
     /// Where revocation lists were looked for; absent without --revocation.
     var revocationLists: [RevocationLookup.Place]?
-    /// What the published pins mean for this server; absent without published pins.
+    /// What the published pins mean for this server, of several versions the worst; absent without published pins.
     var published: PublishedPins.Verdict?
+    /// What each version means; absent unless there are several.
+    var publishedVersions: [PublishedPins.Verdict]?
     /// What is unusual about the order of the chain, and what was not checked.
     var remarks: [String]?
     var failure: Failure?
     var error: Failing?
 
+    /// Where the server was seen.
+    var sightings: [Sighting] = []
+    /// Which addresses were not asked and do not count; also one of the remarks.
+    var notAsked: String?
     /// Whether other addresses or keys of the same host are examined as well.
     var isOneOfMany = false
     /// Whether the server would still be trusted when some pins have expired; nil if that was not examined.
@@ -88,9 +97,9 @@ struct CheckReport: Encodable {
     var expiresSoon: Bool { !(expiring ?? []).isEmpty || published?.expiresSoon == true }
 
     private enum CodingKeys: CodingKey {
-        case outcome, host, port, address, proxy, tls, asksForClientCertificate, time, chain, anchor, rules,
+        case outcome, host, port, address, addresses, proxy, tls, asksForClientCertificate, time, chain, anchor, rules,
             configuredPins
-        case matchedPins, suggestedPins, expiring, revocationLists, published, remarks, failure, error
+        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, remarks, failure, error
     }
 
     /// Makes a report in which nothing is known yet.
@@ -109,17 +118,7 @@ struct CheckReport: Encodable {
     }
 
     mutating func take(
-        _ answer: ServerProbe.Answer, validator: PathValidator, watch: ExpiryWatch?, pins: PublishedPins?
-    ) {
-        address = answer.address
-        proxy = answer.proxy
-        tls = answer.version
-        asksForClientCertificate = answer.asksForClientCertificate
-        take(answer.decision, validator: validator, watch: watch, pins: pins)
-    }
-
-    mutating func take(
-        _ decision: TrustDecision, validator: PathValidator, watch: ExpiryWatch?, pins: PublishedPins?
+        _ decision: TrustDecision, validator: PathValidator, watch: ExpiryWatch?, pins: PublishedPinVersions?
     ) {
         let presented = decision.chain ?? PresentedChain([])
         // If only the pins were missing, there is a valid path nevertheless.
@@ -128,7 +127,9 @@ struct CheckReport: Encodable {
         outcome = decision.isTrusted ? .trusted : .untrusted
         time = decision.time.formatted(.iso8601)
         failure = decision.failure.map(Failure.init)
-        published = pins?.judge(decision, watch: watch)
+        let verdicts = pins?.judge(decision, validator: validator, watch: watch) ?? []
+        published = PublishedPins.Verdict.worst(of: verdicts)
+        publishedVersions = verdicts.count > 1 ? verdicts : nil
         remarks = Self.remarks(on: decision)
         matchedPins = decision.matchedPins.map(\.description)
         expiring = watch?.expiring(in: decision)
@@ -165,8 +166,13 @@ extension CheckReport {
         return remarks.isEmpty ? nil : remarks
     }
 
+    /// Where it was seen, in words.
+    private var seenAt: String? {
+        if let addresses { "at \(addresses.joined(separator: ", "))" } else { address.map { "at \($0)" } }
+    }
+
     func print(to output: Output) {
-        let details = [address.map { "at \($0)" }, proxy.map { "through the proxy \($0)" }, tls].compactMap(\.self)
+        let details = [seenAt, proxy.map { "through the proxy \($0)" }, tls].compactMap(\.self)
             .joined(separator: ", ")
         output.line(.init(server, .heading), .init(details.isEmpty ? "" : " \(details)"))
         printVerdict(to: output)
@@ -221,10 +227,15 @@ extension CheckReport {
         } else {
             output.line(.init("Trusted", .good), .init(": \(reason)"))
         }
-        if let published, failure != nil || !published.isLockedOut {
-            output.line("  \(SafeText.escapedLine(published.text))")
+        if let publishedVersions {
+            for version in publishedVersions {
+                let remaining = version.remaining.map { " (\($0))" } ?? ""
+                output.line("  \(SafeText.escapedLine(version.text))\(remaining)")
+            }
+        } else if let published {
+            if failure != nil || !published.isLockedOut { output.line("  \(SafeText.escapedLine(published.text))") }
+            if let remaining = published.remaining { output.line("  \(remaining)") }
         }
-        if let remaining = published?.remaining { output.line("  \(remaining)") }
         guard expiresSoon else { return }
         output.line()
         output.line("Expires too soon", .bad)

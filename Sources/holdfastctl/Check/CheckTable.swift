@@ -50,10 +50,15 @@ extension CheckReport {
     /// The host with its port.
     var server: String { ServerAddress.text(host, port: port ?? ServerAddress.defaultPort) }
 
+    private var shortAddress: String? {
+        let others = addresses.map { " and \($0.count - 1) more" } ?? ""
+        return address.map { "at \($0)\(others)" }
+    }
+
     /// The host, with the address and the kind of key if there is more than one.
     var place: String {
         guard isOneOfMany else { return server }
-        return [server, address.map { "at \($0)" }, chain?.first?.key].compactMap(\.self).joined(separator: " ")
+        return [server, shortAddress, chain?.first?.key].compactMap(\.self).joined(separator: " ")
     }
 
     /// Whole days until the first certificate of the valid path ends; if there is no valid path, of all that were

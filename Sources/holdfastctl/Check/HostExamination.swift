@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastProbe
 
 /// One host to check, with everything that is needed for it.
 struct HostExamination: Sendable {
@@ -8,44 +9,46 @@ struct HostExamination: Sendable {
     /// What is known before the host is asked.
     let report: CheckReport
     let watch: ExpiryWatch?
-    let pins: PublishedPins?
+    let pins: PublishedPinVersions?
     /// What decides later, when some of the pins have expired; nil if nothing changes.
     var later: (any TrustPolicy)?
 
-    /// A report for each kind of key that the server has, at the first address that answers.
-    func run(_ probe: ServerProbe, _ lookup: RevocationLookup) async -> [CheckReport] {
-        Self.related(await reports(probe, lookup))
-    }
-
-    /// A report for each kind of key, at every address of the name.
-    func runEverywhere(
-        _ probe: ServerProbe, _ lookup: RevocationLookup, within limit: Duration
-    ) async -> [CheckReport] {
-        let places: [DialedHost?]
-        do throws(CommandFailure) {
-            places = try await ServerPlaces(probe: probe, resolver: .system(limit: limit)).places(of: host)
-        } catch {
-            return [report.failing(error)]
-        }
+    /// A report for each chain that the host shows, at any of its addresses and for each kind of key, and for each
+    /// address that could not be asked.
+    func run(_ probe: HostProbe, _ validator: PathValidator, _ lookup: RevocationLookup) async -> [CheckReport] {
+        let findings = await probe.ask(host, policy: policy)
         var reports: [CheckReport] = []
-        for place in places { reports += await self.reports(probe.connecting(to: place, offering: nil), lookup) }
+        for sighting in findings.sightings {
+            if let index = reports.firstIndex(where: { $0.isOf(sighting) }) {
+                reports[index].take(anotherAddress: sighting)
+            } else {
+                reports.append(await report(on: sighting, validator, lookup))
+            }
+        }
+        if let remark = findings.remark, let first = reports.firstIndex(where: { $0.error == nil }) {
+            reports[first].remarks = (reports[first].remarks ?? []) + [remark]
+            reports[first].notAsked = remark
+        }
         return Self.related(reports)
     }
 
-    private func reports(_ probe: ServerProbe, _ lookup: RevocationLookup) async -> [CheckReport] {
-        do throws(CommandFailure) {
-            var reports: [CheckReport] = []
-            for var answer in try await probe.askForEachKey(policy, about: host) {
-                answer.decision = await lookup.decision(after: answer.decision, by: policy, probe.validator)
-                var report = report
-                report.revocationLists = answer.decision.chain.flatMap(lookup.places)
-                report.take(answer, validator: probe.validator, watch: watch, pins: pins)
-                report.isTrustedLater = isTrustedLater(answer.decision, probe.validator)
-                reports.append(report)
-            }
-            return reports
-        } catch {
-            return [report.failing(error)]
+    private func report(
+        on sighting: Sighting, _ validator: PathValidator, _ lookup: RevocationLookup
+    ) async -> CheckReport {
+        var report = report
+        report.sightings = [sighting]
+        report.address = sighting.address?.description
+        report.proxy = sighting.proxy?.description
+        switch sighting.result {
+        case .failure(let failure): return report.failing(CommandFailure(failure))
+        case .success(let shown):
+            let decision = await lookup.decision(after: shown.decision, by: policy, validator)
+            report.tls = shown.tlsVersion
+            report.asksForClientCertificate = shown.asksForClientCertificate
+            report.revocationLists = decision.chain.flatMap(lookup.places)
+            report.take(decision, validator: validator, watch: watch, pins: pins)
+            report.isTrustedLater = isTrustedLater(decision, validator)
+            return report
         }
     }
 
@@ -65,5 +68,20 @@ struct HostExamination: Sendable {
             report.isOneOfMany = true
             return report
         }
+    }
+}
+
+extension CheckReport {
+    /// Whether another address showed the same, with the same version of TLS.
+    fileprivate func isOf(_ sighting: Sighting) -> Bool {
+        guard let mine = sightings.first?.shown, let other = sighting.shown else { return false }
+        return mine.decision.chain == other.decision.chain && mine.tlsVersion == other.tlsVersion
+            && mine.asksForClientCertificate == other.asksForClientCertificate
+            && mine.decision.isTrusted == other.decision.isTrusted
+    }
+
+    fileprivate mutating func take(anotherAddress sighting: Sighting) {
+        sightings.append(sighting)
+        addresses = sightings.compactMap(\.address?.description)
     }
 }

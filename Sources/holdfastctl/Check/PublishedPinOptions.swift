@@ -8,22 +8,24 @@ struct PublishedPinOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Check against the pins that clients have: a pin file, a signed list (--key), or a trust server's document "
-                + "(--signer); a file, an https URL, which is fetched through the same proxy, or - for standard input.",
+                + "(--signer); a file, an https URL, which is fetched through the same proxy, or - for standard input. "
+                + "Repeatable, for versions that clients hold at the same time: all must let the host in.",
             valueName: "file | url"),
         completion: .file())
-    var pins: String?
+    var pins: [String] = []
 
     @Option(
         help: ArgumentHelp(
             "Check against the pins that an app gets from a repository, with --app-root: the https URL of its folder "
-                + "public, through the same proxy.", valueName: "url"))
-    var repository: String?
+                + "public, through the same proxy. Repeatable, each with its --app-root.", valueName: "url"))
+    var repository: [String] = []
 
     @Option(
         name: .customLong("app-root"),
-        help: ArgumentHelp("Of a repository: the root that the app shipped with.", valueName: "file"),
+        help: ArgumentHelp("Of a repository: the root that the app shipped with. Of one repository several may be named, for "
+                + "several versions of the app.", valueName: "file"),
         completion: .file(extensions: ["json"]))
-    var appRoot: String?
+    var appRoot: [String] = []
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),
@@ -42,22 +44,21 @@ struct PublishedPinOptions: ParsableArguments {
                 + "error.", valueName: "name"))
     var customer: String?
 
-    var isEmpty: Bool { pins == nil && repository == nil }
+    var isEmpty: Bool { pins.isEmpty && repository.isEmpty }
 
     func validate() throws {
         try key?.validate("--key")
-        guard (repository == nil) == (appRoot == nil) else {
+        guard repository.count == appRoot.count || repository.count == 1 && !appRoot.isEmpty else {
             throw ValidationError("--repository goes with --app-root.")
         }
-        guard repository == nil || pins == nil else { throw ValidationError("Give --pins or --repository, not both.") }
-        if let repository { try RepositoryOrigin.validate(repository, "--repository") }
-        guard let pins else {
+        for repository in repository { try RepositoryOrigin.validate(repository, "--repository") }
+        guard !pins.isEmpty else {
             guard key == nil, signer == nil, customer == nil else {
                 throw ValidationError("--key, --signer and --customer go with --pins.")
             }
             return
         }
-        try InputDocument.validate(pins, "--pins")
+        for pins in pins { try InputDocument.validate(pins, "--pins") }
         guard key == nil || signer == nil else {
             throw ValidationError("Give --key for a list or --signer for a trust server's document, not both.")
         }
@@ -67,21 +68,28 @@ struct PublishedPinOptions: ParsableArguments {
     /// - Returns: the pins; nil if no option asks for them.
     func read(
         at time: Date, connection: ConnectionOptions, anchors: () async throws(CommandFailure) -> TrustAnchors
-    ) async throws(CommandFailure) -> PublishedPins? {
-        if let repository, let appRoot {
-            let root = try InputFile.content(of: appRoot, maximumBytes: TUFSettings().rootBytes)
+    ) async throws(CommandFailure) -> PublishedPinVersions? {
+        var versions: [PublishedPins] = []
+        for (position, file) in appRoot.enumerated() {
+            let url = repository[repository.count == 1 ? 0 : position]
+            let root = try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
             let origin = try await RepositoryOrigin(
-                repository, timeout: connection.timeout, through: connection.proxiesOfDownloads, anchors: anchors)
-            return try await PublishedPins(repository: origin, root: root, at: time)
+                url, timeout: connection.timeout, through: connection.proxiesOfDownloads, anchors: anchors)
+            versions.append(try await PublishedPins(repository: origin, root: root, at: time))
         }
-        guard let pins else { return nil }
-        let source = try InputDocument(pins)
-        let data = try await source.content(
-            maximumBytes: DocumentLimits().bytes + 1, timeout: connection.timeout,
-            through: connection.proxiesOfDownloads, anchors: anchors)
-        if let key { return try PublishedPins(list: data, named: source.name, key: try key.get()) }
-        guard let signer else { return try PublishedPins(pinFile: data, named: source.name) }
-        return try PublishedPins(
-            document: data, named: source.name, signer: signer, customer: customer, at: time)
+        for pins in pins {
+            let source = try InputDocument(pins)
+            let data = try await source.content(
+                maximumBytes: DocumentLimits().bytes + 1, timeout: connection.timeout,
+                through: connection.proxiesOfDownloads, anchors: anchors)
+            versions.append(try version(of: data, named: source.name, at: time))
+        }
+        return PublishedPinVersions(versions)
+    }
+
+    private func version(of data: Data, named name: String, at time: Date) throws(CommandFailure) -> PublishedPins {
+        if let key { return try PublishedPins(list: data, named: name, key: try key.get()) }
+        guard let signer else { return try PublishedPins(pinFile: data, named: name) }
+        return try PublishedPins(document: data, named: name, signer: signer, customer: customer, at: time)
     }
 }

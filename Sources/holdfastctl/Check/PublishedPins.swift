@@ -28,6 +28,11 @@ struct PublishedPins: Sendable {
             return parts.isEmpty ? nil : parts.joined(separator: ", ")
         }
 
+        /// A version that locks clients out, or else one that ends too soon, or else the first.
+        static func worst(of verdicts: [Verdict]) -> Verdict? {
+            verdicts.first(where: \.isLockedOut) ?? verdicts.first(where: \.expiresSoon) ?? verdicts.first
+        }
+
         private enum CodingKeys: CodingKey {
             case isLockedOut, text, entryDaysLeft, documentDaysLeft, expiresSoon
         }
@@ -162,9 +167,17 @@ struct PublishedPins: Sendable {
 
     // MARK: Verdict
 
-    /// - Parameter watch: how soon is too soon.
-    func judge(_ decision: TrustDecision, watch: ExpiryWatch?) -> Verdict? {
-        guard decision.host != nil else { return nil }
+    /// Judges the same chain as clients with these pins do.
+    /// - Parameters:
+    ///   - decision: what was decided about the chain, by whatever policy.
+    ///   - watch: how soon is too soon.
+    func judge(_ decision: TrustDecision, validator: PathValidator, watch: ExpiryWatch?) -> Verdict? {
+        guard let host = decision.host, let chain = decision.chain, let policy = try? policy(of: host) else { return nil }
+        let trust = ServerTrust(chain: chain, purpose: .server(identity: host), validator: validator)
+        return verdict(on: policy.evaluate(trust, at: decision.time), watch: watch)
+    }
+
+    private func verdict(on decision: TrustDecision, watch: ExpiryWatch?) -> Verdict {
         let document = documentEnd.map { DaysLeft.days(until: $0, from: decision.time) }
         guard decision.isTrusted else {
             return Verdict(isLockedOut: true, text: refusal(decision), documentDaysLeft: document)

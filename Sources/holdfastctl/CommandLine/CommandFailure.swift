@@ -13,29 +13,26 @@ struct CommandFailure: Error {
 
     /// What could not be done. The raw values are stable, because they are part of machine-readable output.
     enum Code: String {
-        case notTrusted, wrongUsage, resolveFailed, connectFailed, timedOut, handshakeFailed, noAnchors, unreadableFile
-        case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS
+        case notTrusted, wrongUsage, resolveFailed, unreachable, unroutable, timedOut, handshakeFailed, refused, noAnchors, unreadableFile
+        case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS, addressNotAllowed, tooManyAddresses
         case notSigned, invalidList, unwritableFile, downloadFailed, signerFailed
     }
 
     let code: Code
     let message: String
-    /// Whether this machine has no route to an address.
-    let isUnroutable: Bool
 
-    init(_ code: Code, _ message: String, isUnroutable: Bool = false) {
+    init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
-        self.isUnroutable = isUnroutable
     }
 
     var status: Status {
         switch code {
         case .notTrusted, .notSigned, .invalidList: .negativeAnswer
         case .wrongUsage: .wrongUsage
-        case .resolveFailed, .connectFailed, .timedOut, .handshakeFailed, .noAnchors, .unreadableFile,
-            .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS, .unwritableFile, .downloadFailed,
-            .signerFailed:
+        case .resolveFailed, .unreachable, .unroutable, .timedOut, .handshakeFailed, .refused, .noAnchors,
+            .unreadableFile, .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS, .addressNotAllowed,
+            .tooManyAddresses, .unwritableFile, .downloadFailed, .signerFailed:
             .couldNotFindOut
         }
     }

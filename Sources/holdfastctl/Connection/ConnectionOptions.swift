@@ -1,6 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import Holdfast
+public import HoldfastProbe
 
 /// How to reach a server and what to trust, for every verb that connects.
 struct ConnectionOptions: ParsableArguments {
@@ -17,6 +18,19 @@ struct ConnectionOptions: ParsableArguments {
             valueName: "address"),
         transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
     var connectToArgument: CheckedArgument<DialedHost>?
+
+    @Option(
+        name: .customLong("address"),
+        help: ArgumentHelp(
+            "Ask only this address of HOST instead of all that the name has. Repeatable.", valueName: "address"),
+        transform: { text in CheckedArgument { try IPAddress(text) } })
+    var addressArguments: [CheckedArgument<IPAddress>] = []
+
+    @Flag(name: .customShort("4"), help: "Ask only IPv4 addresses.")
+    var onlyIPv4 = false
+
+    @Flag(name: .customShort("6"), help: "Ask only IPv6 addresses.")
+    var onlyIPv6 = false
 
     @Option(
         name: .customLong("starttls"),
@@ -55,6 +69,8 @@ struct ConnectionOptions: ParsableArguments {
 
     var proxy: ProxyServer? { proxyArgument?.value }
 
+    private var addresses: [IPAddress] { addressArguments.compactMap(\.value) }
+
     /// The proxies for connections to hosts. Proxies from the environment are not used for STARTTLS, which they may not
     /// pass on.
     func proxiesOfHosts() throws(CommandFailure) -> ProxySettings {
@@ -63,10 +79,27 @@ struct ConnectionOptions: ParsableArguments {
 
     /// The proxies for downloads: the one that an option names, or else those of the environment.
     func proxiesOfDownloads() throws(CommandFailure) -> ProxySettings {
-        if let proxy { ProxySettings(always: proxy) } else { try .ofEnvironment() }
+        if let proxy { ProxySettings(always: proxy) } else { try Self.proxiesOfEnvironment() }
+    }
+
+    /// The proxies that the environment of the command names.
+    static func proxiesOfEnvironment() throws(CommandFailure) -> ProxySettings {
+        do throws(ProbeConfigurationError) {
+            return try ProxySettings(environment: ProcessInfo.processInfo.environment)
+        } catch {
+            throw CommandFailure(
+                .wrongUsage, "HTTPS_PROXY of the environment: expected \(error.expected), found \(error.found)")
+        }
     }
 
     func validate() throws {
+        for address in addressArguments { try address.validate("--address") }
+        guard addressArguments.isEmpty || connectToArgument == nil else {
+            throw ValidationError("Give --address or --connect-to, not both.")
+        }
+        guard !(onlyIPv4 && onlyIPv6), addressArguments.isEmpty || !(onlyIPv4 || onlyIPv6) else {
+            throw ValidationError("Give one of -4, -6 and --address.")
+        }
         try connectToArgument?.validate("--connect-to")
         try proxyArgument?.validate("--proxy")
         guard (1...3_600).contains(timeout) else {
@@ -82,7 +115,7 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Whether any option other than --ca was given.
     var concernsConnections: Bool {
-        !(connectTo == nil && timeout == 10 && clientCertificate == nil && clientKey == nil
+        !(connectTo == nil && addresses.isEmpty && !onlyIPv4 && !onlyIPv6 && timeout == 10 && clientCertificate == nil && clientKey == nil
             && startTLS == nil && proxy == nil)
     }
 
@@ -91,10 +124,28 @@ struct ConnectionOptions: ParsableArguments {
         try ServerAddress.host(host, defaultPort: startTLS?.defaultPort ?? ServerAddress.defaultPort)
     }
 
-    /// The certificate that the client presents if a server asks for one.
-    func clientIdentity() throws(CommandFailure) -> ClientIdentity? {
-        guard let clientCertificate else { return nil }
-        return try ClientIdentity(certificateFile: clientCertificate, keyFile: clientKey ?? clientCertificate)
+    /// How many times --timeout asking a host may take altogether, with its addresses and kinds of keys.
+    private static let timeoutsOfHost = 6
+
+    /// A probe that asks as these options say. It reads the files that they name.
+    /// - Parameter validator: the validator; nil for one that uses only the anchors of the options.
+    func probe(_ validator: PathValidator? = nil) async throws(CommandFailure) -> HostProbe {
+        let made: PathValidator = if let validator { validator } else { PathValidator(anchors: try await anchors()) }
+        var probe = HostProbe(validator: made)
+        let limit = Duration.seconds(timeout)
+        probe.deadlines = ProbeDeadlines(
+            resolving: limit, connecting: limit, handshake: limit, whole: limit * Self.timeoutsOfHost)
+        probe.connectTo = connectTo
+        probe.addresses = addresses
+        if onlyIPv4 { probe.families = [.ipv4] }
+        if onlyIPv6 { probe.families = [.ipv6] }
+        probe.proxies = try proxiesOfHosts()
+        probe.startTLS = startTLS
+        if let clientCertificate {
+            probe.clientCertificate = try ClientCertificateFiles.read(
+                certificateFile: clientCertificate, keyFile: clientKey ?? clientCertificate)
+        }
+        return probe
     }
 
     /// The trusted authorities.
@@ -112,3 +163,5 @@ struct ConnectionOptions: ParsableArguments {
         return TrustAnchors(try InputFile.certificates(of: ca))
     }
 }
+
+extension StartTLSProtocol: ExpressibleByArgument {}

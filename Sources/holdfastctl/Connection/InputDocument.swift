@@ -1,7 +1,9 @@
 import ArgumentParser
+import AsyncHTTPClient
 import Foundation
 import Holdfast
 import HoldfastAsyncHTTPClient
+import HoldfastProbe
 
 /// A document that an argument names: a file, a URL, or standard input as `-`.
 struct InputDocument: Sendable {
@@ -60,6 +62,20 @@ struct InputDocument: Sendable {
             throw CommandFailure(.downloadFailed, "\(name) cannot be downloaded: \(error)")
         } catch {
             throw CommandFailure(.downloadFailed, "\(name) cannot be downloaded")
+        }
+    }
+}
+
+extension ProxySettings {
+    /// The proxy for a URL, for AsyncHTTPClient.
+    var ofDownloads: @Sendable (URL) -> HTTPClient.Configuration.Proxy? {
+        { url in
+            guard url.scheme?.lowercased() == "https", let host = try? DialedHost(url: url),
+                let dialed = try? ServerAddress.host(host), let proxy = proxy(for: dialed)
+            else { return nil }
+            return .server(
+                host: proxy.host.name, port: proxy.host.port ?? ProxyServer.defaultPort,
+                authorization: proxy.credentials.map { .basic(credentials: $0) })
         }
     }
 }

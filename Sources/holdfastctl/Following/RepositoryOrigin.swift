@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastAsyncHTTPClient
+import HoldfastProbe
 import HoldfastPublishing
 import HoldfastTUF
 import Logging

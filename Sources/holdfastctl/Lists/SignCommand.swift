@@ -13,9 +13,9 @@ struct SignCommand: AsyncParsableCommand {
             A certificate comes from a file (PEM or DER; issuers follow it in the file), from a server, or is named by \
             its fingerprint: SHA-256 of its DER in hexadecimal, colons allowed, or in Base64. An argument is a file if \
             a file with that name exists, if it has a slash in it, or if it ends in .pem, .der, .crt or .cer. \
-            Everything else is a host. Several arguments are signed together, or none of them. If a host has a \
-            certificate for an ECDSA key and one for an RSA key, both are signed, because some clients see one and \
-            some the other.
+            Everything else is a host. Several arguments are signed together, or none of them. Every address of a host \
+            is asked, and each for an ECDSA key and for an RSA key. All certificates that are found are signed, because \
+            some clients see one and some another.
 
             A certificate is signed for the name of its host. A certificate from a file is signed for its common name \
             if subjectAltName has that too, or for its only DNS name. --name gives other names; it can be repeated, \

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastProbe
 import HoldfastSigning
 
 /// Finds the certificates to sign for, and checks each before it becomes an entry.
@@ -23,9 +24,9 @@ struct SignedSubjects {
     /// Makes entries for all sources, or throws an error that names everything that is wrong.
     func entries(of sources: [String]) async throws -> [FingerprintEntry] {
         let hosts = sources.filter { !PinInput.isFile($0) }
-        let probe = hosts.isEmpty ? nil : try await ServerProbe(options: connection)
-        let check = CertificateCheck(
-            validator: try await validator(probe), allowsUntrusted: allowsUntrusted)
+        let validator = try await validator(asksHosts: !hosts.isEmpty)
+        let probe = hosts.isEmpty ? nil : try await connection.probe(validator)
+        let check = CertificateCheck(validator: validator, allowsUntrusted: allowsUntrusted)
         var subjects: [Subject] = []
         for source in sources {
             if let probe, !PinInput.isFile(source) {
@@ -84,26 +85,26 @@ struct SignedSubjects {
         }
     }
 
-    private func validator(_ probe: ServerProbe?) async throws(CommandFailure) -> PathValidator {
-        if let probe { return probe.validator }
+    private func validator(asksHosts: Bool) async throws(CommandFailure) -> PathValidator {
         do throws(CommandFailure) {
             return PathValidator(anchors: try await connection.anchors())
         } catch {
-            guard allowsUntrusted, error.code == .noAnchors else { throw error }
+            guard allowsUntrusted, !asksHosts, error.code == .noAnchors else { throw error }
             return PathValidator(anchors: TrustAnchors([]))
         }
     }
 
-    /// Makes a subject for each kind of key that the server has. Different clients see different ones, and a list with
-    /// only one of them locks the other clients out.
-    private func subjects(ofServer source: String, _ probe: ServerProbe) async throws -> [Subject] {
+    /// Makes a subject for each chain that the host shows, at each address and for each kind of key. Different clients
+    /// see different ones, and a list with only one of them locks the other clients out.
+    private func subjects(ofServer source: String, _ probe: HostProbe) async throws -> [Subject] {
         let host = try connection.dialed(try ServerAddress.hostWithOptionalPort(source))
         // The decision does not matter here: what was presented is checked name by name afterward.
-        return try await probe.askForEachKey(StandardPolicy(host: HostPattern(host)), about: host).map { answer in
-            Subject(
-                source: source, chain: answer.decision.chain ?? PresentedChain([]),
-                names: names.isEmpty ? [host.name] : names)
-        }
+        let findings = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host)))
+        if let failure = findings.failures.first { throw CommandFailure(failure) }
+        if let remark = findings.remark { Output.standard.complain("\(source): \(remark)") }
+        var known: Set<PresentedChain> = []
+        return findings.shown.map { $0.decision.chain ?? PresentedChain([]) }.filter { known.insert($0).inserted }
+            .map { Subject(source: source, chain: $0, names: names.isEmpty ? [host.name] : names) }
     }
 
     private func subject(ofFile path: String) throws -> Subject {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastProbe
 import HoldfastPublishing
 import HoldfastSigning
 
@@ -21,8 +22,8 @@ struct PinCommand: AsyncParsableCommand {
             A host or file without a backup pin is named on standard error, in every format: if its only key is lost, \
             every client is locked out.
 
-            If a host has a certificate for an ECDSA key and one for an RSA key, both are pinned, because some clients \
-            see one and some the other. A host's pins are printed only if its chain is valid; otherwise the command \
+            Every address of a host is asked, and each for an ECDSA key and for an RSA key. All that is found is \
+            pinned, because some clients see one certificate and some another. A host's pins are printed only if its chain is valid; otherwise the command \
             says why not and exits with 1. With --insecure they are printed nevertheless, marked as not validated.
 
             With --format the command prints a whole file for the other system, with all the hosts that are named; \
@@ -211,7 +212,7 @@ struct PinCommand: AsyncParsableCommand {
     private func serverReports() async throws -> [PinReport] {
         let hosts = try hosts.map { try connection.dialed(try ServerAddress.hostWithOptionalPort($0)) }
         guard !hosts.isEmpty else { return [] }
-        let probe = try await ServerProbe(options: connection)
+        let probe = try await connection.probe()
         let isForced = insecure
         let answers = await SideBySide.map(hosts, atMost: Self.hostsAtOnce) {
             host -> Result<PinReport, CommandFailure> in
@@ -241,14 +242,20 @@ struct PinCommand: AsyncParsableCommand {
     }
 
     private static func report(
-        of host: DialedHost, _ probe: ServerProbe, isForced: Bool
+        of host: DialedHost, _ probe: HostProbe, isForced: Bool
     ) async throws(CommandFailure) -> PinReport {
-        let decisions = try await probe.askForEachKey(StandardPolicy(host: HostPattern(host)), about: host)
-            .map(\.decision)
+        let findings = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host)))
+        if let failure = findings.failures.first {
+            let advice = findings.shown.isEmpty ? "" : ". Leave it out with --address or -4 if no client reaches it"
+            let error = CommandFailure(failure)
+            throw CommandFailure(error.code, error.message + advice)
+        }
+        if let remark = findings.remark { Output.standard.complain("\(host): \(remark)") }
+        let decisions = findings.shown.map(\.decision)
         var report = PinReport(host: host, decisions: decisions)
         if let failure = decisions.lazy.compactMap(\.failure).first {
             // Not the whole failure, because that contains the pins.
-            let chain = decisions.count > 1 ? "a chain of \(host), which has two," : "the chain of \(host)"
+            let chain = decisions.count > 1 ? "a chain of \(host), which has \(decisions.count)," : "the chain of \(host)"
             let reason =
                 "\(chain) is not valid: \(failure.code.rawValue), expected \(failure.expected), "
                 + "found \(failure.found). \(failure.remedy)"

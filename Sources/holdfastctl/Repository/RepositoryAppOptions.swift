@@ -53,7 +53,7 @@ struct RepositoryAppOptions: ParsableArguments {
     ) async throws(CommandFailure) -> RepositoryFollowing? {
         if let url {
             let origin = try await RepositoryOrigin(url, timeout: timeout) { () throws(CommandFailure) in
-                try ProxySettings.ofEnvironment()
+                try ConnectionOptions.proxiesOfEnvironment()
             } anchors: { () async throws(CommandFailure) in
                 try await ConnectionOptions.anchors(ca: ca)
             }

@@ -31,20 +31,21 @@ struct RepositoryPinCheck {
         var remarks: [String] = []
         let open = published.namesThatCannotBeDialed
         if !open.isEmpty { remarks.append("not asked, since they name no host: \(open.joined(separator: ", "))") }
-        let limit = Duration.seconds(connection.timeout)
-        let lookup = try RevocationLookup(lists: [], fetches: false, within: limit)
-        let probe = try await ServerProbe(options: connection)
+        let lookup = try RevocationLookup(lists: [], fetches: false, within: .seconds(connection.timeout))
+        let validator = PathValidator(anchors: try await connection.anchors())
+        let probe = try await connection.probe(validator)
         let later = try laterPins()
         let examinations = try published.hosts.map { host in
             let dialed = try connection.dialed(host)
             return HostExamination(
                 policy: try published.policy(of: dialed), host: dialed,
                 report: CheckReport(host: dialed, time: now, pins: published.pins(of: dialed, at: now)), watch: nil,
-                pins: published, later: try later?.policy(of: dialed))
+                pins: PublishedPinVersions([published]), later: try later?.policy(of: dialed))
         }
         let all = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
-            (host: examination.host, reports: await examination.runEverywhere(probe, lookup, within: limit))
+            (host: examination.host, reports: await examination.run(probe, validator, lookup))
         }
+        remarks += all.flatMap { host, reports in reports.flatMap { $0.remarks ?? [] }.map { "\(host): \($0)" } }
         return (all.flatMap { rules.findings(of: $0.host, $0.reports.map(Self.answer)) }, remarks)
     }
 

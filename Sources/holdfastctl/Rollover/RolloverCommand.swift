@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastProbe
 import HoldfastPublishing
 import HoldfastSigning
 
@@ -101,13 +102,11 @@ struct RolloverCommand: AsyncParsableCommand {
         guard !subjects.isEmpty else { throw CommandFailure(.wrongUsage, "\(document) names no host to ask") }
         let next = try nextEntries(file)
         let (published, staleness) = (publishedTime(file, now), staleness.map { Double($0.seconds) } ?? file.staleness)
-        let probe = try await ServerProbe(options: connection)
-        let limit = Duration.seconds(connection.timeout)
-        // Two attempts, for the two kinds of keys.
-        let survey = ServerSurvey(probe: probe, resolver: .system(limit: limit), tries: 2, limit: limit)
+        let probe = try await connection.probe()
         let document = document
         let reports = await SideBySide.map(subjects, atMost: Self.hostsAtOnce) { subject in
-            let answer = await survey.ask(subject.host)
+            let answer = PublishingRound.Answer(
+                await probe.ask(subject.host, policy: StandardPolicy(host: HostPattern(subject.host))))
             let refusals = answer.problems.filter { $0.kind == .untrusted }.map(\.reason)
             let state = subject.state(
                 paths: answer.paths, refusals: refusals, next: next, published: published, staleness: staleness, at: now

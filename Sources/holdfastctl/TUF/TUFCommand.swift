@@ -132,7 +132,7 @@ struct TUFCommand: AsyncParsableCommand {
         let needsAnchors = [metadata, targets].contains { $0?.scheme?.lowercased() == "https" }
         let anchors = needsAnchors ? try await TrustAnchors.system() : TrustAnchors([])
         let provider = RepositoryOrigin.provider(
-            anchors: anchors, limit: Self.wholeLimit, through: try ProxySettings.ofEnvironment())
+            anchors: anchors, limit: Self.wholeLimit, through: try ConnectionOptions.proxiesOfEnvironment())
         return TUFClient(
             store: store, source: HTTPRepositorySource(metadata: metadata, targets: targets, provider: provider),
             settings: .pythonTUF)

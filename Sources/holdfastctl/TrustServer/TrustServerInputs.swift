@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastProbe
 import HoldfastSigning
 
 /// What a round reads in addition to its memory. Each input may fail by itself: a file that cannot be read now must not
@@ -11,7 +12,7 @@ struct TrustServerInputs: Sendable {
     /// The backups.
     let backups: Result<TrustServerBackups, CommandFailure>
     /// The probe that connects to the hosts, with the authorities and the client's certificate.
-    let probe: Result<ServerProbe, CommandFailure>
+    let probe: Result<HostProbe, CommandFailure>
     /// What could not be read again, and what is done about it.
     let complaints: [String]
 
@@ -21,7 +22,7 @@ struct TrustServerInputs: Sendable {
     init(
         before: TrustServerInputs? = nil, key: () throws(CommandFailure) -> TrustServerKey,
         hosts: () throws(CommandFailure) -> [DialedHost], backups: () throws(CommandFailure) -> TrustServerBackups,
-        probe: () async throws(CommandFailure) -> ServerProbe
+        probe: () async throws(CommandFailure) -> HostProbe
     ) async throws(CommandFailure) {
         var complaints: [String] = []
         func again<Value>(
@@ -33,7 +34,7 @@ struct TrustServerInputs: Sendable {
         }
         self.hosts = again(Self.result(hosts), before?.hosts)
         self.backups = again(Self.result(backups), before?.backups)
-        let made: Result<ServerProbe, CommandFailure>
+        let made: Result<HostProbe, CommandFailure>
         do throws(CommandFailure) {
             made = .success(try await probe())
         } catch {

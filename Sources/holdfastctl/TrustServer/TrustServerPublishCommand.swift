@@ -2,6 +2,7 @@ public import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastProbe
 public import HoldfastPublishing
 import HoldfastSigning
 
@@ -214,19 +215,19 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             key: { () throws(CommandFailure) in try files.readKey(certificateFile: certificate) },
             hosts: { () throws(CommandFailure) in try files.readDomains() },
             backups: { () throws(CommandFailure) in try TrustServerBackupFile.read(backup) },
-            probe: { () async throws(CommandFailure) in try await ServerProbe(options: connection) })
+            probe: { () async throws(CommandFailure) in try await connection.probe() })
         for complaint in inputs.complaints { log.warn(complaint) }
         return inputs
     }
 
     private func publication(_ inputs: TrustServerInputs, _ gate: StopGate) -> TrustServerPublication {
-        let limit = Duration.seconds(connection.timeout)
         let ask: @Sendable (DialedHost) async -> PublishingRound.Answer
         switch inputs.probe {
-        case .success(let probe):
-            let survey = ServerSurvey(
-                probe: probe, resolver: .system(limit: limit), tries: tries, limit: limit)
-            ask = { await survey.ask($0) }
+        case .success(var probe):
+            probe.connectionsPerAddress = tries
+            ask = { [probe] host in
+                PublishingRound.Answer(await probe.ask(host, policy: StandardPolicy(host: HostPattern(host))))
+            }
         case .failure(let error): ask = { _ in .unreachable(error.message) }
         }
         var rules = PublishingRound.Rules(

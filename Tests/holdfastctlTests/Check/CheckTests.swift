@@ -352,7 +352,7 @@ struct CheckTests {
             #expect(!run.errors.isEmpty)
             let report = try run.json(Report.self)
             #expect(report.outcome == "unknown")
-            #expect(report.error?.code == "connectFailed")
+            #expect(report.error?.code == "unreachable")
             #expect(report.chain == nil)
         }
     }

@@ -50,7 +50,7 @@ struct SameVerdictTests {
             for leaf in leaves {
                 for time in times {
                     let decision = policy.evaluate(trust(leaf, host), at: time)
-                    let verdict = try #require(published.judge(decision, watch: nil))
+                    let verdict = try #require(published.judge(decision, validator: PathValidator(anchors: anchors), watch: nil))
                     let expected = try client(trust(leaf, host), host, time)
                     #expect(verdict.isLockedOut == !expected, "\(host) at \(time): \(verdict.text)")
                     #expect(decision.isTrusted == expected)

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastProbe
 import HoldfastTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastProbe
 import HoldfastPublishing
 import HoldfastSigning
 import HoldfastTesting
@@ -50,14 +51,23 @@ private struct Fleet {
 @Suite("A trust server and hosts with several addresses", .timeLimit(.minutes(15)))
 struct TrustServerFleetTests {
     private static func survey(_ site: TrustServerSite, _ addresses: [String], tries: Int = 2) throws
-        -> ServerSurvey
+        -> Survey
     {
-        ServerSurvey(
-            probe: ServerProbe(anchors: try TrustAnchors(der: [site.root.root]), timeout: .seconds(60)),
-            resolver: AddressResolver { name throws(CommandFailure) in
-                guard name == Fleet.name else { throw CommandFailure(.resolveFailed, "no address for \(name)") }
-                return addresses
-            }, tries: tries, limit: .seconds(60))
+        var probe = HostProbe(validator: PathValidator(anchors: try TrustAnchors(der: [site.root.root])))
+        let (limit, found) = (Duration.seconds(60), try addresses.map { try IPAddress($0) })
+        probe.deadlines = ProbeDeadlines(resolving: limit, connecting: limit, handshake: limit, whole: limit)
+        probe.resolver = AddressResolver { name throws(ProbeFailure) in name == Fleet.name ? found : [] }
+        probe.connectionsPerAddress = tries
+        return Survey(probe: probe)
+    }
+
+    /// Asks as `trust-server publish` does.
+    private struct Survey {
+        let probe: HostProbe
+
+        func ask(_ host: DialedHost) async -> PublishingRound.Answer {
+            PublishingRound.Answer(await probe.ask(host, policy: StandardPolicy(host: HostPattern(host))))
+        }
     }
 
     private static func pin(_ certificate: TestCertificate) throws -> Pin { try .publicKey(of: certificate.der) }
@@ -205,8 +215,8 @@ struct TrustServerFleetTests {
             let many = try Self.survey(site, (1...65).map { "127.0.0.\($0)" }, tries: 1)
             let answer = await many.ask(host)
             #expect(answer.problems.count == 65)
-            #expect(answer.problems.last?.reason == "of its 65 addresses 64 were asked")
-            let none = await (try Self.survey(site, ["fe80::1%lo"])).ask(host)
+            #expect(answer.problems.last?.reason == "of the 65 addresses of api.example.com:1 64 were asked")
+            let none = await (try Self.survey(site, [])).ask(host)
             #expect(none.problems.map(\.reason) == ["no address was found for \(Fleet.name)"])
             let other = await many.ask(try DialedHost("other.example.com", port: 1))
             #expect(other.problems.map(\.kind) == [.unreachable])
@@ -215,7 +225,7 @@ struct TrustServerFleetTests {
 
     @Test("The system's resolver finds the addresses of this machine")
     func system() async throws {
-        let addresses = try await AddressResolver.system(limit: .seconds(60)).addresses("localhost")
+        let addresses = try await AddressResolver.system.addresses("localhost").map(\.description)
         #expect(!addresses.isEmpty && addresses.allSatisfy { ["127.0.0.1", "::1"].contains($0) })
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import holdfastctl
+@testable import HoldfastProbe
 
 @Suite("Dialogues before TLS")
 struct DialogueTests {

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastProbe
 import HoldfastTesting
 import Testing
 

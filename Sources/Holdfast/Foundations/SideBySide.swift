@@ -1,7 +1,7 @@
 /// Works on several items at the same time, but not on all of them.
-enum SideBySide {
+package enum SideBySide {
     /// The results, in the order of the items.
-    static func map<Item: Sendable, Result: Sendable>(
+    package static func map<Item: Sendable, Result: Sendable>(
         _ items: [Item], atMost limit: Int, _ work: @escaping @Sendable (Item) async -> Result
     ) async -> [Result] {
         var results: [Result?] = items.map { _ in nil }

@@ -1,11 +1,20 @@
-import ArgumentParser
-
 /// Protocols whose connections begin in plaintext and switch to TLS at the client's request.
-enum StartTLSProtocol: String, CaseIterable, Sendable, ExpressibleByArgument {
-    case smtp, imap, pop3, ldap, postgres, mysql
+public enum StartTLSProtocol: String, CaseIterable, Sendable {
+    /// Mail between servers and from clients (RFC 3207).
+    case smtp
+    /// Mailboxes (RFC 9051 6.2.1).
+    case imap
+    /// Mailboxes (RFC 2595 4).
+    case pop3
+    /// Directories (RFC 4511 4.14).
+    case ldap
+    /// PostgreSQL's SSLRequest.
+    case postgres
+    /// SSLRequest of MySQL and MariaDB.
+    case mysql
 
     /// The registered port of the protocol without TLS.
-    var defaultPort: Int {
+    public var defaultPort: Int {
         switch self {
         case .smtp: 25
         case .imap: 143

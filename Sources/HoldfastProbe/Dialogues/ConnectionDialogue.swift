@@ -1,4 +1,4 @@
-import HoldfastOutput
+import Holdfast
 
 /// A conversation in plaintext before TLS, as a pure state machine: the peer's bytes go in, and actions come out.
 ///
@@ -48,9 +48,9 @@ struct DialogueFailure: Error, Equatable {
     static func quoted(_ text: some StringProtocol) -> String {
         // Scalars are counted, because a character may have any number of combining marks.
         let limit = 200
-        var shown = String.UnicodeScalarView()
-        shown.append(contentsOf: text.unicodeScalars.prefix(limit))
-        return "'\(SafeText.escapedLine(String(shown)))\(text.unicodeScalars.count > limit ? "…" : "")'"
+        var shown = ""
+        for scalar in text.unicodeScalars.prefix(limit) { shown += scalar.escaped(asASCII: true) }
+        return "'\(shown)\(text.unicodeScalars.count > limit ? "…" : "")'"
     }
 }
 

@@ -1,8 +1,6 @@
 import Holdfast
 import Testing
 
-@testable import holdfastctl
-
 @Suite("Work side by side")
 struct SideBySideTests {
     private final class Crowd: Sendable {

@@ -1,0 +1,44 @@
+public import Holdfast
+
+/// The proxy for the connection to each host: one proxy for all hosts, or what the environment says, as curl and others
+/// understand it: HTTPS_PROXY, except for the hosts of NO_PROXY.
+public struct ProxySettings: Sendable {
+    private let proxy: ProxyServer?
+    private let exceptions: [Substring]
+
+    /// Connects to every host directly.
+    public static let none = ProxySettings(always: nil)
+
+    /// - Parameter proxy: the proxy for every host; nil for none.
+    public init(always proxy: ProxyServer?) {
+        self.proxy = proxy
+        exceptions = []
+    }
+
+    /// Reads `HTTPS_PROXY` and `NO_PROXY`, in lower case first.
+    /// - Throws: ``ProbeConfigurationError`` if it names a proxy that cannot be used. The error does not repeat the
+    ///   value, which may contain a password.
+    public init(environment: [String: String]) throws(ProbeConfigurationError) {
+        func value(_ name: String) -> String? {
+            [name.lowercased(), name].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        }
+        exceptions = (value("NO_PROXY") ?? "").split { $0 == "," || $0 == " " }
+        if let text = value("HTTPS_PROXY") { proxy = try ProxyServer(text) } else { proxy = nil }
+    }
+
+    /// The proxy for a host with its port; nil for a direct connection.
+    public func proxy(for host: DialedHost) -> ProxyServer? {
+        exceptions.contains { Self.covers($0, host) } ? nil : proxy
+    }
+
+    /// Whether an exception covers a host. It may be `*`; a domain with everything below it, with or without a leading
+    /// dot; or an address. A port restricts it.
+    private static func covers(_ exception: Substring, _ host: DialedHost) -> Bool {
+        guard exception != "*" else { return true }
+        let name = exception.hasPrefix("*.") ? exception.dropFirst(2) : exception.drop { $0 == "." }
+        guard let domain = try? HostAndPort.host(String(name)) else { return false }
+        if let port = domain.port, port != host.port { return false }
+        if domain.name == host.name { return true }
+        return host.addressOctets == nil && domain.addressOctets == nil && host.name.hasSuffix("." + domain.name)
+    }
+}

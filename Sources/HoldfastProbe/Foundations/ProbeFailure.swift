@@ -1,0 +1,54 @@
+public import Holdfast
+
+/// Why a host, or one of its addresses, showed no certificates.
+public struct ProbeFailure: HoldfastError {
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<ProbeFailure>
+
+    /// The reason.
+    public let code: Code
+    /// What was asked: a host or an address with its port, or a proxy.
+    public let place: String
+    /// What would have been right, what was found instead, and what to do.
+    public let facts: ErrorFacts
+    /// What happened, for people: one sentence without a full stop, which names the place.
+    public let sentence: String
+
+    /// - Parameter sentence: for people; it names the place.
+    package init(_ code: Code, at place: String, expected: String, found: String, sentence: String) {
+        self.code = code
+        self.place = place
+        self.sentence = sentence
+        facts = ErrorFacts(expected: expected, found: found, remedy: code.remedy)
+    }
+
+    /// `code at PLACE: expected …, found …. Remedy.`
+    public var description: String {
+        "\(code.rawValue) at \(place): expected \(expected), found \(found). \(remedy)"
+    }
+}
+
+extension ProbeFailure.Code {
+    /// No address was found for a name.
+    public static var resolveFailed: Self { Self("Check the name, and that this machine can resolve it.") }
+    /// The filter does not let this address be asked, or the connection led to such an address.
+    public static var addressNotAllowed: Self { Self("Allow the address only if whoever names the host may reach it.") }
+    /// The name has more addresses than are asked.
+    public static var tooManyAddresses: Self { Self("Name the addresses to ask, some at a time.") }
+    /// No connection was made: it was refused or reset, or the network is in the way.
+    public static var unreachable: Self { Self("Check that the server listens there, and that no firewall is in between.") }
+    /// This machine has no route to the address, for example because it has no IPv6. That says nothing about the host.
+    public static var unroutable: Self { Self("Ask from a machine that has this kind of network.") }
+    /// The server or the proxy refused in its own protocol, before TLS began.
+    public static var refusedBeforeTLS: Self { Self("Check that the server offers TLS, and the proxy such connections.") }
+    /// What came before TLS is not what the protocol requires, or the connection ended.
+    public static var failedBeforeTLS: Self { Self("Check the protocol and the port.") }
+    /// The server ended the handshake with an alert (RFC 8446 6.2), for example because it wants a client's certificate.
+    public static var refused: Self {
+        Self("Check the server's versions and ciphers, and that it accepts the client's certificate or asks for none.")
+    }
+    /// There was no TLS handshake.
+    public static var handshakeFailed: Self { Self("Check that a TLS server of version 1.2 or 1.3 answers there.") }
+    /// Something did not happen in time.
+    public static var timedOut: Self { Self("Check the network and the server's load, or give it more time.") }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Holdfast
+import HoldfastNIO
+import NIOCore
+import NIOPosix
+
+/// Puts the errors of the network, of dialogues and of TLS into words.
+struct ConnectionFailures {
+    private let target: Handshake.Target
+    private let deadlines: ProbeDeadlines
+
+    init(_ target: Handshake.Target, _ deadlines: ProbeDeadlines) {
+        self.target = target
+        self.deadlines = deadlines
+    }
+
+    func failure(ofConnecting error: any Error) -> ProbeFailure {
+        let place = target.place
+        let errors = (error as? NIOConnectionError).map { $0.connectionErrors.map(\.error) } ?? [error]
+        if let error = error as? NIOConnectionError, errors.isEmpty { return .noAddress(of: error.host) }
+        if errors.allSatisfy(Self.isTimeout) {
+            let limit = deadlines.connecting.inWords
+            return ProbeFailure(
+                .timedOut, at: place, expected: "a connection within \(limit)", found: "none",
+                sentence: "\(place) did not answer within \(limit)")
+        }
+        let reasons = errors.map(reason).joined(separator: "; ")
+        return ProbeFailure(
+            errors.allSatisfy(Self.isUnroutable) ? .unroutable : .unreachable, at: place, expected: "a connection",
+            found: reasons, sentence: "cannot connect to \(place): \(reasons)")
+    }
+
+    private static func isTimeout(_ error: any Error) -> Bool {
+        if case ChannelError.connectTimeout = error { true } else { false }
+    }
+
+    /// Whether this machine has no route to the address, for example because it has no IPv6.
+    private static func isUnroutable(_ error: any Error) -> Bool {
+        [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT].contains((error as? IOError)?.errnoCode)
+    }
+
+    private func reason(_ error: any Error) -> String {
+        if Self.isTimeout(error) { return "no answer within \(deadlines.connecting.inWords)" }
+        return switch (error as? IOError)?.errnoCode {
+        case ECONNREFUSED: "connection refused"
+        case ECONNRESET: "connection reset"
+        case EHOSTUNREACH: "no route to the host"
+        case ENETUNREACH: "no route to the network"
+        case EADDRNOTAVAIL: "this machine has no address of that kind"
+        case EAFNOSUPPORT: "this machine has no network of that kind"
+        case ETIMEDOUT: "no answer"
+        case let number?: unsafe String(cString: strerror(number))
+        case nil: ForeignErrorText.found(error)
+        }
+    }
+
+    func failure(ofHandshake error: any Error) -> ProbeFailure {
+        let place = target.destination
+        if let error = error as? DialogueFailure {
+            let code: ProbeFailure.Code =
+                switch error.kind {
+                case .refused: .refusedBeforeTLS
+                case .timedOut: .timedOut
+                case .malformed, .tooLong, .extraBytes, .ended: .failedBeforeTLS
+                }
+            return ProbeFailure(
+                code, at: place, expected: "a go-ahead for TLS", found: error.message,
+                sentence: "no TLS with \(place): \(error.message)")
+        }
+        if let error = error as? TLSAdapterError {
+            return ProbeFailure(
+                error.code == .handshakeTimedOut ? .timedOut : .handshakeFailed, at: place, expected: error.expected,
+                found: error.found, sentence: "no TLS handshake with \(place): \(error)")
+        }
+        // In BoringSSL's messages, only the names mean something to people.
+        let names = BoringSSLReason.names(in: error)
+        let reason = names.isEmpty ? ForeignErrorText.found(error) : names.joined(separator: "; ")
+        // The names of alerts that the peer sent.
+        let isAlert = names.contains { $0.hasPrefix("SSLV3_ALERT_") || $0.hasPrefix("TLSV1_") }
+        return ProbeFailure(
+            isAlert ? .refused : .handshakeFailed, at: place, expected: "a TLS handshake", found: reason,
+            sentence: "no TLS handshake with \(place): \(reason)")
+    }
+}
+
+extension Duration {
+    /// `10 s`.
+    var inWords: String {
+        let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+        return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Holdfast
+import HoldfastNIO
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Makes one connection to one address, and the handshake on it, with a real policy.
+struct Handshake: Sendable {
+    /// Where to connect to.
+    enum Target: Sendable {
+        case address(PeerAddress)
+        /// A proxy, and what it is asked to connect to.
+        case proxy(ProxyServer, destination: String)
+    }
+
+    let host: DialedHost
+    let policy: any TrustPolicy
+    let validator: any ChainValidator
+    let clock: any WallClock
+    let configuration: TLSConfiguration
+    let filter: AddressFilter?
+    let startTLS: StartTLSProtocol?
+    let deadlines: ProbeDeadlines
+
+    /// What a connection showed, or why it showed nothing; and the proxy's address, if there is one.
+    func run(to target: Target) async -> (result: Result<ShownChain, ProbeFailure>, proxy: PeerAddress?) {
+        let sight = Lock(AddressGuard.Sight())
+        let result = await run(to: target, noting: sight)
+        let (address, refusal) = sight.withLock { ($0.address, $0.failure) }
+        // A connection that was closed because of its address fails for other reasons as well.
+        let proxy = if case .proxy = target { address } else { PeerAddress?.none }
+        return (refusal.map { .failure($0) } ?? result, proxy)
+    }
+
+    private func run(
+        to target: Target, noting sight: Lock<AddressGuard.Sight>
+    ) async -> Result<ShownChain, ProbeFailure> {
+        let version = Lock<String?>(nil)
+        let asksForCertificate = Lock(false)
+        let channel: any Channel
+        let decision: EventLoopFuture<TrustDecision>
+        do {
+            let client = try PinnedTLSClient(
+                trust: .policy(policy), host: host, configuration: configuration, validator: validator,
+                handshakeTimeout: deadlines.handshake, clock: clock
+            ) { asksForCertificate.withLock { $0 = true } }
+            let (dialogues, limit) = (dialogues(with: target), TimeAmount(deadlines.handshake))
+            // What a proxy connects to is filtered before it is asked.
+            let (filter, place) = (isDirect(target) ? filter : nil, target.place)
+            let initializer: @Sendable (any Channel) -> EventLoopFuture<(any Channel, EventLoopFuture<TrustDecision>)> =
+                { channel in
+                    channel.eventLoop.submit {
+                        try channel.pipeline.syncOperations.addHandler(AddressGuard(filter, at: place, noting: sight))
+                        return (
+                            channel,
+                            try Self.addHandlers(
+                                of: client, to: channel, after: dialogues, noting: version, within: limit)
+                        )
+                    }
+                }
+            let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .connectTimeout(TimeAmount(deadlines.connecting))
+            switch target {
+            case .address(let peer):
+                let address = try SocketAddress(ipAddress: peer.address.description, port: peer.port)
+                (channel, decision) = try await bootstrap.connect(to: address, channelInitializer: initializer)
+            case .proxy(let proxy, _):
+                (channel, decision) = try await bootstrap.connect(
+                    host: proxy.host.name, port: proxy.host.port ?? ProxyServer.defaultPort,
+                    channelInitializer: initializer)
+            }
+        } catch {
+            return .failure(ConnectionFailures(target, deadlines).failure(ofConnecting: error))
+        }
+        defer { channel.close(promise: nil) }
+        do {
+            let answer = try await decision.get()
+            return .success(
+                ShownChain(
+                    decision: answer, tlsVersion: version.withLock { $0 },
+                    asksForClientCertificate: answer.isTrusted ? asksForCertificate.withLock { $0 } : nil))
+        } catch {
+            return .failure(ConnectionFailures(target, deadlines).failure(ofHandshake: error))
+        }
+    }
+
+    private func isDirect(_ target: Target) -> Bool {
+        if case .address = target { true } else { false }
+    }
+
+    /// The dialogues in plaintext before TLS begins.
+    private func dialogues(with target: Target) -> [any ConnectionDialogue] {
+        var dialogues: [any ConnectionDialogue] = []
+        if case .proxy(let proxy, let destination) = target {
+            dialogues.append(ProxyDialogue(target: destination, authorization: proxy.authorization))
+        }
+        if let startTLS { dialogues.append(startTLS.dialogue) }
+        return dialogues
+    }
+
+    /// Call it on the channel's event loop.
+    private static func addHandlers(
+        of client: PinnedTLSClient, to channel: any Channel, after dialogues: [any ConnectionDialogue],
+        noting version: Lock<String?>, within timeout: TimeAmount
+    ) throws -> EventLoopFuture<TrustDecision> {
+        let pipeline = channel.pipeline.syncOperations
+        guard !dialogues.isEmpty else {
+            try pipeline.addHandler(TLSVersionWatch(version))
+            return try client.addHandlers(to: pipeline)
+        }
+        let goAhead = channel.eventLoop.makePromise(of: Void.self)
+        do {
+            try pipeline.addHandler(DialogueHandler(DialogueSequence(dialogues), timeout: timeout, promise: goAhead))
+        } catch {
+            goAhead.fail(error)
+            throw error
+        }
+        // This happens in the same turn of the event loop, so that no byte can arrive in between.
+        return goAhead.futureResult.flatMapThrowing {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(TLSVersionWatch(version))
+            return try client.addHandlers(to: pipeline)
+        }
+        .flatMap { $0 }
+    }
+}
+
+extension Handshake.Target {
+    /// The place where TLS is expected, for messages.
+    var destination: String {
+        switch self {
+        case .address(let peer): peer.description
+        case .proxy(_, let destination): destination
+        }
+    }
+
+    /// What is dialed, for messages.
+    var place: String {
+        switch self {
+        case .address(let peer): peer.description
+        case .proxy(let proxy, _): "the proxy \(proxy.host)"
+        }
+    }
+}

@@ -1,0 +1,216 @@
+public import Holdfast
+import NIOSSL
+
+/// Says what hosts show: at every address of a name, of both families, and for every kind of key, because in a fleet, and
+/// while certificates are being renewed, each address may show another certificate.
+///
+/// ```swift
+/// let probe = HostProbe(validator: PathValidator(anchors: try await .system()))
+/// let findings = await probe.ask(try DialedHost("www.example.com"), policy: policy)
+/// for sighting in findings.sightings { print(sighting.address, sighting.result) }
+/// ```
+///
+/// A probe is a value: what to ask, and how. Names are resolved once, and the addresses that were found are dialed. A
+/// handshake sends nothing but itself. Asking never fails as a whole: what could not be found out is part of the result.
+public struct HostProbe: Sendable {
+    /// Validates the chains that servers present.
+    public var validator: any ChainValidator
+    /// Tells the time of each decision.
+    public var clock: any WallClock = SystemWallClock()
+    /// How long each part may take.
+    public var deadlines = ProbeDeadlines()
+    /// Finds the addresses of names.
+    public var resolver = AddressResolver.system
+    /// The host or address to connect to instead of the host, with a port if it differs; the server is still evaluated
+    /// for the host.
+    public var connectTo: DialedHost?
+    /// The only addresses to ask; empty for all that the name has.
+    public var addresses: [IPAddress] = []
+    /// The families of addresses to ask. An address that is named is asked in any case.
+    public var families: Set<IPAddress.Family> = [.ipv4, .ipv6]
+    /// Which addresses may be asked; nil for all. Set it if strangers name the hosts. It does not concern proxies, which
+    /// strangers cannot name: a proxy is asked for an address that passed, not for a name.
+    public var filter: AddressFilter?
+    /// The protocol in which a connection begins before TLS; nil for TLS at once.
+    public var startTLS: StartTLSProtocol?
+    /// The proxies that pass connections on.
+    public var proxies = ProxySettings.none
+    /// What to present to a server that asks for the client's certificate.
+    public var clientCertificate: ClientCertificate?
+    /// How many connections are made to each address, at least one. Every second one asks for the other kind of key; more
+    /// than two find out more about several servers behind one address.
+    public var connectionsPerAddress = 2
+    /// How many addresses of a host are asked at the same time.
+    public var addressesAtOnce = 8
+
+    /// The most addresses of a host that are asked. Of the others a result says that they were not.
+    public static let maximumAddresses = 64
+
+    /// Makes a probe that asks every address of a name directly, with TLS at once.
+    public init(validator: any ChainValidator) {
+        self.validator = validator
+    }
+
+    /// Asks a host.
+    /// - Parameters:
+    ///   - host: the host; without a port, that of ``startTLS``, or 443.
+    ///   - policy: decides about what the host shows.
+    public func ask(_ host: DialedHost, policy: any TrustPolicy) async -> HostFindings {
+        let end = ContinuousClock.now + deadlines.whole
+        let host = (try? host.withPort(orDefault: startTLS?.defaultPort ?? HostAndPort.defaultPort)) ?? host
+        let places: [Place]
+        do throws(ProbeFailure) {
+            places = try await self.places(of: host, until: end)
+        } catch {
+            return HostFindings(host: host, [Sighting(host: host, address: nil, result: .failure(error))])
+        }
+        let asked = places.prefix(Self.maximumAddresses)
+        let sightings = await SideBySide.map(Array(asked), atMost: addressesAtOnce) { place in
+            await ask(host, policy, at: place, until: end)
+        }
+        let others = places.dropFirst(Self.maximumAddresses).map { place in
+            sighting(of: host, at: place, .failure(.tooMany(places.count, of: host)))
+        }
+        return HostFindings(host: host, sightings.flatMap(\.self) + others)
+    }
+
+    /// Asks several hosts side by side.
+    /// - Parameters:
+    ///   - hosts: the hosts.
+    ///   - limit: how many are asked at the same time.
+    ///   - policy: decides about what each of them shows.
+    /// - Returns: the findings, in the order of the hosts.
+    public func ask(
+        _ hosts: [DialedHost], atOnce limit: Int = 8, policy: @escaping @Sendable (DialedHost) -> any TrustPolicy
+    ) async -> [HostFindings] {
+        await SideBySide.map(hosts, atMost: limit) { await ask($0, policy: policy($0)) }
+    }
+
+    // MARK: Places
+
+    /// Where to connect to, and what it counts as.
+    private struct Place: Sendable {
+        let address: PeerAddress?
+        let target: Handshake.Target?
+        /// Why it is not asked.
+        var refusal: ProbeFailure?
+    }
+
+    private func places(of host: DialedHost, until end: ContinuousClock.Instant) async throws(ProbeFailure) -> [Place] {
+        let target = connectTo ?? host
+        let port = target.port ?? host.port ?? HostAndPort.defaultPort
+        let proxy = proxies.proxy(for: (try? target.withPort(orDefault: port)) ?? target)
+        // If it matters which addresses are asked, the proxy must not choose them.
+        if let proxy, filter == nil, addresses.isEmpty, families.count == IPAddress.Family.allCases.count {
+            let destination = HostAndPort.text(target.name, port: port)
+            return [Place(address: nil, target: .proxy(proxy, destination: destination))]
+        }
+        return try await found(target, until: end).map { address in
+            let peer = PeerAddress(address, port: port)
+            if let refusal = filter?.refusal(of: address) {
+                let failure = ProbeFailure.notAllowed("\(peer)", found: refusal.description)
+                return Place(address: peer, target: nil, refusal: failure)
+            }
+            return Place(
+                address: peer,
+                target: proxy.map { .proxy($0, destination: "\(peer)") } ?? .address(peer))
+        }
+    }
+
+    private func found(_ target: DialedHost, until end: ContinuousClock.Instant) async throws(ProbeFailure) -> [IPAddress] {
+        if !addresses.isEmpty { return addresses }
+        if let address = IPAddress(target) { return [address] }
+        let name = target.name
+        let search = Task { () async -> Result<[IPAddress], ProbeFailure> in
+            do throws(ProbeFailure) {
+                return .success(try await resolver.addresses(name))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let limit = min(deadlines.resolving, end - ContinuousClock.now)
+        guard let result = await TimeLimit.value(of: search, within: limit) else {
+            throw ProbeFailure(
+                .timedOut, at: name, expected: "addresses within \(deadlines.resolving.inWords)", found: "none",
+                sentence: "the addresses of \(name) were not found within \(deadlines.resolving.inWords)")
+        }
+        var known: Set<IPAddress> = []
+        let found = try result.get().filter { families.contains($0.family) && known.insert($0).inserted }
+        guard !found.isEmpty else { throw .noAddress(of: name) }
+        return found
+    }
+
+    // MARK: One address
+
+    private func ask(
+        _ host: DialedHost, _ policy: any TrustPolicy, at place: Place, until end: ContinuousClock.Instant
+    ) async -> [Sighting] {
+        var sightings: [Sighting] = []
+        var leaf: X509Certificate?
+        for attempt in 0..<max(1, connectionsPerAddress) {
+            let other = attempt % 2 == 1 ? leaf.map(KeyOffer.other) : nil
+            // Nobody knows which other kind to ask for.
+            if attempt == 1, connectionsPerAddress == 2, other == nil { break }
+            let next = await connect(to: host, policy, at: place, offering: other ?? .any, until: end)
+            if let found = next.shown?.leaf { leaf = found }
+            if place.target == nil { return [next] }
+            if isWorthTelling(next, after: sightings) { sightings.append(next) }
+        }
+        // An address that answered once can be asked: a failure before or after that says nothing new.
+        return sightings.contains { $0.shown != nil }
+            ? sightings.filter { $0.shown != nil || $0.offer != .any } : Array(sightings.prefix(1))
+    }
+
+    private func isWorthTelling(_ next: Sighting, after earlier: [Sighting]) -> Bool {
+        switch next.result {
+        case .failure(let failure):
+            // A server without a key of that kind refuses the handshake, as it should.
+            next.offer == .any || ![.handshakeFailed, .refused].contains(failure.code)
+        case .success(let shown):
+            // A TLS 1.2 server may present its only certificate although the client cannot use it.
+            !earlier.contains { $0.shown?.decision.chain == shown.decision.chain }
+        }
+    }
+
+    private func connect(
+        to host: DialedHost, _ policy: any TrustPolicy, at place: Place, offering offer: KeyOffer,
+        until end: ContinuousClock.Instant
+    ) async -> Sighting {
+        let late = ProbeFailure.late(place.address, host)
+        guard let target = place.target else { return sighting(of: host, at: place, .failure(place.refusal ?? late)) }
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        clientCertificate?.apply(to: &configuration)
+        configuration.verifySignatureAlgorithms = offer.algorithms
+        let handshake = Handshake(
+            host: host, policy: policy, validator: validator, clock: clock, configuration: configuration,
+            filter: filter, startTLS: startTLS, deadlines: deadlines)
+        let run = Task { await handshake.run(to: target) }
+        guard let answer = await TimeLimit.value(of: run, within: end - ContinuousClock.now) else {
+            return sighting(of: host, at: place, .failure(late), offer)
+        }
+        return sighting(of: host, at: place, answer.result, offer, proxy: answer.proxy)
+    }
+
+    private func sighting(
+        of host: DialedHost, at place: Place, _ result: Result<ShownChain, ProbeFailure>, _ offer: KeyOffer = .any,
+        proxy: PeerAddress? = nil
+    ) -> Sighting {
+        Sighting(host: host, address: place.address, proxy: proxy, offer: offer, result: result)
+    }
+}
+
+extension ProbeFailure {
+    fileprivate static func late(_ address: PeerAddress?, _ host: DialedHost) -> ProbeFailure {
+        let place = address?.description ?? host.description
+        return ProbeFailure(
+            .timedOut, at: place, expected: "an answer before the time for the whole host was up", found: "none",
+            sentence: "\(place) gave no answer before the time for \(host) was up")
+    }
+
+    fileprivate static func tooMany(_ count: Int, of host: DialedHost) -> ProbeFailure {
+        ProbeFailure(
+            .tooManyAddresses, at: host.description, expected: "at most \(HostProbe.maximumAddresses) addresses",
+            found: "\(count)",
+            sentence: "of the \(count) addresses of \(host) \(HostProbe.maximumAddresses) were asked")
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Holdfast
+import HoldfastProbe
+import HoldfastPublishing
+
+/// Reads the certificate that a client presents to servers that ask for one, and its private key.
+enum ClientCertificateFiles {
+    /// Reads PEM files, and checks that the certificate and the key belong together.
+    static func read(certificateFile: String, keyFile: String) throws(CommandFailure) -> ClientCertificate {
+        let certificates = try bytes(of: certificateFile, wanting: .certificate)
+        let key = try bytes(of: keyFile, wanting: .privateKey)
+        // The label of an encrypted key (RFC 7468 11), and OpenSSL's older header.
+        guard Data(key).range(of: Data("ENCRYPTED".utf8)) == nil else {
+            throw CommandFailure(ForeignFile.encryptedKey(keyFile, wanting: .privateKey))
+        }
+        do throws(ProbeConfigurationError) {
+            return try ClientCertificate(certificates: certificates, privateKey: key)
+        } catch {
+            let message =
+                switch error.code {
+                case .unusableClientKey: "\(keyFile) has no private key in PEM that can be used"
+                case .clientKeyMismatch:
+                    "the private key of \(keyFile) does not belong to the first certificate of \(certificateFile)"
+                default: "\(certificateFile) has no certificate in PEM"
+                }
+            throw CommandFailure(.unusableClientCertificate, message)
+        }
+    }
+
+    /// Reads at most the allowed number of bytes: the sizes of devices and pipes mean nothing.
+    private static func bytes(
+        of path: String, wanting purpose: ForeignFile.Purpose
+    ) throws(CommandFailure) -> [UInt8] {
+        let data = try InputFile.content(of: path, maximumBytes: CertificateFile.maximumBytes)
+        try ForeignFile(data, path: path).refuse(wanting: purpose)
+        return Array(data)
+    }
+}

@@ -1,0 +1,251 @@
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastTesting
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Testing
+
+@testable import HoldfastProbe
+
+@Suite("What a host shows", .timeLimit(.minutes(5)))
+struct HostProbeTests {
+    @Test("Every address of the name is asked by that name, and each certificate is a sighting with its address")
+    func everyAddress() async throws {
+        let root = try TestAuthority.root()
+        let leaves = try (0..<3).map { _ in try root.leaf(names: [.dns(Fleet.name)]) }
+        let addresses = ["127.0.0.1", "127.0.0.2", "127.0.0.3"]
+        try await Fleet.with(Array(zip(addresses, leaves)).map { ($0, $1) }) { fleet in
+            let findings = await (try HostProbe(trusting: root, resolving: addresses)).ask(try fleet.host)
+            #expect(findings.failures.isEmpty && findings.unroutable.isEmpty)
+            #expect(
+                findings.sightings.map { $0.address?.description } == addresses.map { "\($0):\(fleet.port)" })
+            #expect(findings.shown.map { $0.decision.chain?.leaf } == leaves.map(\.der))
+            #expect(findings.shown.allSatisfy { $0.decision.isTrusted && $0.tlsVersion == "TLS 1.3" })
+            for server in fleet.servers {
+                #expect(server.statistics.lastServerName == Fleet.name)
+                // One for each kind of key.
+                #expect(server.statistics.connectionsAccepted == 2)
+            }
+        }
+    }
+
+    @Test("An address that refuses, closes or is silent is known in its row, in each of many rows")
+    func addressAlwaysKnown() async throws {
+        let root = try TestAuthority.root()
+        let closing = try await ClosingServer.start()
+        var probe = try HostProbe(trusting: root)
+        probe.addressesAtOnce = 64
+        let addresses = (1...60).map { "127.0.1.\($0)" }
+        probe.resolver = .fixed(try addresses.map { try IPAddress($0) })
+        // Nobody listens on port 1; the other server accepts, and closes the connection at once.
+        for port in [1, closing.port] {
+            for _ in 0..<3 {
+                let findings = await probe.ask(try DialedHost(Fleet.name, port: port))
+                #expect(findings.sightings.count == 60)
+                #expect(findings.sightings.map { $0.address?.description } == addresses.map { "\($0):\(port)" })
+                #expect(findings.failures.count == 60)
+                for failure in findings.failures { #expect(failure.place.hasSuffix(":\(port)")) }
+            }
+        }
+        await closing.shutdown()
+    }
+
+    @Test("A name with more addresses than are asked has a row for each of the others")
+    func tooManyAddresses() async throws {
+        let root = try TestAuthority.root()
+        let addresses = (1...70).map { "127.0.2.\($0)" }
+        let findings = await (try HostProbe(trusting: root, resolving: addresses)).ask(
+            try DialedHost(Fleet.name, port: 1))
+        #expect(findings.sightings.compactMap(\.address).count == 70)
+        #expect(findings.failures.count { $0.code == .tooManyAddresses } == 6)
+        #expect(findings.failures.count { $0.code == .unreachable } == 64)
+    }
+
+    @Test("A connection that is refused is unreachable, a name without addresses is not resolved")
+    func codes() async throws {
+        let root = try TestAuthority.root()
+        let refused = await (try HostProbe(trusting: root, resolving: ["127.0.0.1"])).ask(
+            try DialedHost(Fleet.name, port: 1))
+        #expect(refused.failures.map(\.code) == [.unreachable])
+        #expect(refused.failures.first?.sentence == "cannot connect to 127.0.0.1:1: connection refused")
+        let unknown = await (try HostProbe(trusting: root, resolving: [])).ask(try DialedHost(Fleet.name))
+        #expect(unknown.failures.map(\.code) == [.resolveFailed])
+        #expect(unknown.sightings.count == 1 && unknown.sightings.first?.address == nil)
+        var probe = try HostProbe(trusting: root, resolving: ["127.0.0.1"])
+        probe.families = [.ipv6]
+        #expect(await probe.ask(try DialedHost(Fleet.name, port: 1)).failures.map(\.code) == [.resolveFailed])
+    }
+
+    @Test("Families that this machine has no route to do not count where the host answered at other addresses")
+    func unroutable() throws {
+        let host = try DialedHost(Fleet.name, port: 443)
+        let shown = ShownChain(
+            decision: StandardPolicy(host: HostPattern(host)).evaluate(
+                ServerTrust(
+                    chain: PresentedChain([]), purpose: .server(identity: host),
+                    validator: PathValidator(anchors: TrustAnchors([]))), at: SystemWallClock().now),
+            tlsVersion: nil, asksForClientCertificate: nil)
+        func row(_ address: String, _ code: ProbeFailure.Code?) throws -> Sighting {
+            let failure = code.map {
+                ProbeFailure($0, at: address, expected: "", found: "", sentence: "")
+            }
+            return Sighting(
+                host: host, address: PeerAddress(try IPAddress(address), port: 443),
+                result: failure.map { .failure($0) } ?? .success(shown))
+        }
+        let mixed = HostFindings(
+            host: host, [try row("192.0.2.1", nil), try row("2001:db8::1", .unroutable)])
+        #expect(mixed.sightings.count == 1 && mixed.unroutable.map { $0.address?.address.family } == [.ipv6])
+        // Nothing answered: then it counts.
+        let none = HostFindings(
+            host: host, [try row("192.0.2.1", .unreachable), try row("2001:db8::1", .unroutable)])
+        #expect(none.sightings.count == 2 && none.unroutable.isEmpty)
+        // Another address of the family has a route, so this is an outage.
+        let outage = HostFindings(
+            host: host,
+            [try row("192.0.2.1", nil), try row("2001:db8::1", .unroutable), try row("2001:db8::2", .unreachable)])
+        #expect(outage.sightings.count == 3 && outage.unroutable.isEmpty)
+        // Refused is not without a route.
+        let refused = HostFindings(
+            host: host, [try row("192.0.2.1", nil), try row("2001:db8::1", .unreachable)])
+        #expect(refused.sightings.count == 2 && refused.unroutable.isEmpty)
+    }
+
+    @Test("Each deadline ends what it is about, and the one for all ends everything")
+    func deadlines() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .stalled)) { server in
+            let host = try DialedHost(Fleet.name, port: server.port)
+            var probe = try HostProbe(trusting: root, resolving: ["127.0.0.1"])
+            probe.deadlines.handshake = .milliseconds(50)
+            let handshake = await probe.ask(host)
+            #expect(handshake.failures.map(\.code) == [.timedOut])
+            #expect(handshake.sightings.first?.address?.description == "127.0.0.1:\(server.port)")
+
+            probe.deadlines.handshake = .seconds(60)
+            probe.deadlines.whole = .milliseconds(50)
+            let whole = await probe.ask(host)
+            #expect(whole.failures.map(\.code) == [.timedOut])
+            #expect(whole.failures.first?.found == "none")
+            #expect(whole.sightings.first?.address?.description == "127.0.0.1:\(server.port)")
+
+            probe.deadlines.whole = .seconds(60)
+            probe.deadlines.resolving = .milliseconds(50)
+            probe.resolver = AddressResolver { name throws(ProbeFailure) in
+                try? await Task.sleep(for: .seconds(3_600))
+                throw .noAddress(of: name)
+            }
+            let resolving = await probe.ask(host)
+            #expect(resolving.failures.map(\.code) == [.timedOut])
+            #expect(resolving.failures.first?.sentence.hasPrefix("the addresses of api.example.com were not") == true)
+        }
+    }
+
+    @Test("Several hosts are asked side by side, each with its policy, in their order")
+    func several() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        try await withLoopbackTLSServer(serving: leaf) { server in
+            let probe = try HostProbe(trusting: root, resolving: ["127.0.0.1"])
+            let hosts = try (0..<12).map { try DialedHost($0 % 3 == 0 ? "other.example" : Fleet.name, port: server.port) }
+            let findings = await probe.ask(hosts) { StandardPolicy(host: HostPattern($0)) }
+            #expect(findings.map(\.host) == hosts)
+            #expect(
+                findings.map { $0.shown.map(\.decision.isTrusted) } == (0..<12).map { [$0 % 3 != 0] })
+        }
+    }
+
+    // MARK: The filter
+
+    @Test("An address that may not be asked is not connected to, and its row says why")
+    func filtered() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        try await withLoopbackTLSServer(serving: leaf) { server in
+            let host = try DialedHost(Fleet.name, port: server.port)
+            var probe = try HostProbe(trusting: root, resolving: ["127.0.0.1"])
+            probe.filter = AddressFilter()
+            for target in [nil, try DialedHost("127.0.0.1"), try DialedHost("localhost")] {
+                probe.connectTo = target
+                let findings = await probe.ask(host)
+                #expect(findings.failures.map(\.code) == [.addressNotAllowed])
+                #expect(findings.sightings.first?.address?.description == "127.0.0.1:\(server.port)")
+            }
+            probe.connectTo = nil
+            probe.addresses = [try IPAddress("127.0.0.1")]
+            #expect(await probe.ask(host).failures.map(\.code) == [.addressNotAllowed])
+            #expect(server.statistics.connectionsAccepted == 0)
+
+            probe.filter = try AddressFilter(allowing: [AddressBlock("127.0.0.0/8")])
+            #expect(await probe.ask(host).shown.map(\.decision.isTrusted) == [true])
+        }
+    }
+
+    @Test("A name is resolved once, so that it cannot change its mind after the filter")
+    func rebinding() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        try await withLoopbackTLSServer(serving: leaf) { server in
+            let questions = Lock(0)
+            let (first, second) = (try IPAddress("127.0.0.9"), try IPAddress("127.0.0.1"))
+            var probe = try HostProbe(trusting: root)
+            probe.filter = try AddressFilter(allowing: [AddressBlock("127.0.0.9/32")])
+            probe.resolver = AddressResolver { _ throws(ProbeFailure) in
+                questions.withLock { count in
+                    count += 1
+                    return [count == 1 ? first : second]
+                }
+            }
+            let findings = await probe.ask(try DialedHost(Fleet.name, port: server.port))
+            #expect(questions.withLock { $0 } == 1)
+            #expect(findings.sightings.map { $0.address?.address } == [first])
+            #expect(server.statistics.connectionsAccepted == 0)
+        }
+    }
+
+    @Test("A socket that is connected to an address that may not be asked is closed before a byte is sent")
+    func connectedElsewhere() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        try await withLoopbackTLSServer(serving: leaf) { server in
+            let host = try DialedHost(Fleet.name, port: server.port)
+            // The handshake is told to go where the filter would not have let it.
+            for startTLS in [nil, StartTLSProtocol.postgres] {
+                let handshake = Handshake(
+                    host: host, policy: StandardPolicy(host: HostPattern(host)),
+                    validator: PathValidator(anchors: try TrustAnchors(der: [root.root])), clock: SystemWallClock(),
+                    configuration: .makeClientConfiguration(), filter: AddressFilter(), startTLS: startTLS,
+                    deadlines: ProbeDeadlines())
+                let answer = await handshake.run(
+                    to: .address(PeerAddress(try IPAddress("127.0.0.1"), port: server.port)))
+                guard case .failure(let failure) = answer.result else {
+                    Issue.record("expected a failure")
+                    continue
+                }
+                #expect(failure.code == .addressNotAllowed)
+                #expect(failure.found.contains("loopback"))
+            }
+            try await server.waitForDisconnection()
+            #expect(server.statistics.lastServerName == nil)
+        }
+    }
+}
+
+/// Accepts connections on every address of this machine, and closes them at once.
+private struct ClosingServer {
+    private let channel: any Channel
+
+    var port: Int { channel.localAddress?.port ?? 0 }
+
+    static func start() async throws -> ClosingServer {
+        let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.backlog, value: 256)
+            .childChannelInitializer { channel in channel.close() }
+            .bind(host: "0.0.0.0", port: 0).get()
+        return ClosingServer(channel: channel)
+    }
+
+    func shutdown() async { try? await channel.close() }
+}
