@@ -51,6 +51,8 @@ public struct AddressFilter: Hashable, Sendable {
         (.init(.ipv4, [100, 64], 10), "shared by providers (RFC 6598)"),
         (.init(.ipv4, [127], 8), "loopback (RFC 1122)"),
         (.init(.ipv4, [169, 254, 169, 254], 32), "metadata of clouds"),
+        // Azure's, an address of the Internet that each virtual machine reaches only within its host.
+        (.init(.ipv4, [168, 63, 129, 16], 32), "metadata of clouds"),
         (.init(.ipv4, [169, 254], 16), "link-local (RFC 3927)"),
         (.init(.ipv4, [172, 16], 12), "private (RFC 1918)"),
         (.init(.ipv4, [192, 0, 0], 24), "protocol assignments (RFC 6890)"),

@@ -4,30 +4,34 @@ public import Holdfast
 public struct HostFindings: Sendable {
     /// The host, with the port that was dialed.
     public let host: DialedHost
-    /// What counts: a sighting for each address and each certificate that it showed, in the order of the addresses, and
-    /// one for each address that could not be asked. There is always at least one.
+    /// A sighting for each address and each certificate that it showed, in the order of the addresses, and one for each
+    /// address that could not be asked. There is always at least one.
     public let sightings: [Sighting]
-    /// The addresses that do not count, because this machine has no route to their whole family and the host answered
-    /// at others. Nobody knows what they show.
-    public let unroutable: [Sighting]
 
-    /// Takes what was seen, and sorts out what does not count.
-    public init(host: DialedHost, _ all: [Sighting]) {
+    /// Describes what was seen; a probe makes these.
+    public init(host: DialedHost, _ sightings: [Sighting]) {
         self.host = host
-        // One address without a route, beside others of its family that have one, may be an outage.
-        let routable = Set(all.filter { $0.failure?.code != .unroutable }.compactMap(\.address?.address.family))
-        let answers = all.contains { $0.shown != nil }
-        func isLeftOut(_ sighting: Sighting) -> Bool {
-            guard answers, sighting.failure?.code == .unroutable, let address = sighting.address else { return false }
-            return !routable.contains(address.address.family)
-        }
-        sightings = all.filter { !isLeftOut($0) }
-        unroutable = all.filter(isLeftOut)
+        self.sightings = sightings
     }
 
     /// Every chain that was shown.
     public var shown: [ShownChain] { sightings.compactMap(\.shown) }
 
-    /// What could not be asked, and counts.
+    /// Why addresses showed nothing. Nobody knows what clients see there, so without a look at these no statement about
+    /// all clients is right.
     public var failures: [ProbeFailure] { sightings.compactMap(\.failure) }
+
+    /// The families of addresses that this machine cannot ask, for example because it has no IPv6, although the host
+    /// answered at addresses of the other. One address without a route, beside others of its family that have one, may be
+    /// an outage, and makes no such family.
+    public var familiesWithoutRoute: Set<IPAddress.Family> {
+        guard sightings.contains(where: { $0.shown != nil }) else { return [] }
+        func families(_ isMeant: (Sighting) -> Bool) -> Set<IPAddress.Family> {
+            Set(sightings.filter(isMeant).compactMap(\.address?.address.family))
+        }
+        return families { $0.failure?.code == .unroutable }.subtracting(families { $0.failure?.code != .unroutable })
+    }
+
+    /// Whether a proxy chose the address. The name may have others, which were not asked.
+    public var isChosenByProxy: Bool { sightings.contains { $0.shown != nil && $0.address == nil } }
 }

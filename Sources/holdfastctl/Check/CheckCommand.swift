@@ -32,9 +32,9 @@ struct CheckCommand: AsyncParsableCommand {
 
             Every address of the name is asked, IPv4 and IPv6, and each for an ECDSA key and for an RSA key, because \
             some clients see one certificate and some another: each certificate has its own result, which names the \
-            addresses that show it. --address, -4 and -6 ask fewer. An address that could not be asked makes the \
-            result unknown. Only if this machine has no route to a whole family, for example because it has no IPv6, \
-            and the host answered at its other addresses, a remark says what was not asked.
+            addresses that show it. An address that could not be asked makes the result unknown, also if the reason is \
+            that this machine has no IPv6: nobody knows what clients see there. --address, -4 and -6 ask fewer, and say \
+            that the others do not matter. If a proxy chooses the address, a remark says so.
 
             With --pins the command says whether clients that have these pins get in. The pins are those of a pin \
             file, which decides as in the app, of a signed list (--key), or of a trust server's document (--signer). \

@@ -22,7 +22,7 @@ struct HostExamination: Sendable {
             if let index = reports.firstIndex(where: { $0.isOf(sighting) }) {
                 reports[index].take(anotherAddress: sighting)
             } else {
-                reports.append(await report(on: sighting, validator, lookup))
+                reports.append(await report(on: sighting, of: findings, validator, lookup))
             }
         }
         if let remark = findings.remark, let first = reports.firstIndex(where: { $0.error == nil }) {
@@ -33,14 +33,15 @@ struct HostExamination: Sendable {
     }
 
     private func report(
-        on sighting: Sighting, _ validator: PathValidator, _ lookup: RevocationLookup
+        on sighting: Sighting, of findings: HostFindings, _ validator: PathValidator, _ lookup: RevocationLookup
     ) async -> CheckReport {
         var report = report
         report.sightings = [sighting]
         report.address = sighting.address?.description
         report.proxy = sighting.proxy?.description
         switch sighting.result {
-        case .failure(let failure): return report.failing(CommandFailure(failure))
+        case .failure(let failure):
+            return report.failing(CommandFailure(failure, advice: findings.advice(on: failure)))
         case .success(let shown):
             let decision = await lookup.decision(after: shown.decision, by: policy, validator)
             report.tls = shown.tlsVersion

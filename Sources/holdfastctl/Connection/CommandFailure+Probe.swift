@@ -4,8 +4,9 @@ import HoldfastPublishing
 
 extension CommandFailure {
     /// What a probe could not find out, with the options that may help.
-    init(_ failure: ProbeFailure) {
+    init(_ failure: ProbeFailure, advice: String? = nil) {
         var message = failure.sentence
+        if let advice { message += ". \(advice)" }
         if failure.code == .handshakeFailed || failure.code == .refused {
             message +=
                 ". Check that a TLS server of version 1.2 or 1.3 answers there (with --starttls if it begins in "
@@ -16,11 +17,27 @@ extension CommandFailure {
 }
 
 extension HostFindings {
-    /// Says of addresses to which this machine has no route that nobody knows what they show; nil if there are none.
+    /// Says that a proxy chose the address, so that nobody knows what the others show; nil if none did.
     var remark: String? {
-        guard !unroutable.isEmpty else { return nil }
-        let places = unroutable.compactMap(\.address?.description).joined(separator: ", ")
-        return "not asked, because this machine has no route there: \(places)"
+        isChosenByProxy
+            ? "the proxy chose the address: if the name has others, they were not asked (name them with --address)" : nil
+    }
+
+    /// An address that could not be asked, with the option that leaves it out; nil if all were asked.
+    var commandFailure: CommandFailure? {
+        failures.first.map { CommandFailure($0, advice: advice(on: $0)) }
+    }
+
+    /// The option that leaves an address out of the question, for people who know that no client uses it.
+    func advice(on failure: ProbeFailure) -> String? {
+        guard !shown.isEmpty else { return nil }
+        let option =
+            switch familiesWithoutRoute {
+            case [.ipv6] where failure.code == .unroutable: "-4"
+            case [.ipv4] where failure.code == .unroutable: "-6"
+            default: "--address, -4 or -6"
+            }
+        return "Nobody knows what clients see there; \(option) leaves it out if no client reaches it"
     }
 }
 
@@ -29,6 +46,7 @@ extension PublishingRound.Answer {
     init(_ findings: HostFindings) {
         var paths: [ValidatedPath] = []
         var problems: [PublishingRound.Problem] = []
+        let withoutRoute = findings.familiesWithoutRoute
         for sighting in findings.sightings {
             let address = sighting.address.map { "\($0.address)" }
             let place = address.flatMap { $0 == findings.host.name ? nil : "\($0): " } ?? ""
@@ -43,10 +61,10 @@ extension PublishingRound.Answer {
                     problems.append(.init(place + (reason ?? "no validated path"), .untrusted))
                 }
             case .failure(let failure):
-                problems.append(.init(failure.sentence, .unreachable))
+                let isWithoutRoute = sighting.address.map { withoutRoute.contains($0.address.family) } ?? false
+                problems.append(.init(failure.sentence, isWithoutRoute ? .unroutable : .unreachable))
             }
         }
-        problems += findings.unroutable.compactMap(\.failure).map { .init($0.sentence, .unroutable) }
         self.init(paths: paths, problems: problems)
     }
 }

@@ -245,11 +245,7 @@ struct PinCommand: AsyncParsableCommand {
         of host: DialedHost, _ probe: HostProbe, isForced: Bool
     ) async throws(CommandFailure) -> PinReport {
         let findings = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host)))
-        if let failure = findings.failures.first {
-            let advice = findings.shown.isEmpty ? "" : ". Leave it out with --address or -4 if no client reaches it"
-            let error = CommandFailure(failure)
-            throw CommandFailure(error.code, error.message + advice)
-        }
+        if let failure = findings.commandFailure { throw failure }
         if let remark = findings.remark { Output.standard.complain("\(host): \(remark)") }
         let decisions = findings.shown.map(\.decision)
         var report = PinReport(host: host, decisions: decisions)

@@ -111,11 +111,8 @@ struct RolloverCommand: AsyncParsableCommand {
             let state = subject.state(
                 paths: answer.paths, refusals: refusals, next: next, published: published, staleness: staleness, at: now
             )
-            // Nobody knows what a server shows that could not be asked. An address to which this machine has no route
-            // does not count as one, if other addresses answered.
-            let open = answer.problems.filter {
-                $0.kind == .unreachable || $0.kind == .unroutable && answer.paths.isEmpty
-            }
+            // Nobody knows what a server shows that could not be asked.
+            let open = answer.problems.filter { $0.kind == .unreachable || $0.kind == .unroutable }
             guard open.isEmpty || !state.refusals.isEmpty else {
                 return RolloverReport(host: subject.host, error: open.map(\.reason).joined(separator: "; "))
             }
