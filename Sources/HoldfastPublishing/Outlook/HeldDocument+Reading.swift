@@ -5,7 +5,7 @@ import HoldfastTUF
 // What clients make of the octets of a document.
 extension HeldDocument {
     /// A trust server's clients take no document that was made longer ago.
-    static let usualRenewalInterval: TimeInterval = 600
+    static let usualRenewalInterval: Duration = .seconds(600)
 
     static func content(of document: PublicationOutlook.Document, at now: Date) -> Content {
         do {
@@ -27,13 +27,13 @@ extension HeldDocument {
     /// Whether a machine signs the document anew, and did so in time.
     static func hasFreshRounds(_ document: PublicationOutlook.Document, _ content: Content, at now: Date) -> Bool {
         guard document.replaced.map({ now < $0 }) ?? true else { return false }
-        let (interval, last): (TimeInterval?, Date) =
+        let (interval, last): (Duration?, Date) =
             switch content {
             case .trustServer(let pins): (document.renewalInterval ?? usualRenewalInterval, pins.timestamp)
             default: (document.renewalInterval, document.lastRenewal ?? document.published)
             }
-        // A round of the future proves nothing. Written so that NaN does not either.
-        return interval.map { last <= now && now.timeIntervalSince(last) <= $0 } ?? false
+        // A round of the future proves nothing.
+        return interval.map { last <= now && now.timeIntervalSince(last) <= $0.inSeconds } ?? false
     }
 
     /// A thousand years, in seconds: longer than any outlook.
@@ -63,7 +63,7 @@ extension HeldDocument {
             let latest = max(document.published, now).addingTimeInterval(TrustedTime.longestLead)
             return .repository(
                 try PinBundlePins(
-                    document.octets, root: root, issuedUpTo: latest, grace: .seconds(max(0, shippedGrace))))
+                    document.octets, root: root, issuedUpTo: latest, grace: max(.zero, shippedGrace)))
         }
     }
 

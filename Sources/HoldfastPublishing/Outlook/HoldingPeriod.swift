@@ -31,7 +31,7 @@ struct HoldingPeriod: Sendable {
             }
         periods.append(HoldingPeriod(holders: .current, begins: published, ends: currentEnd))
         if let replaced {
-            let stale = replaced + max(0, Int64(clamping: inputs.staleness))
+            let stale = replaced + max(0, inputs.staleness.components.seconds)
             // A client whose document has ended as a whole does not decide before it has the next one.
             var last = Int64.max
             if !held.isOnlyCarried, all.contains(where: held.isSucceeded) {

@@ -27,9 +27,9 @@ extension PublicationOutlook {
             /// - Parameters:
             ///   - root: the root metadata that the app shipped with. List the document once for each root in the field:
             ///     the oldest decides whether everybody can follow.
-            ///   - shippedGrace: for a bundle that builds carry, how long after its `notAfter` they enforce its pins, in
-            ///     seconds.
-            case repository(root: Data, shippedGrace: TimeInterval = 0)
+            ///   - shippedGrace: for a bundle that builds carry, how long after its `notAfter` they enforce its
+            ///     pins.
+            case repository(root: Data, shippedGrace: Duration = .zero)
         }
 
         /// What a trust server's clients pin.
@@ -54,13 +54,13 @@ extension PublicationOutlook {
         public var appVersions: [String]
         /// The hosts that its clients dial, as patterns; nil for all hosts of the outlook.
         public var hosts: [String]?
-        /// If a machine signs it anew: the longest time between two rounds, in seconds; nil if people make it.
+        /// If a machine signs it anew: the longest time between two rounds; nil if people make it.
         ///
         /// While its last round is no older, the document is judged as renewed in time with the same pins, and the ends of
         /// a trust server's document, or of a repository's timestamp and snapshot, end nothing. Otherwise the rounds have
         /// stopped, and they do. For a trust server's document nil stands for ten minutes: its clients take none that is
         /// older.
-        public var renewalInterval: TimeInterval?
+        public var renewalInterval: Duration?
         /// When a repository's timestamp was last signed; nil for ``published``. A trust server's document says it itself.
         public var lastRenewal: Date?
 
@@ -73,11 +73,11 @@ extension PublicationOutlook {
         ///   - replaced: when another took its place; nil while it is published.
         ///   - appVersions: the builds that carry it.
         ///   - hosts: the hosts that its clients dial, as patterns; nil for all.
-        ///   - renewalInterval: how often a machine signs it anew, in seconds; nil if people make it.
+        ///   - renewalInterval: how often a machine signs it anew; nil if people make it.
         ///   - lastRenewal: when its timestamp was last signed; nil for `published`.
         public init(
             _ name: String, kind: Kind, octets: Data, published: Date, replaced: Date? = nil,
-            appVersions: [String] = [], hosts: [String]? = nil, renewalInterval: TimeInterval? = nil,
+            appVersions: [String] = [], hosts: [String]? = nil, renewalInterval: Duration? = nil,
             lastRenewal: Date? = nil
         ) {
             self.name = name

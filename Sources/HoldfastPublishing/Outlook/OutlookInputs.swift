@@ -13,11 +13,11 @@ extension PublicationOutlook {
         public var platforms: [Platform]
         /// The builds in the field, as far as they are known.
         public var appVersions: AppVersions
-        /// The longest time, in seconds, for which a client goes on with a document after it was replaced, and for which
+        /// The longest time for which a client goes on with a document after it was replaced, and for which
         /// it may not have asked. Clients that are older get rows of their own, which do not change the verdict.
-        public var staleness: TimeInterval
-        /// How far the outlook looks ahead, in seconds.
-        public var span: TimeInterval
+        public var staleness: Duration
+        /// How far the outlook looks ahead; whole seconds count.
+        public var span: Duration
         /// The time at which it begins.
         public var now: Date
 
@@ -27,12 +27,12 @@ extension PublicationOutlook {
         ///   - hosts: what clients dial.
         ///   - platforms: where clients run, with the anchors of each.
         ///   - appVersions: the builds in the field.
-        ///   - staleness: how long a client goes on with a replaced document, in seconds; 30 days by default.
-        ///   - span: how far to look ahead, in seconds; 45 days by default.
+        ///   - staleness: how long a client goes on with a replaced document; 30 days by default.
+        ///   - span: how far to look ahead; 45 days by default.
         ///   - now: when the outlook begins.
         public init(
             documents: [Document], hosts: [Host], platforms: [Platform], appVersions: AppVersions,
-            staleness: TimeInterval = 30 * 86_400, span: TimeInterval = 45 * 86_400, now: Date
+            staleness: Duration = .seconds(30 * 86_400), span: Duration = .seconds(45 * 86_400), now: Date
         ) {
             self.documents = documents
             self.hosts = hosts

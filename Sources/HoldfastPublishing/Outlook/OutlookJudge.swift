@@ -20,7 +20,7 @@ struct OutlookJudge {
         try OutlookLimits.check(inputs)
         self.inputs = inputs
         begins = inputs.now.wholeSeconds
-        ends = begins + max(1, Int64(clamping: inputs.span))
+        ends = begins + max(1, inputs.span.components.seconds)
         documents = try inputs.documents.indices.map { index throws(PublishingError) in
             try HeldDocument(index, inputs)
         }

@@ -11,8 +11,8 @@ enum OutlookLimits {
     static let documentBytes = 16 << 20
     /// The most combinations of a chain, a document and a platform.
     static let combinations = 1_000_000
-    /// The longest span and staleness, in seconds: ten years.
-    static let longest: TimeInterval = 3_660 * 86_400
+    /// The longest span and staleness: ten years.
+    static let longest: Duration = .seconds(3_660 * 86_400)
 
     static func check(_ inputs: PublicationOutlook.Inputs) throws(PublishingError) {
         try require("documents", inputs.documents.count, atMost: documents)
@@ -29,10 +29,10 @@ enum OutlookLimits {
         }
         let all = inputs.hosts.reduce(0) { $0 + $1.shown.count } * inputs.documents.count * inputs.platforms.count
         try require("chains, documents and platforms combined", all, atMost: combinations)
-        for (name, seconds) in [("staleness", inputs.staleness), ("span", inputs.span)]
-        where !(0...longest).contains(seconds) {
+        for (name, time) in [("staleness", inputs.staleness), ("span", inputs.span)]
+        where !(.zero...longest).contains(time) {
             throw PublishingError(
-                .invalidInput, of: name, expected: "seconds, at most ten years", found: "\(seconds)")
+                .invalidInput, of: name, expected: "a time of at most ten years", found: "\(time)")
         }
         guard abs(inputs.now.timeIntervalSince1970) < 1e12 else {
             throw PublishingError(.invalidInput, of: "now", expected: "a time", found: "none that can be judged")

@@ -51,8 +51,8 @@ enum OutlookPremises {
     }
 
     /// Whole days, hours or seconds.
-    private static func span(_ seconds: TimeInterval) -> String {
-        let whole = Int64(clamping: seconds)
+    private static func span(_ time: Duration) -> String {
+        let whole = time.components.seconds
         if whole > 0, whole % 86_400 == 0 { return "\(whole / 86_400) d" }
         return whole > 0 && whole % 3_600 == 0 ? "\(whole / 3_600) h" : "\(whole) s"
     }

@@ -33,8 +33,8 @@ extension PublicationOutlook.Inputs {
     /// The inputs, with digests instead of octets.
     fileprivate var tree: JSONTree {
         object([
-            ("now", time(now)), ("span", .integer(Int64(clamping: span))),
-            ("staleness", .integer(Int64(clamping: staleness))), ("documents", .array(documents.map(\.tree))),
+            ("now", time(now)), ("span", .integer(span.components.seconds)),
+            ("staleness", .integer(staleness.components.seconds)), ("documents", .array(documents.map(\.tree))),
             ("hosts", .array(hosts.map(\.tree))), ("platforms", .array(platforms.map(\.tree))),
             ("appVersions", appVersions.tree),
         ])
@@ -65,7 +65,7 @@ extension PublicationOutlook.Document {
                 ("name", text(name)), ("sha256", digest(octets)), ("published", time(published)),
                 ("replaced", replaced.map(time)), ("appVersions", .array(appVersions.map(text))),
                 ("hosts", hosts.map { .array($0.map(text)) }),
-                ("renewalInterval", renewalInterval.map { .integer(Int64(clamping: $0)) }),
+                ("renewalInterval", renewalInterval.map { .integer($0.components.seconds) }),
                 ("lastRenewal", lastRenewal.map(time)),
             ])
     }
@@ -89,7 +89,7 @@ extension PublicationOutlook.Document.Kind {
         case .repository(let root, let grace):
             [
                 ("kind", text("repository")), ("root", digest(root)),
-                ("shippedGrace", .integer(Int64(clamping: grace))),
+                ("shippedGrace", .integer(grace.components.seconds)),
             ]
         }
     }

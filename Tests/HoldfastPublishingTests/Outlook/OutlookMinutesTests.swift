@@ -118,7 +118,7 @@ private struct OutlookCase {
         inputs = PublicationOutlook.Inputs(
             documents: documents, hosts: [.init(OutlookScene.host, port: 443, shown: shown)],
             platforms: [scene.platform],
-            appVersions: .versions([.init("0", usedUntil: date(60...180)), .init("1")]), span: 2 * 3_600,
+            appVersions: .versions([.init("0", usedUntil: date(60...180)), .init("1")]), span: .seconds(2 * 3_600),
             now: OutlookScene.start)
         self.scene = scene
     }

@@ -321,8 +321,8 @@ struct PublicationOutlookTests {
             change(&inputs)
             #expect(throws: PublishingError.self) { try PublicationOutlook(judging: inputs) }
         }
-        refused { $0.span = -1 }
-        refused { $0.staleness = .nan }
+        refused { $0.span = .seconds(-1) }
+        refused { $0.staleness = .seconds(3_661 * 86_400) }
         refused { $0.now = Date(timeIntervalSince1970: .infinity) }
         refused { $0.documents[0].replaced = Scene.after(days: -1) }
         refused { $0.hosts[0].name = "not a host" }

@@ -20,11 +20,11 @@ struct RepositoryOutlookTests {
                     .init(
                         "bundle.json", kind: .repository(root: try scene.served("metadata/1.root.json")),
                         octets: try scene.served("bundle.json"), published: RepositoryScene.start,
-                        renewalInterval: RepositoryScene.day, lastRenewal: renewed)
+                        renewalInterval: .seconds(RepositoryScene.day), lastRenewal: renewed)
                 ],
                 hosts: [.init(RepositoryScene.host, shown: [.init(chain, at: "192.0.2.1", seen: scene.clock.now)])],
                 platforms: [.init("company root", anchors: [Data(scene.authority.root)])],
-                appVersions: .noShippedPins, span: span, now: scene.clock.now))
+                appVersions: .noShippedPins, span: .seconds(span), now: scene.clock.now))
     }
 
     private func published(_ body: (RepositoryScene) async throws -> Void) async throws {

@@ -57,7 +57,7 @@ struct OutlookScene {
         return try PublicationOutlook(
             judging: .init(
                 documents: documents, hosts: hosts, platforms: platforms ?? [platform], appVersions: versions,
-                staleness: staleness, span: span, now: now))
+                staleness: .seconds(staleness), span: .seconds(span), now: now))
     }
 
     // MARK: Documents
