@@ -32,6 +32,8 @@ let benchmarks: @Sendable () -> Void = {
     for hosts in [10, 1_000, 100_000] {
         register("Policy among \(hosts) hosts", by: .kilo) { try PolicyWorkloads.lookup(hosts: hosts) }
     }
+    register("Outlook: the bare evaluations") { try OutlookWorkloads(hosts: 1_000).bareEvaluations }
+    register("Outlook of 1,000 hosts") { try OutlookWorkloads(hosts: 1_000).outlook }
 
     for (name, chain) in chains where name != "P-384" {
         let made: @Sendable () throws -> HandshakeWorkloads = { try HandshakeWorkloads(chain()) }

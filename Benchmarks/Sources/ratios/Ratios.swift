@@ -7,8 +7,8 @@ import Workloads
 @main
 struct Ratios {
     private static let sections = [
-        "pins", "validation", "refusals", "hostile", "policies", "handshakes", "requests", "stores", "memory", "lists",
-        "revocation", "repositories", "caches",
+        "pins", "outlook", "validation", "refusals", "hostile", "policies", "handshakes", "requests", "stores",
+        "memory", "lists", "revocation", "repositories", "caches",
     ]
 
     private static let usage = """
@@ -56,6 +56,7 @@ extension Sections {
     fileprivate mutating func run(_ section: String) async throws {
         switch section {
         case "pins": try await pins()
+        case "outlook": try await outlook()
         case "validation": try await validation()
         case "refusals": try await refusals()
         case "hostile": try await hostile()

@@ -18,6 +18,14 @@ struct Sections {
         report.compare(found[1], with: found[0], target: 3)
     }
 
+    mutating func outlook() async throws {
+        report.section("Outlook of a publication")
+        let workloads = try OutlookWorkloads(hosts: 1_000)
+        let found = try await Measurement.run([workloads.bareEvaluations, workloads.outlook], for: time)
+        report.compare(found[1], with: found[0])
+        report.state(found[1], below: 1_000_000_000)
+    }
+
     mutating func validation() async throws {
         for chain in [try ChainMaterial.p256(), try ChainMaterial.p384(), try ChainMaterial.rsa2048()] {
             report.section("Standard validation, \(chain.name)")

@@ -41,8 +41,6 @@ extension PublicationOutlook.Cause.Code {
     public static var certificate: Self { Self() }
     /// A revocation list ends, names a certificate, or is missing.
     public static var list: Self { Self() }
-    /// Another chain is shown.
-    public static var chain: Self { Self() }
     /// What a server shows is unknown, or was seen too long ago.
     public static var notSeen: Self { Self() }
     /// The builds in the field are unknown, or what one of them carries.

@@ -21,7 +21,7 @@ public struct PublicationOutlook: Sendable, Hashable {
     public let verdict: Verdict
     /// The row that decided, as an index of ``rows``; nil for `in`.
     public let decisive: Int?
-    /// All rows: by host, chain, document, client and platform, in the order of the inputs.
+    /// All rows: by host, chain, platform, document, holders and client, in the order of the inputs.
     public let rows: [Row]
     /// What the verdict rests on, a sentence each: versions, documents, staleness, addresses, anchors, clock.
     public let premises: [String]
