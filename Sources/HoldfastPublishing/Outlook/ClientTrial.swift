@@ -43,11 +43,10 @@ struct ClientTrial {
         if isBeginning, let refusal = held.refusal(at: second) {
             return Status(getsIn: false, code: refusal.code, words: refusal.words)
         }
-        guard let policy else {
+        guard let decision = decision(at: second) else {
             guard case .refused(let words) = held.content else { return Status(getsIn: false, code: .document) }
             return Status(getsIn: false, code: .document, words: words)
         }
-        let decision = policy.evaluate(trust, at: Date(wholeSeconds: second))
         let notices = decision.notices.filter { $0.code != .pinsPastTheirTime }.map(\.code.rawValue)
         if let failure = decision.failure {
             return Status(
@@ -55,12 +54,19 @@ struct ClientTrial {
                 words: "\(failure.code.rawValue): expected \(failure.expected), found \(failure.found)",
                 notices: notices)
         }
-        let isGrace =
-            decision.findings.contains { $0.kind == .pastTheirTime }
-            || (held.unreportedGrace.map { $0 <= second } ?? false) && !hasEnded(at: second)
+        let isGrace = isByGrace(decision, at: second)
         return Status(
             getsIn: true, isGrace: isGrace, code: isGrace ? graceCode : nil,
             words: isGrace ? "past its time, and only accepted until \(Self.text(held.end))" : "", notices: notices)
+    }
+
+    /// What the client decides; nil if it refuses the document.
+    func decision(at second: Int64) -> TrustDecision? { policy?.evaluate(trust, at: Date(wholeSeconds: second)) }
+
+    /// Whether a decision rests on pins that are past their time.
+    func isByGrace(_ decision: TrustDecision, at second: Int64) -> Bool {
+        decision.findings.contains { $0.kind == .pastTheirTime }
+            || (held.unreportedGrace.map { $0 <= second } ?? false) && !hasEnded(at: second)
     }
 
     /// When what the source requires of the host changes, as far as it can be told at a time.

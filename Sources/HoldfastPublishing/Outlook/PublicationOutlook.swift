@@ -1,4 +1,5 @@
-import Foundation
+package import Foundation
+import Holdfast
 
 /// The judge of a publication: whether every client that may be out there gets in, until when, and what ends it first.
 ///
@@ -37,24 +38,44 @@ public struct PublicationOutlook: Sendable, Hashable {
         try judge.judge()
         self.inputs = inputs
         rows = judge.rows
-        (verdict, decisive) = Self.verdict(of: judge.rows, at: inputs.now)
+        (verdict, decisive) = Self.verdict(of: judge.rows, at: inputs.now, until: .distantFuture)
         premises = OutlookPremises.sentences(inputs, judge.rows, kept: judge.kept)
     }
 
+    /// The verdict on the first part of the span, and the row that decided. An outlook that looks far ahead, to say until
+    /// when clients get in, need not call everything `ending` that ends at some time.
+    /// - Parameter span: the length of the part.
+    /// - Returns: what ``verdict`` and ``decisive`` were if only this part had been judged.
+    public func verdict(within span: Duration) -> (verdict: Verdict, decisive: Int?) {
+        Self.verdict(of: rows, at: inputs.now, until: inputs.now.addingTimeInterval(max(1, span.inSeconds)))
+    }
+
     /// The worst of the rows that count, and the first of them; of several that end, the one that ends first.
-    private static func verdict(of rows: [Row], at now: Date) -> (Verdict, decisive: Int?) {
-        let counted = rows.indices.filter { rows[$0].holders != .older }
+    private static func verdict(of rows: [Row], at now: Date, until end: Date) -> (Verdict, decisive: Int?) {
+        let counted = rows.indices.filter { rows[$0].counts(until: end) }
+        let verdicts = rows.map { $0.verdict(until: end) }
         // A row whose time is yet to come is no reason to call anybody locked out now.
-        func isOutNow(_ row: Row) -> Bool { row.verdict == .out && row.begins.map { $0 <= now } ?? true }
-        if let index = counted.first(where: { isOutNow(rows[$0]) }) { return (.out, index) }
-        if let index = counted.first(where: { rows[$0].verdict == .unknown }) { return (.unknown, index) }
-        func end(_ row: Row) -> Date {
+        func isOutNow(_ index: Int) -> Bool { verdicts[index] == .out && rows[index].begins.map { $0 <= now } ?? true }
+        if let index = counted.first(where: isOutNow) { return (.out, index) }
+        if let index = counted.first(where: { verdicts[$0] == .unknown }) { return (.unknown, index) }
+        func instant(_ row: Row) -> Date {
             (row.verdict == .out ? row.begins : row.until) ?? row.ends ?? .distantFuture
         }
-        let ending = counted.filter { rows[$0].verdict != .in }
-        guard let first = ending.min(by: { end(rows[$0]) < end(rows[$1]) }) else {
+        let ending = counted.filter { verdicts[$0] != .in }
+        guard let first = ending.min(by: { instant(rows[$0]) < instant(rows[$1]) }) else {
             return counted.isEmpty ? (.unknown, nil) : (.in, nil)
         }
         return (.ending, first)
+    }
+}
+
+extension PublicationOutlook.Row {
+    /// Whether the row counts for a verdict on the time before an end.
+    fileprivate func counts(until end: Date) -> Bool { holders != .older && begins.map { $0 < end } ?? true }
+
+    /// What the spans before an end amount to.
+    package func verdict(until end: Date) -> PublicationOutlook.Verdict {
+        guard verdict == .ending, let first = spans.first, !first.isGrace else { return verdict }
+        return spans.contains { $0.begins < end && (!$0.getsIn || $0.isGrace) } ? .ending : .in
     }
 }

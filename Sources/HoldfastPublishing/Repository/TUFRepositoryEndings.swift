@@ -67,14 +67,13 @@ package struct PinFileEndings: Sendable {
             all.append(.init(name: "the pins of \(host.pattern)", end: end))
         }
         self.all = all
-        if let end = file.end, end <= time {
-            lockedOut = file.hosts.filter { !$0.isRetired && $0.enforcement == .enforce && $0.afterExpiry == .reject }
-                .map(\.pattern)
-            graceEnd = nil
-        } else {
-            lockedOut = TUFLastingPins(file, at: time).closed.filter { !$0.isRetired }.map(\.pattern)
-            // The second of notAfter is the last before grace.
-            graceEnd = file.notAfter.map { $0.wholeSeconds < time.wholeSeconds } ?? false ? file.end : nil
+        guard let outlook = try? UnseenOutlook(file) else {
+            // What cannot be judged is never good.
+            (lockedOut, graceEnd) = (file.hosts.map(\.pattern), nil)
+            return
         }
+        let fates = file.hosts.filter { !$0.isRetired }.map { ($0.pattern, outlook.fate(of: $0, at: time)) }
+        lockedOut = fates.filter { $0.1 == .refused }.map(\.0)
+        graceEnd = fates.contains { $0.1 == .grace } ? file.end : nil
     }
 }

@@ -36,6 +36,8 @@ package struct PinBundlePins: PinSource {
     package var file: PinFile { pins.file }
     /// The first instants at which root, timestamp, snapshot and targets have expired.
     package var expirations: [Date] { pins.expirations }
+    /// The first instant at which the timestamp has expired.
+    package var timestampEnd: Date? { expirations.dropFirst().first }
     /// The first instant of the grace period.
     package var graceBegins: Date { pins.graceBegins }
     /// The first instant at which the pins are no longer valid, grace included.

@@ -33,7 +33,7 @@ struct ChainFileOptions: ParsableArguments {
 
     /// Reports what a client would decide if a server presented this chain.
     func report(
-        validator: PathValidator, lookup: RevocationLookup, at time: Date, watch: ExpiryWatch?, pins: PublishedPinVersions?,
+        validator: PathValidator, lookup: RevocationLookup, at time: Date, watch: ExpiryWatch?,
         policy: (DialedHost) throws -> any TrustPolicy
     ) async throws -> CheckReport {
         guard let chain, let host = try hostArgument?.get() else {
@@ -45,7 +45,7 @@ struct ChainFileOptions: ParsableArguments {
         let policy = try policy(host)
         let decision = await lookup.decision(after: policy.evaluate(trust, at: time), by: policy, validator)
         var report = CheckReport(host: host, time: time, pins: decision.configuredPins)
-        report.take(decision, validator: validator, watch: watch, pins: pins)
+        report.take(decision, validator: validator, watch: watch)
         report.revocationLists = lookup.places(of: trust.chain)
         let remarks = (report.remarks ?? []) + Self.remarks(on: certificates)
         report.remarks = remarks.isEmpty ? nil : remarks

@@ -3,6 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastOutput
 import HoldfastProbe
+import HoldfastPublishing
 
 /// `holdfastctl check`
 struct CheckCommand: AsyncParsableCommand {
@@ -17,7 +18,7 @@ struct CheckCommand: AsyncParsableCommand {
             a URL. For several hosts, eight at a time, it prints a table instead: verdict, days until the first \
             certificate of the path ends, and reason. Errors go to standard error.
 
-            With --watch the command fails if a certificate ends within that many days, and names it: a certificate of \
+            With --watch the command exits with 4 if a certificate ends within that many days, and names it: a certificate of \
             the valid path, including its anchor, or one that was presented and has a configured pin.
 
             Lists of --crl must be current and signed by their issuer: if there are lists for an issuer's certificates \
@@ -39,9 +40,16 @@ struct CheckCommand: AsyncParsableCommand {
             With --pins the command says whether clients that have these pins get in. The pins are those of a pin \
             file, which decides as in the app, of a signed list (--key), or of a trust server's document (--signer). \
             If no host is given, all hosts of the document that can be dialed are checked: for **.DOMAIN the domain \
-            itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers the expiry of entries \
-            and of a pin file. Several --pins and --repository are versions that clients hold at the same time, and \
+            itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers whatever ends the \
+            access of a client. Several --pins and --repository are versions that clients hold at the same time, and \
             all of them must let a host in.
+
+            Who gets in is judged by the outlook of the publication: the clients' own code, for each kind of client, \
+            with what it may hold (--replaced, --staleness) and with the anchors of each --platform. Each pin file \
+            counts as what a version of the app carries. For a list, a trust server's document or a repository, say \
+            which versions of the app are in the field and what they carry (--shipped), or that none carries pins \
+            (--no-shipped-pins): until then the answer is unknown. A trust server's document must have been signed \
+            within ten minutes, as its clients require of a download; while it was, its rounds are taken to go on.
 
             With --repository the pins are those that an app gets that was built with the root of --app-root: a client \
             updates from that root to the newest pins, from bundle.json or, if there is none, file by file.
@@ -76,10 +84,9 @@ struct CheckCommand: AsyncParsableCommand {
             With --starttls the server is first asked for TLS in its own protocol. The command exits with 3 if the \
             server refuses, or if anything in plaintext follows its go-ahead.
 
-            Exit codes: 0 trusted, 1 not trusted, expiring too soon or a client would be locked out, 2 wrong usage, \
-            3 could not connect or find out. \
-            For several hosts: 0 all are trusted, 1 one or more are not, 3 none is known to be untrusted, but for one \
-            or more the command could not find out.
+            Exit codes: 0 trusted, 1 not trusted or a client would be locked out, 2 wrong usage, 3 could not connect or \
+            find out, 4 trusted now, but something ends within --watch, or clients get in only by grace. Of several, \
+            1 outweighs 3, and 3 outweighs 4.
 
             With --json one object per line is printed for each host, in the order of the arguments, or for each of \
             its certificates, whatever happens after the arguments were read. Its fields, absent where they do not apply: \
@@ -87,7 +94,7 @@ struct CheckCommand: AsyncParsableCommand {
             chain, anchor, rules (rule, \
             reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
             subject, inValidPath), expiring (position, subject, notAfter, daysLeft, certificatePin, inValidPath, \
-            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (isLockedOut, text, entryDaysLeft, documentDaysLeft, expiresSoon), publishedVersions, remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
+            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (verdict, isLockedOut, text, until, daysLeft, cause, expiresSoon), publishedVersions, remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
             have position, inValidPath, subject, issuer, serial, isNotYetValid, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
             certificatePin, unreadable.
             """)
@@ -107,7 +114,7 @@ struct CheckCommand: AsyncParsableCommand {
         transform: { try Pin($0) })
     var pin: [Pin] = []
 
-    @Option(help: ArgumentHelp("Fail if a certificate ends in less than this many days.", valueName: "days"))
+    @Option(help: ArgumentHelp("Exit with 4 if anything ends in less than this many days.", valueName: "days"))
     var watch: Int?
 
     @OptionGroup(title: "Revocation, policies and transparency")
@@ -115,6 +122,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Published pins")
     var published: PublishedPinOptions
+
+    @OptionGroup(title: "Clients")
+    var clients: OutlookOptions
 
     @OptionGroup(title: "A chain in a file")
     var file: ChainFileOptions
@@ -151,6 +161,9 @@ struct CheckCommand: AsyncParsableCommand {
             }
             return
         }
+        guard clients.isEmpty || !published.isEmpty else {
+            throw ValidationError("The options about clients go with --pins or --repository.")
+        }
         guard !hostArguments.isEmpty || !published.isEmpty else {
             throw ValidationError("Missing expected argument '<host[:port]> ...'")
         }
@@ -164,12 +177,16 @@ struct CheckCommand: AsyncParsableCommand {
         guard file.isEmpty else {
             let time = file.time ?? now
             let pins = try await readPins(at: time)
+            let anchors = try await connection.anchors()
             let lookup = try certificateStatus.lookup(within: .seconds(connection.timeout))
-            let report = try await file.report(
-                validator: try certificateStatus.validator(to: try await connection.anchors(), by: lookup),
-                lookup: lookup, at: time, watch: watch, pins: pins
-            ) { try policy(published: pins, for: $0) }
-            try finish([report], to: output)
+            var reports = [
+                try await file.report(
+                    validator: try certificateStatus.validator(to: anchors, by: lookup), lookup: lookup, at: time,
+                    watch: watch
+                ) { try policy(published: pins, for: $0) }
+            ]
+            try outlook(of: pins, anchors, watch, at: time)?.judge(&reports, at: time)
+            try finish(reports, to: output)
             return
         }
         let published = try await readPins(at: now)
@@ -188,22 +205,28 @@ struct CheckCommand: AsyncParsableCommand {
             let pins = published?.pins(of: host, at: now) ?? pin
             return HostExamination(
                 policy: try policy(published: published, for: host), host: host,
-                report: CheckReport(host: host, time: now, pins: pins), watch: watch, pins: published)
+                report: CheckReport(host: host, time: now, pins: pins), watch: watch)
         }
         let (probe, validator, lookup): (HostProbe, PathValidator, RevocationLookup)
+        let outlook: PublishedOutlook?
         do throws(CommandFailure) {
+            let anchors = try await connection.anchors()
+            outlook = try self.outlook(of: published, anchors, watch, at: now)
             lookup = try certificateStatus.lookup(within: .seconds(connection.timeout))
-            validator = try certificateStatus.validator(to: try await connection.anchors(), by: lookup)
+            validator = try certificateStatus.validator(to: anchors, by: lookup)
             probe = try await connection.probe(validator)
         } catch {
             // The error concerns all hosts alike, so it is reported once.
             if json { try print(examinations.map { $0.report.failing(error) }, to: output) }
             throw error
         }
-        let reports = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
+        let found = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
             await examination.run(probe, validator, lookup)
         }
-        try finish(reports.flatMap(\.self), to: output)
+        var reports = found.flatMap(\.self)
+        // The probing took its time, and an end that passed meanwhile counts.
+        try outlook?.judge(&reports, at: SystemWallClock().now)
+        try finish(reports, to: output)
     }
 
     private func finish(_ reports: [CheckReport], to output: Output) throws {
@@ -225,10 +248,11 @@ struct CheckCommand: AsyncParsableCommand {
         if let status { throw NegativeAnswer(status: status) }
     }
 
-    /// A negative answer outweighs an unknown one; nil if all is well.
+    /// A negative answer outweighs an unknown one, and both an end that is near; nil if all is well.
     static func status(of reports: [CheckReport]) -> CommandFailure.Status? {
-        if reports.contains(where: { $0.outcome == .untrusted || $0.expiresSoon }) { return .negativeAnswer }
-        return reports.contains { $0.outcome == .unknown } ? .couldNotFindOut : nil
+        if reports.contains(where: { $0.outcome == .untrusted }) { return .negativeAnswer }
+        if reports.contains(where: { $0.outcome == .unknown }) { return .couldNotFindOut }
+        return reports.contains(where: \.expiresSoon) ? .endsSoon : nil
     }
 
     private func print(_ reports: [CheckReport], to output: Output) throws {
@@ -242,9 +266,35 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func readPins(at time: Date) async throws -> PublishedPinVersions? {
-        try await published.read(at: time, connection: connection) { () async throws(CommandFailure) in
-            try await connection.anchors()
+        guard !published.isEmpty else { return nil }
+        let versions = try await published.read(at: time, connection: connection) {
+            () async throws(CommandFailure) in try await connection.anchors()
         }
+        return PublishedPinVersions(versions + (try clients.shippedDocuments(at: time)))
+    }
+
+    /// The judge of the published pins; nil if there are none.
+    private func outlook(
+        of pins: PublishedPinVersions?, _ anchors: TrustAnchors, _ watch: ExpiryWatch?, at time: Date
+    ) throws(CommandFailure) -> PublishedOutlook? {
+        guard let pins else { return nil }
+        var documents = pins.versions.map(\.document)
+        if let every = clients.renewedEvery {
+            for index in documents.indices {
+                documents[index].renew(
+                    every: .seconds(every.seconds), lasting: .seconds(clients.lifetime.seconds), at: time)
+            }
+        }
+        let versions = clients.appVersions(carrying: documents)
+        return PublishedOutlook(
+            documents: documents
+                + (try clients.replacedDocuments { data, name throws(CommandFailure) in
+                    try published.version(of: data, named: name, at: time)
+                }),
+            platforms: try clients.platforms(
+                anchors, named: connection.ca ?? "this machine's anchors",
+                lists: try RevocationFile.lists(from: certificateStatus.crl)),
+            appVersions: versions, staleness: clients.staleness, watch: watch)
     }
 
     /// The policy that clients have, or one with the pins that were given.

@@ -75,9 +75,9 @@ struct CheckReport: Encodable {
     /// Where revocation lists were looked for; absent without --revocation.
     var revocationLists: [RevocationLookup.Place]?
     /// What the published pins mean for this server, of several versions the worst; absent without published pins.
-    var published: PublishedPins.Verdict?
+    var published: PublishedVerdict?
     /// What each version means; absent unless there are several.
-    var publishedVersions: [PublishedPins.Verdict]?
+    var publishedVersions: [PublishedVerdict]?
     /// What is unusual about the order of the chain, and what was not checked.
     var remarks: [String]?
     var failure: Failure?
@@ -89,17 +89,18 @@ struct CheckReport: Encodable {
     var notAsked: String?
     /// Whether other addresses or keys of the same host are examined as well.
     var isOneOfMany = false
-    /// Whether the server would still be trusted when some pins have expired; nil if that was not examined.
-    var isTrustedLater: Bool?
     /// The valid path of the server, whether it has a pin or not.
     var path: ValidatedPath?
+    /// What the server presented; nil if nothing was decided.
+    var presented: PresentedChain?
 
     var expiresSoon: Bool { !(expiring ?? []).isEmpty || published?.expiresSoon == true }
 
     private enum CodingKeys: CodingKey {
         case outcome, host, port, address, addresses, proxy, tls, asksForClientCertificate, time, chain, anchor, rules,
             configuredPins
-        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, remarks, failure, error
+        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, remarks, failure,
+            error
     }
 
     /// Makes a report in which nothing is known yet.
@@ -117,19 +118,15 @@ struct CheckReport: Encodable {
         return report
     }
 
-    mutating func take(
-        _ decision: TrustDecision, validator: PathValidator, watch: ExpiryWatch?, pins: PublishedPinVersions?
-    ) {
+    mutating func take(_ decision: TrustDecision, validator: PathValidator, watch: ExpiryWatch?) {
         let presented = decision.chain ?? PresentedChain([])
+        self.presented = presented
         // If only the pins were missing, there is a valid path nevertheless.
         let path = decision.path ?? decision.failure?.paths.first
         self.path = path
         outcome = decision.isTrusted ? .trusted : .untrusted
         time = decision.time.formatted(.iso8601)
         failure = decision.failure.map(Failure.init)
-        let verdicts = pins?.judge(decision, validator: validator, watch: watch) ?? []
-        published = PublishedPins.Verdict.worst(of: verdicts)
-        publishedVersions = verdicts.count > 1 ? verdicts : nil
         remarks = Self.remarks(on: decision)
         matchedPins = decision.matchedPins.map(\.description)
         expiring = watch?.expiring(in: decision)
@@ -224,6 +221,8 @@ extension CheckReport {
         } else if let failure {
             output.line("Not trusted", .bad)
             for line in failure.text.split(separator: "\n") { output.line("  \(line)") }
+        } else if let published, outcome == .unknown {
+            output.line(.init("Unknown", .bad), .init(": \(SafeText.escapedLine(published.text))"))
         } else {
             output.line(.init("Trusted", .good), .init(": \(reason)"))
         }
@@ -233,7 +232,9 @@ extension CheckReport {
                 output.line("  \(SafeText.escapedLine(version.text))\(remaining)")
             }
         } else if let published {
-            if failure != nil || !published.isLockedOut { output.line("  \(SafeText.escapedLine(published.text))") }
+            if failure != nil || !published.isLockedOut && outcome != .unknown {
+                output.line("  \(SafeText.escapedLine(published.text))")
+            }
             if let remaining = published.remaining { output.line("  \(remaining)") }
         }
         guard expiresSoon else { return }

@@ -72,6 +72,7 @@ extension CheckReport {
     /// One line that says why.
     fileprivate var shortReason: String {
         if let error { return error.code }
+        if let published, outcome == .unknown { return SafeText.escapedLine(published.text) }
         if let failure {
             return SafeText.escapedLine("\(failure.code): expected \(failure.expected), found \(failure.found)")
         }

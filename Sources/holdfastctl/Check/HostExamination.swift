@@ -9,9 +9,6 @@ struct HostExamination: Sendable {
     /// What is known before the host is asked.
     let report: CheckReport
     let watch: ExpiryWatch?
-    let pins: PublishedPinVersions?
-    /// What decides later, when some of the pins have expired; nil if nothing changes.
-    var later: (any TrustPolicy)?
 
     /// A report for each chain that the host shows, at any of its addresses and for each kind of key, and for each
     /// address that could not be asked.
@@ -47,18 +44,9 @@ struct HostExamination: Sendable {
             report.tls = shown.tlsVersion
             report.asksForClientCertificate = shown.asksForClientCertificate
             report.revocationLists = decision.chain.flatMap(lookup.places)
-            report.take(decision, validator: validator, watch: watch, pins: pins)
-            report.isTrustedLater = isTrustedLater(decision, validator)
+            report.take(decision, validator: validator, watch: watch)
             return report
         }
-    }
-
-    /// Whether the same certificates would be trusted with the pins that are left later. The later time does not count
-    /// for the certificates themselves, because they are renewed until then.
-    private func isTrustedLater(_ decision: TrustDecision, _ validator: PathValidator) -> Bool? {
-        guard let later, let chain = decision.chain else { return nil }
-        let trust = ServerTrust(chain: chain, purpose: .server(identity: decision.host), validator: validator)
-        return later.evaluate(trust, at: decision.time).isTrusted
     }
 
     /// Marks reports of which there are several, so that each says which one it is.

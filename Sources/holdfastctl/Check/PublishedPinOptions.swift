@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastTUF
 
 /// The published pins against which hosts are checked.
@@ -22,7 +23,8 @@ struct PublishedPinOptions: ParsableArguments {
 
     @Option(
         name: .customLong("app-root"),
-        help: ArgumentHelp("Of a repository: the root that the app shipped with. Of one repository several may be named, for "
+        help: ArgumentHelp(
+            "Of a repository: the root that the app shipped with. Of one repository several may be named, for "
                 + "several versions of the app.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var appRoot: [String] = []
@@ -65,17 +67,17 @@ struct PublishedPinOptions: ParsableArguments {
         guard customer == nil || signer != nil else { throw ValidationError("--customer goes with --signer.") }
     }
 
-    /// - Returns: the pins; nil if no option asks for them.
+    /// Reads all of them.
     func read(
         at time: Date, connection: ConnectionOptions, anchors: () async throws(CommandFailure) -> TrustAnchors
-    ) async throws(CommandFailure) -> PublishedPinVersions? {
+    ) async throws(CommandFailure) -> [PublishedPins] {
         var versions: [PublishedPins] = []
         for (position, file) in appRoot.enumerated() {
             let url = repository[repository.count == 1 ? 0 : position]
             let root = try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
             let origin = try await RepositoryOrigin(
                 url, timeout: connection.timeout, through: connection.proxiesOfDownloads, anchors: anchors)
-            versions.append(try await PublishedPins(repository: origin, root: root, at: time))
+            versions.append(try await origin.pins(root: root, at: time))
         }
         for pins in pins {
             let source = try InputDocument(pins)
@@ -84,12 +86,26 @@ struct PublishedPinOptions: ParsableArguments {
                 through: connection.proxiesOfDownloads, anchors: anchors)
             versions.append(try version(of: data, named: source.name, at: time))
         }
-        return PublishedPinVersions(versions)
+        return versions
     }
 
-    private func version(of data: Data, named name: String, at time: Date) throws(CommandFailure) -> PublishedPins {
-        if let key { return try PublishedPins(list: data, named: name, key: try key.get()) }
-        guard let signer else { return try PublishedPins(pinFile: data, named: name) }
-        return try PublishedPins(document: data, named: name, signer: signer, customer: customer, at: time)
+    /// Reads a document as clients do that are configured like these options. A pin file is what a version of the app
+    /// carries that nobody has given another name.
+    func version(of data: Data, named name: String, at time: Date) throws(CommandFailure) -> PublishedPins {
+        let key = try key?.get()
+        let certificate: Data? = if let signer { try KeyFile.content(of: signer) } else { nil }
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            if let key { return try PublishedPins(list: data, named: name, key: key, at: time) }
+            guard let certificate else {
+                return try PublishedPins(
+                    pinFile: data, named: name, carriedBy: [name],
+                    remedies: [
+                        .signedList: "Give the signer's public key with --key.",
+                        .trustServerDocument: "Give its signer's certificate with --signer.",
+                    ], at: time)
+            }
+            return try PublishedPins(
+                trustServerDocument: data, named: name, signer: certificate, customer: customer, at: time)
+        }
     }
 }

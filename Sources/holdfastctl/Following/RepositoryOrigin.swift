@@ -108,6 +108,28 @@ struct RepositoryOrigin: Sendable {
         }
     }
 
+    /// The pins that an app gets that was built with a root: from the bundle, or file by file if there is none.
+    /// - Throws: if such an app cannot follow.
+    func pins(root: Data, at time: Date) async throws(CommandFailure) -> PublishedPins {
+        let served = try await bundle()
+        let following = RepositoryFollowing(
+            try await following(root: root, at: time), bundle: served, root: root, at: time)
+        guard following.pins != nil else { throw CommandFailure(.invalidList, following.verdict(at: name)) }
+        let bundle: Data
+        if let served {
+            bundle = served
+        } else {
+            do throws(TUFError) {
+                bundle = try await PinBundle.data(of: source, root: root, clock: TUFFixedClock(now: time))
+            } catch {
+                throw CommandFailure(.invalidList, following.verdict(at: name))
+            }
+        }
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PublishedPins(bundle: bundle, root: root, named: "the repository \(name)", at: time)
+        }
+    }
+
     /// The files that the server refused with status 403. That counts as absent, because object stores answer like this
     /// for missing files; but so do servers with wrong permissions.
     var forbidden: [String] { provider.forbidden }

@@ -23,8 +23,8 @@ struct ListRemoveCommand: AsyncParsableCommand {
               holdfastctl list remove pins.json --key signer.pub \\
                 3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
 
-            Exit codes: 0 success, 1 the list does not verify, has no such entry, or a name would lose its last one, \
-            2 wrong usage, 3 it could not be read or written.
+            Exit codes: 0 success, 1 the list does not verify, has no such entry, a name would lose its last one, or \
+            clients would be locked out, 2 wrong usage, 3 it could not be read or written, or a host not be asked.
 
             With --json one object is printed: file, removed (the fields of the entries of verify), remaining.
             """)
@@ -49,6 +49,12 @@ struct ListRemoveCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of text.")
     var json = false
 
+    @OptionGroup
+    var check: ListChangeCheck
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
     func validate() throws { try key.validate("--key") }
 
     func run() async throws {
@@ -57,7 +63,8 @@ struct ListRemoveCommand: AsyncParsableCommand {
         let second = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
         var removed: [FingerprintEntry] = []
         var orphans: [String] = []
-        let change = try PinListFile(list).update(signedBy: try key.get(), creating: false) { draft in
+        func remove(from draft: inout PinListDraft) throws -> Data {
+            removed = []
             for subject in subjects {
                 let found = draft.remove { Self.matches($0, subject) }
                 guard !found.isEmpty else {
@@ -77,6 +84,15 @@ struct ListRemoveCommand: AsyncParsableCommand {
             }
             return try draft.withItsSignatures()
         }
+        let (file, publicKey) = (PinListFile(list), try key.get())
+        if let preview = try file.preview(signedBy: publicKey, at: now, remove) {
+            // A host that is gone cannot be asked.
+            let names = removed.filter { entry in
+                entry.expiryDate >= second && !orphans.contains { $0.utf8.elementsEqual(entry.name.utf8) }
+            }.map(\.name)
+            try await check.check(preview, concerning: names, of: list, by: connection, at: now)
+        }
+        let change = try file.update(signedBy: publicKey, creating: false, remove)
         if !orphans.isEmpty {
             Output.standard.complain(
                 "warning: \(Self.listed(orphans)) has no live entry any more: clients that know one refuse this list")

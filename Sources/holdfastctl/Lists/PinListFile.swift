@@ -60,6 +60,24 @@ struct PinListFile {
         return Change(before: before, after: draft.entries, isNew: isNew)
     }
 
+    /// What a change would make of the list, with nothing written.
+    /// - Returns: the list as it is, and as it would be; nil if there is none yet.
+    func preview(
+        signedBy key: DocumentPublicKey, at now: Date, _ body: (inout PinListDraft) throws -> Data
+    ) throws -> (old: PublishedPins, new: PublishedPins)? {
+        guard path == InputFile.standard || FileManager.default.fileExists(atPath: path) else { return nil }
+        let old = try data()
+        var draft = try read(old, signedBy: key)
+        let new = try body(&draft)
+        try check(new, key)
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            (
+                try PublishedPins(list: old, named: path, key: key, at: now),
+                try PublishedPins(list: new, named: "the new list", key: key, at: now)
+            )
+        }
+    }
+
     /// Changes a list from standard input, and writes it to standard output.
     private func filter(
         signedBy key: DocumentPublicKey, _ body: (inout PinListDraft) throws -> Data

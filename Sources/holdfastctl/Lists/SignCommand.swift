@@ -41,8 +41,12 @@ struct SignCommand: AsyncParsableCommand {
                 --expires 2027-02-19 --fingerprint \\
                 3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
 
-            Exit codes: 0 success, 1 a certificate is not fit to be signed for or the list does not verify, 2 wrong \
-            usage, 3 could not connect, read or write.
+            With --replace every host whose entries are replaced is asked, and the list stays as it is if clients that \
+            get in now would be locked out by the new one (--force refused), or a host could not be asked (--force \
+            unreachable).
+
+            Exit codes: 0 success, 1 a certificate is not fit to be signed for, the list does not verify, or clients \
+            would be locked out, 2 wrong usage, 3 could not connect, read or write.
 
             With --list and --json one object is printed on success: list, created, signed (change, which is added, \
             replaced or unchanged, state, name, fingerprint, expires, expiryDate, daysLeft), removed, entries (how \
@@ -92,6 +96,9 @@ struct SignCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of text; goes with --list.")
     var json = false
 
+    @OptionGroup
+    var check: ListChangeCheck
+
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
@@ -126,7 +133,7 @@ struct SignCommand: AsyncParsableCommand {
     func validate() throws {
         guard (0...16).contains(depth) else { throw ValidationError("The depth must be 0 to 16, not \(depth).") }
         if fingerprint != nil {
-            guard sources.isEmpty, !allowUntrusted, connection.isEmpty else {
+            guard sources.isEmpty, !allowUntrusted, replace || connection.isEmpty else {
                 throw ValidationError(
                     "--fingerprint stands for a certificate: it excludes files, hosts and options for their chains."
                 )
@@ -148,10 +155,11 @@ struct SignCommand: AsyncParsableCommand {
                     throw ValidationError("\(source.quotedAddress) is neither a file nor a host: \(error)")
                 }
             }
-            guard sources.contains(where: { !PinInput.isFile($0) }) || !connection.concernsConnections else {
-                throw ValidationError("Connection options go with a host, not with files.")
+            guard replace || sources.contains(where: { !PinInput.isFile($0) }) || !connection.concernsConnections else {
+                throw ValidationError("Connection options go with a host or with --replace, not with files.")
             }
         }
+        guard replace || check.force.isEmpty else { throw ValidationError("--force goes with --replace.") }
         guard list != nil || !(replace || json) else {
             throw ValidationError("--replace and --json go with --list.")
         }
@@ -177,10 +185,14 @@ struct SignCommand: AsyncParsableCommand {
             PinListReport.warn(ofNamesWithoutBackup: draft.namesWithoutBackup(at: now), output)
             return
         }
-        let change = try PinListFile(list).update(signedBy: try key.publicKey, creating: true) { draft in
+        func sign(_ draft: inout PinListDraft) throws -> Data {
             if replace { draft.replace(with: entries) } else { for entry in entries { draft.add(entry) } }
             return try draft.signed(by: key)
         }
+        if replace, let preview = try PinListFile(list).preview(signedBy: try key.publicKey, at: now, sign) {
+            try await check.check(preview, concerning: entries.map(\.name), of: list, by: connection, at: now)
+        }
+        let change = try PinListFile(list).update(signedBy: try key.publicKey, creating: true, sign)
         let report = Report(
             list: list, created: change.isNew,
             signed: PinListDraft(entries).entries.map { entry in

@@ -27,48 +27,70 @@ struct RepositoryPinCheck {
     func ask(_ connection: ConnectionOptions) async throws -> (
         findings: [PinPublicationCheck.Finding], remarks: [String]
     ) {
-        let published = try PublishedPins(pinFile: data, named: "the new pin file")
+        let published = try pins(data, named: "the new pin file")
         var remarks: [String] = []
         let open = published.namesThatCannotBeDialed
         if !open.isEmpty { remarks.append("not asked, since they name no host: \(open.joined(separator: ", "))") }
         let lookup = try RevocationLookup(lists: [], fetches: false, within: .seconds(connection.timeout))
-        let validator = PathValidator(anchors: try await connection.anchors())
+        let anchors = try await connection.anchors()
+        let validator = PathValidator(anchors: anchors)
         let probe = try await connection.probe(validator)
-        let later = try laterPins()
         let examinations = try published.hosts.map { host in
             let dialed = try connection.dialed(host)
             return HostExamination(
                 policy: try published.policy(of: dialed), host: dialed,
-                report: CheckReport(host: dialed, time: now, pins: published.pins(of: dialed, at: now)), watch: nil,
-                pins: PublishedPinVersions([published]), later: try later?.policy(of: dialed))
+                report: CheckReport(host: dialed, time: now, pins: published.pins(of: dialed, at: now)), watch: nil)
         }
         let all = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
             (host: examination.host, reports: await examination.run(probe, validator, lookup))
         }
         remarks += all.flatMap { host, reports in reports.flatMap { $0.remarks ?? [] }.map { "\(host): \($0)" } }
-        return (all.flatMap { rules.findings(of: $0.host, $0.reports.map(Self.answer)) }, remarks)
+        var documents = [published.document]
+        if let later = try laterFile() { documents.append(try pins(Data(later.json), named: name).document) }
+        let outlook = PublishedOutlook(
+            documents: documents,
+            platforms: OutlookOptions.platform(anchors, named: connection.ca ?? "this machine's anchors"),
+            appVersions: .versions(documents.flatMap(\.appVersions).map { .init($0) }))
+        var rows = try outlook.rows(of: all.flatMap(\.reports), at: now).rows[...]
+        let findings = all.flatMap { host, reports in
+            rules.findings(of: host, reports.map { Self.answer($0, rows.popFirst() ?? []) })
+        }
+        return (findings, remarks)
     }
 
-    /// The policies of the pins that are left when the timestamp expires; nil if all are.
-    private func laterPins() throws(CommandFailure) -> PublishedPins? {
+    /// The pins of a file, for apps that have it: the repository's clients enforce the same file.
+    private func pins(_ data: Data, named name: String) throws(CommandFailure) -> PublishedPins {
+        try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PublishedPins(pinFile: data, named: name, carriedBy: [name], at: now)
+        }
+    }
+
+    /// The pins that are left when the timestamp expires; nil if all are.
+    private func laterFile() throws(CommandFailure) -> PinFile? {
         do throws(PinFileError) {
-            return try rules.laterFile().map { PublishedPins(pinFile: $0, named: name) }
+            return try rules.laterFile()
         } catch {
             throw CommandFailure(.invalidList, "\(name): \(error)")
         }
     }
 
-    private static func answer(_ report: CheckReport) -> PinPublicationCheck.Answer {
+    /// - Parameter rows: what was judged: of the new pins, and of those that are left later if some are not.
+    private static func answer(
+        _ report: CheckReport, _ rows: [PublicationOutlook.Row]
+    ) -> PinPublicationCheck.Answer {
         let outcome: PinPublicationCheck.Answer.Outcome
-        if report.outcome == .trusted {
-            outcome = .letIn
-        } else if let error = report.error {
+        if let error = report.error {
             outcome = .unreachable(error.message)
+        } else if let refused = rows.first(where: { $0.document == 0 && $0.verdict == .out }) {
+            outcome = .refused(refused.cause?.words ?? "")
+        } else if rows.contains(where: { $0.document == 0 && $0.verdict != .unknown }) {
+            outcome = .letIn
         } else {
-            outcome = .refused(
-                report.failure.map { "\($0.code), expected \($0.expected)" } ?? report.published?.text ?? "")
+            outcome = .unreachable("what clients get is unknown")
         }
+        let later = rows.filter { $0.document == 1 }
         return PinPublicationCheck.Answer(
-            outcome, address: report.address, path: report.path, isLetInLater: report.isTrustedLater)
+            outcome, address: report.address, path: report.path,
+            isLetInLater: later.isEmpty ? nil : later.allSatisfy { $0.verdict != .out && $0.verdict != .unknown })
     }
 }

@@ -121,7 +121,7 @@ struct CheckHostsTests {
         #expect(run.errors.split(separator: "\n").count == 1)
     }
 
-    @Test("A trusted host with a certificate that ends too soon exits with 1 and says which")
+    @Test("A trusted host with a certificate that ends too soon exits with 4 and says which")
     func watch() async throws {
         let site = try TestSite { $0.notAfter = .days(20.5) }
         let calm = try await Self.check(site, [TestSite.name, "--watch", "20", "--json"])
@@ -129,14 +129,14 @@ struct CheckHostsTests {
         #expect(try calm.json(Line.self).expiring?.isEmpty == true)
 
         let run = try await Self.check(site, [TestSite.name, "--watch", "21"])
-        #expect(run.status == 1)
+        #expect(run.status == 4)
         #expect(run.output.contains("Trusted: "))
         let said = "Expires too soon\n  certificate 0 (CN=api.example.com) "
         #expect(run.output.contains(said))
         #expect(run.output.contains(", 20 days left\n"))
 
         let several = try await Self.check(site, [TestSite.name, TestSite.name, "--watch", "21"])
-        #expect(several.status == 1)
+        #expect(several.status == 4)
         #expect(several.lines[1].contains("expires soon"))
         #expect(several.lines.last == "2 hosts: 2 expires soon")
     }
@@ -155,7 +155,7 @@ struct CheckHostsTests {
                     "--timeout", "60",
                 ]
                 let plain = try await CommandRun.holdfastctl(arguments + ["--watch", "60"])
-                #expect(plain.status == 1)
+                #expect(plain.status == 4)
                 let found = try plain.json(Line.self).expiring ?? []
                 #expect(found.map(\.subject) == ["CN=Test Root"])
                 #expect(found.first?.position == nil)
@@ -164,7 +164,7 @@ struct CheckHostsTests {
                 let pins = [try Pin.publicKey(of: leaf.der), try Pin.publicKey(of: stray.certificate.der)]
                 let pinned = try await CommandRun.holdfastctl(
                     arguments + ["--watch", "10"] + pins.flatMap { ["--pin", $0.description] })
-                #expect(pinned.status == 1)
+                #expect(pinned.status == 4)
                 let line = try pinned.json(Line.self)
                 #expect(line.outcome == "trusted")
                 #expect(line.expiring?.map(\.certificatePin) == [Pin.certificate(stray.certificate.der).description])
@@ -251,7 +251,7 @@ struct CheckHostsTests {
                 let run = try await CommandRun.holdfastctl(
                     arguments + ["--brief", "127.0.0.1:\(server.port)"], in: site.folder)
                 await server.stop()
-                #expect(run.lines.count == kinds && run.status == (kinds == 2 ? 1 : 0), "\(run.output)\(run.errors)")
+                #expect(run.lines.count == kinds && run.status == (kinds == 2 ? 4 : 0), "\(run.output)\(run.errors)")
                 #expect(
                     run.output.contains("RSA") == (kinds == 2) && run.output.contains("expires soon") == (kinds == 2))
             }

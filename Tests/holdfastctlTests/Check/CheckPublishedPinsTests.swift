@@ -24,8 +24,8 @@ struct CheckPublishedPinsTests {
             let issuer = site.issuing.certificate.der
             try await withLoopbackTLSServer(serving: leaf) { server in
                 let arguments = [
-                    "check", "--pins", "pins.json", "--key", site.publicKey, "--ca", "root.pem", "--connect-to",
-                    "127.0.0.1:\(server.port)", "--timeout", "60",
+                    "check", "--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins", "--ca", "root.pem",
+                    "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60",
                 ]
                 func check(_ entries: [FingerprintEntry], _ more: [String] = ["--json"]) async throws -> CommandRun {
                     try site.write(
@@ -39,7 +39,8 @@ struct CheckPublishedPinsTests {
                 #expect(good.status == 0, "\(good.output)\(good.errors)")
                 let lines = try good.lines.map { try JSONDecoder().decode(CheckLine.self, from: Data($0.utf8)) }
                 #expect(lines.map(\.host) == ["api.example.com", "www.example.com"])
-                #expect(lines.last?.published?.entryDaysLeft == 20)
+                // When the entry of the name ends, clients go by the wildcard.
+                #expect(lines.last?.published?.daysLeft == 29)
                 let quiet = try await check([try Self.entry("www.example.com", leaf.der)], ["--quiet"])
                 #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
 
@@ -74,18 +75,18 @@ struct CheckPublishedPinsTests {
                 #expect(try await site.publish().status == 0)
                 let arguments = [
                     "check", "--pins", "output/acme.json.signed", "--signer", "output/acme.crt", "--customer", "acme",
-                    "--ca", "root.pem", "--json",
+                    "--ca", "root.pem", "--no-shipped-pins", "--json",
                 ]
                 let good = try await CommandRun.holdfastctl(arguments, in: site.folder)
                 #expect(good.status == 0, "\(good.output)\(good.errors)")
                 let line = try good.json(CheckLine.self)
-                #expect(line.host == "127.0.0.1" && line.published?.documentDaysLeft == 1)
+                #expect(line.host == "127.0.0.1" && line.published?.verdict == "in")
                 try server.serve(try site.root.leaf(names: [.address([127, 0, 0, 1])]))
                 let renewed = try await CommandRun.holdfastctl(arguments, in: site.folder)
                 #expect(try renewed.status == 1 && (renewed.json(CheckLine.self)).published?.isLockedOut == true)
                 let other = try await CommandRun.holdfastctl(
                     arguments.map { $0 == "acme" ? "umbrella" : $0 }, in: site.folder)
-                #expect(other.status == 1 && other.errors.contains("wrongCustomer"))
+                #expect(other.status == 1 && other.errors.contains("umbrella"))
             }
         }
     }
@@ -106,7 +107,7 @@ struct CheckPublishedPinsTests {
             #expect(try order.json(CheckLine.self).remarks?.first?.contains("did not issue certificate 0") == true)
             let late = try await site.run(arguments + ["leaf.pem", "--at", "2099-01-01"])
             #expect(late.status == 1 && late.output.contains("expired"))
-            let pins = ["--pins", "pins.json", "--key", site.publicKey]
+            let pins = ["--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins"]
             try site.write(
                 "pins.json",
                 String(
@@ -116,6 +117,90 @@ struct CheckPublishedPinsTests {
             try site.leaf("next.pem")
             let next = try await site.run(arguments + ["next.pem"] + pins)
             #expect(try next.status == 1 && (next.json(CheckLine.self)).published?.isLockedOut == true)
+        }
+    }
+
+    @Test("A trust server without fresh rounds is never good: clients that begin take no document of 20 hours ago")
+    func staleTrustServer() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem")
+            let server = try TestTrustServer(clock: SystemWallClock())
+            try server.certificate.write(to: site.folder.appending(path: "server.crt"))
+            try await withLoopbackTLSServer(serving: leaf) { tls in
+                // The last of them has 33 minutes left of its 25 hours.
+                let ages: [(seconds: Double, status: Int32)] = [(60, 0), (72_000, 1), (88_020, 1)]
+                for (age, status) in ages {
+                    let time = SystemWallClock().now.addingTimeInterval(-age)
+                    try server.document(at: time, [.init(SigningSite.name, [leaf])])
+                        .write(to: site.folder.appending(path: "gcx.json.signed"))
+                    let run = try await site.run([
+                        "check", SigningSite.name, "--pins", "gcx.json.signed", "--signer", "server.crt", "--ca",
+                        "root.pem",
+                        "--no-shipped-pins", "--watch", "1", "--json", "--timeout", "60", "--connect-to",
+                        "127.0.0.1:\(tls.port)",
+                    ])
+                    #expect(run.status == status, "\(age): \(run.output)\(run.errors)")
+                    #expect(try run.json(CheckLine.self).published?.text.contains("that begin") == (status == 1))
+                }
+            }
+        }
+    }
+
+    @Test("Clients that nobody named are unknown, and a version that carries other pins locks its users out")
+    func appVersions() async throws {
+        try await SigningSite.with { site in
+            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
+            for (name, certificate) in [("good.json", leaf), ("bad.json", other)] {
+                let host = try PinFile.Host(
+                    HostPattern(SigningSite.name), pins: [PinFile.KeyPin(Pin.publicKey(of: certificate.der))])
+                try site.write(name, String(decoding: try PinFile(hosts: [host]).json, as: UTF8.self))
+            }
+            func write(_ name: String, _ certificates: TestCertificate...) throws {
+                let entries = try certificates.map { try Self.entry(SigningSite.name, $0.der) }
+                try site.write(name, String(decoding: try PinListDraft(entries).signed(by: site.key), as: UTF8.self))
+            }
+            try write("list.json", leaf)
+            try write("old.json", other)
+            try site.write("other-root.pem", try TestAuthority.root(name: "Another").certificate.pem)
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                func check(_ arguments: String..., status: Int32, at line: SourceLocation = #_sourceLocation)
+                    async throws -> CheckLine.Published?
+                {
+                    let run = try await site.run(
+                        ["check", SigningSite.name] + arguments + [
+                            "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60", "--json",
+                        ])
+                    #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
+                    return try run.json(CheckLine.self).published
+                }
+                let (pins, key) = ("list.json", site.publicKey)
+                let open = try await check("--pins", pins, "--key", key, status: 3)
+                #expect(
+                    open?.verdict == "unknown" && open?.text.contains("app versions unknown") == true, "\(open as Any)")
+                for known in [["--no-shipped-pins"], ["--shipped", "7.4"], ["--shipped", "7.4=good.json"]] {
+                    let run = try await site.run(
+                        ["check", SigningSite.name, "--pins", pins, "--key", key] + known + [
+                            "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60",
+                            "--quiet",
+                        ])
+                    #expect(run.status == 0, "\(known): \(run.output)\(run.errors)")
+                }
+                let shipped = try await check("--pins", pins, "--key", key, "--shipped", "7.4=bad.json", status: 1)
+                #expect(shipped?.isLockedOut == true && shipped?.text.contains("bad.json") == true)
+                #expect(try await check("--pins", "good.json", "--pins", "bad.json", status: 1)?.isLockedOut == true)
+                #expect(try await check("--pins", "good.json", status: 0)?.verdict == "in")
+
+                let day = SystemWallClock().now.addingTimeInterval(-86_400).formatted(.iso8601)
+                let replaced = try await check(
+                    "--pins", pins, "--key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)", status: 1)
+                #expect(replaced?.text.contains("was replaced") == true, "\(replaced as Any)")
+                _ = try await check(
+                    "--pins", pins, "--key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)", "--staleness",
+                    "1h", status: 0)
+                let elsewhere = try await check(
+                    "--pins", pins, "--key", key, "--no-shipped-pins", "--platform", "other=other-root.pem", status: 1)
+                #expect(elsewhere?.cause == "certificate", "\(elsewhere as Any)")
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
 import Testing
@@ -195,7 +196,8 @@ struct ListTests {
             ])
             let before = try site.text("pins.json")
             let one = Data(repeating: 0x61, count: 32).map { String(format: "%02x", $0) }.joined()
-            let run = try await site.run(["list", "remove", "pins.json", one, "GONE.example.com"] + key)
+            let run = try await site.run(
+                ["list", "remove", "pins.json", one, "GONE.example.com", "--force", "unreachable"] + key)
             #expect(run.status == 0 && run.lines.last == "pins.json: 2 removed, 2 left", "\(run.errors)")
             let signatures = try site.text("pins.json").matches(of: /"signature":"[^"]+"/).map(\.output)
             #expect(signatures.allSatisfy { before.contains($0) } && signatures.count == 2)
@@ -216,6 +218,41 @@ struct ListTests {
             #expect(try site.entries().map(\.name) == ["www.example.com"])
             let empty = try await site.run(["list", "remove", "pins.json", "www.example.com", "--retire"] + key)
             #expect(empty.status == 1 && empty.errors.contains("without entries"))
+        }
+    }
+
+    @Test("The entry of the certificate that is served stays: clients that get in now would be locked out")
+    func served() async throws {
+        try await SigningSite.with { site in
+            let (leaf, next) = (try site.leaf("leaf.pem"), try site.leaf("next.pem"))
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let place = ["--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60"]
+                for certificate in ["leaf.pem", "next.pem"] {
+                    #expect(try await site.sign([certificate, "--list", "pins.json"]).status == 0)
+                }
+                let before = try site.text("pins.json")
+                func remove(_ certificate: TestCertificate, _ more: [String] = []) async throws -> CommandRun {
+                    let fingerprint = try Pin.certificate(certificate.der).description
+                    return try await site.run(
+                        ["list", "remove", "pins.json", fingerprint, "--key", site.publicKey] + place + more)
+                }
+                let refused = try await remove(leaf)
+                #expect(refused.status == 1 && refused.errors.contains("would be locked out"), "\(refused.errors)")
+                #expect(try site.text("pins.json") == before)
+                let replaced = try await site.sign(
+                    ["next.pem", "--list", "pins.json", "--replace"] + place.dropFirst(2))
+                #expect(replaced.status == 1 && replaced.errors.contains("would be locked out"), "\(replaced.errors)")
+                #expect(try site.text("pins.json") == before)
+                let spare = try await remove(next)
+                #expect(spare.status == 0, "\(spare.errors)")
+                #expect(try await site.sign(["next.pem", "--list", "pins.json"]).status == 0)
+                let forced = try await remove(leaf, ["--force", "refused"])
+                #expect(forced.status == 0 && forced.errors.contains("warning: refused: "), "\(forced.errors)")
+                // Who is locked out already loses nothing more.
+                try site.leaf("third.pem")
+                #expect(try await site.sign(["third.pem", "--list", "pins.json"]).status == 0)
+                #expect(try await remove(next).status == 0)
+            }
         }
     }
 

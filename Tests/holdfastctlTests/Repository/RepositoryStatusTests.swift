@@ -155,7 +155,7 @@ struct RepositoryStatusTests {
                         let run = try await site.run(
                             ["check", "--repository", url] + root + arguments + [
                                 "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60",
-                                "--json",
+                                "--no-shipped-pins", "--json",
                             ])
                         #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
                         return try run.lines.map { try JSONDecoder().decode(CheckLine.self, from: Data($0.utf8)) }
@@ -170,7 +170,7 @@ struct RepositoryStatusTests {
                 #expect(unknown.count == 1)
                 let usage = ["check", "--repository", url]
                 for arguments in [
-                    usage, usage + root + ["--pins", "bank.pins.json"], usage + root + ["--key", site.publicKey],
+                    usage, usage + root + ["--key", site.publicKey],
                     ["check", SigningSite.name] + root, ["check", "--repository", "bank.pins.json"] + root,
                     ["check", "--repository", "http://pins.example.com/"] + root,
                 ] {

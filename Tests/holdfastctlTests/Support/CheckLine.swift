@@ -1,10 +1,12 @@
 /// What `check --json` prints of a host, as far as tests of published pins look.
 struct CheckLine: Decodable {
     struct Published: Decodable {
+        let verdict: String
         let isLockedOut: Bool
         let text: String
-        let entryDaysLeft: Int?
-        let documentDaysLeft: Int?
+        let until: String?
+        let daysLeft: Int?
+        let cause: String?
         let expiresSoon: Bool
     }
 

@@ -1,47 +1,40 @@
-import Foundation
-import Holdfast
+package import Foundation
+package import Holdfast
 
 /// The versions of published pins that clients hold at the same time, for example because two versions of an app are in
 /// use. A server must suit all of them.
-struct PublishedPinVersions: Sendable {
-    private let versions: [PublishedPins]
+package struct PublishedPinVersions: Sendable {
+    package let versions: [PublishedPins]
 
     /// - Returns: nil if there are none.
-    init?(_ versions: [PublishedPins]) {
+    package init?(_ versions: [PublishedPins]) {
         guard !versions.isEmpty else { return nil }
         self.versions = versions
     }
 
     /// Every host of any version that can be dialed, each once.
-    var hosts: [DialedHost] {
+    package var hosts: [DialedHost] {
         var seen: Set<DialedHost> = []
         return versions.flatMap(\.hosts).filter { seen.insert($0).inserted }
     }
 
     /// The names that cannot be dialed: patterns, and common names that are not hosts.
-    var namesThatCannotBeDialed: [String] {
+    package var namesThatCannotBeDialed: [String] {
         var seen: Set<[UInt8]> = []
         return versions.flatMap(\.namesThatCannotBeDialed).filter { seen.insert(Array($0.utf8)).inserted }
     }
 
     /// The pins of a host that are valid at a time, in any version.
-    func pins(of host: DialedHost, at time: Date) -> [Pin] {
+    package func pins(of host: DialedHost, at time: Date) -> [Pin] {
         var seen: Set<Pin> = []
         return versions.flatMap { $0.pins(of: host, at: time) }.filter { seen.insert($0).inserted }
     }
 
     /// The policy of a client that has all versions: every one of them must let the server in.
-    func policy(of host: DialedHost) throws(PolicyConfigurationError) -> any TrustPolicy {
+    package func policy(of host: DialedHost) throws(PolicyConfigurationError) -> any TrustPolicy {
         var policies: [any TrustPolicy] = []
         for version in versions { policies.append(try version.policy(of: host)) }
         guard policies.count > 1 else { return try versions[0].policy(of: host) }
         return try CompositePolicy(host: HostPattern(host), allOf: policies)
-    }
-
-    /// What each version means for the chain that was decided about.
-    func judge(
-        _ decision: TrustDecision, validator: PathValidator, watch: ExpiryWatch?
-    ) -> [PublishedPins.Verdict] {
-        versions.compactMap { $0.judge(decision, validator: validator, watch: watch) }
     }
 }

@@ -1,13 +1,12 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import holdfastctl
-
-/// For generated documents, chains and times the command says what a client decides that was given the same document.
-@Suite("The command's verdict is the clients' decision")
+/// For generated documents, chains and times the outlook says what a client decides that was given the same document.
+@Suite("The verdict on published pins is the clients' decision")
 struct SameVerdictTests {
     private static let host = "www.example.com"
     private let clock = ManualClock(now: Date(timeIntervalSince1970: 1_900_000_000))
@@ -39,26 +38,48 @@ struct SameVerdictTests {
         ServerTrust(certificates: leaf.chain, host: host, anchors: anchors)
     }
 
-    /// Compares the command and a client for each chain, host and time.
+    /// Compares the judge of publications and a client for each chain, host and time.
     private func compare(
         _ published: PublishedPins, hosts: [DialedHost], times: [Date],
         client: (ServerTrust, DialedHost, Date) throws -> Bool
     ) throws -> (trusted: Int, refused: Int) {
         var (trusted, refused) = (0, 0)
-        for host in hosts {
-            let policy = try PolicyLog.$shared.withValue(RecordingLog().policyLog) { try published.policy(of: host) }
-            for leaf in leaves {
-                for time in times {
-                    let decision = policy.evaluate(trust(leaf, host), at: time)
-                    let verdict = try #require(published.judge(decision, validator: PathValidator(anchors: anchors), watch: nil))
+        let policies = try hosts.map { host in
+            try PolicyLog.$shared.withValue(RecordingLog().policyLog) { try published.policy(of: host) }
+        }
+        for time in times {
+            let rows = try rows(of: published, hosts, at: time)
+            for (index, host) in hosts.enumerated() {
+                for (chain, leaf) in leaves.enumerated() {
+                    let decision = policies[index].evaluate(trust(leaf, host), at: time)
+                    let mine = rows.filter { $0.hostIndex == index && $0.presentation == chain }
                     let expected = try client(trust(leaf, host), host, time)
-                    #expect(verdict.isLockedOut == !expected, "\(host) at \(time): \(verdict.text)")
+                    #expect(!mine.isEmpty && mine.contains { $0.verdict == .out } == !expected, "\(host) at \(time)")
                     #expect(decision.isTrusted == expected)
                     if expected { trusted += 1 } else { refused += 1 }
                 }
             }
         }
         return (trusted, refused)
+    }
+
+    /// What the outlook says at a time about clients that hold the document.
+    private func rows(
+        of published: PublishedPins, _ hosts: [DialedHost], at time: Date
+    ) throws -> [PublicationOutlook.Row] {
+        let outlook = try PublicationOutlook(
+            judging: .init(
+                documents: [published.document],
+                hosts: hosts.map { host in
+                    .init(
+                        host.name, port: host.port,
+                        shown: leaves.map { .init($0.chain.map { Data($0) }, at: "here", seen: time) })
+                },
+                platforms: [.init("root", anchors: [Data(root.root)])],
+                appVersions: published.document.appVersions.isEmpty
+                    ? .noShippedPins : .versions(published.document.appVersions.map { .init($0) }),
+                span: .seconds(1), now: time))
+        return outlook.rows.filter { $0.holders == .current }
     }
 
     private var hosts: [DialedHost] {
@@ -93,7 +114,7 @@ struct SameVerdictTests {
                 secureDataStore: InMemoryDataStore(), remoteDataProvider: OneDocument(data: data), clock: clock,
                 logger: RecordingLog().logger)
             _ = try? await store.update()
-            let published = try PublishedPins(list: data, named: "list.json", key: key.publicKey)
+            let published = try PublishedPins(list: data, named: "list.json", key: key.publicKey, at: clock.now)
             let times = entries.flatMap { entry in
                 [-1, 0, 1].map { Date(timeIntervalSince1970: Double(entry.expires) + $0) }
             }.filter { $0 >= clock.now }
@@ -137,12 +158,9 @@ struct SameVerdictTests {
             let store = try TrustServerStore(
                 checking: configuration, clock: clock, logger: RecordingLog().logger)
             _ = try? await store.update()
-            let published = try await withTemporaryFolder { folder in
-                let signer = folder.appending(path: "signer.crt")
-                try server.certificate.write(to: signer)
-                return try PublishedPins(
-                    document: data, named: "gcx.json.signed", signer: signer.path, customer: "gcx", at: clock.now)
-            }
+            let published = try PublishedPins(
+                trustServerDocument: data, named: "gcx.json.signed", signer: server.certificate, customer: "gcx",
+                at: clock.now)
             let end = clock.now.addingTimeInterval((configuration.maxAge + configuration.grace).inSeconds)
             let one = try compare(
                 published, hosts: hosts, times: [clock.now, end - 1, end, end + 1]
@@ -184,7 +202,8 @@ struct SameVerdictTests {
             let client = PolicyLog.$shared.withValue(RecordingLog().policyLog) {
                 TrustManager(policies: file.policies(), clock: clock)
             }
-            let published = try PublishedPins(pinFile: file.json, named: "app.pins.json")
+            let published = try PublishedPins(
+                pinFile: Data(file.json), named: "app.pins.json", carriedBy: ["1"], at: clock.now)
             let times = [0, 9, 10, 11, 19, 20, 21].map { clock.now.addingTimeInterval($0) }
             let one = try compare(published, hosts: self.hosts, times: times) { trust, _, time in
                 client.evaluate(trust, at: time).isTrusted

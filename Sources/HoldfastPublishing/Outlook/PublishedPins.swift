@@ -1,0 +1,169 @@
+package import Foundation
+package import Holdfast
+import HoldfastSigning
+import HoldfastTUF
+
+/// A document that clients hold, verified as they verify it: what an outlook judges, the hosts that it names, and the
+/// clients' own policy over it.
+package struct PublishedPins: Sendable {
+    /// Where to dial a host of the document: its name, or a pattern that cannot be dialed.
+    package struct Place: Sendable {
+        package let name: String
+        package let port: Int?
+
+        package init(name: String, port: Int?) {
+            self.name = name
+            self.port = port
+        }
+    }
+
+    /// The document, for an outlook.
+    package var document: PublicationOutlook.Document
+    private let source: any PinSource
+    /// The kinds of pins that clients use, each in a policy of its own; nil for clients that use all.
+    private let subjects: [Pin.Subject?]
+    private let places: [Place]
+
+    private init(
+        _ document: PublicationOutlook.Document, _ source: any PinSource, subjects: [Pin.Subject?] = [nil],
+        _ places: [Place]
+    ) {
+        self.document = document
+        self.source = source
+        self.subjects = subjects
+        self.places = places
+    }
+
+    /// The pins of a pin file that builds carry, unsigned.
+    /// - Parameters:
+    ///   - remedies: what to do with other kinds of documents, for callers that read those as well.
+    ///   - versions: the builds.
+    package init(
+        pinFile data: Data, named name: String, carriedBy versions: [String], remedies: [DocumentKind: String] = [:],
+        at time: Date
+    ) throws(PublishingError) {
+        let file = try PinFileDocument(data, named: name, remedies: remedies).file
+        self.init(
+            .init(name, kind: .shippedPins, octets: data, published: time, appVersions: versions), file,
+            Self.places(of: file))
+    }
+
+    /// The pins of a bundle, as an app follows it that was built with a root.
+    /// - Throws: ``PublishingError`` `invalidDocument` if such an app refuses it.
+    package init(bundle: Data, root: Data, named name: String, at time: Date) throws(PublishingError) {
+        let file: PinFile
+        do {
+            file = try PinBundle.proved(bundle, root: root, clock: TUFFixedClock(now: time))
+        } catch {
+            throw Self.refusal(error, of: name)
+        }
+        let document = PublicationOutlook.Document(
+            name, kind: .repository(root: root), octets: bundle, published: time)
+        // The outlook reads it once more, since it must not depend on what was read here.
+        guard case .repository(let pins) = HeldDocument.content(of: document, at: time) else {
+            throw PublishingError(
+                .invalidDocument, of: name, expected: "a bundle that apps with this root accept", found: "another")
+        }
+        self.init(document, pins, Self.places(of: file))
+    }
+
+    /// The entries of a list that is signed with a key.
+    package init(list data: Data, named name: String, key: DocumentPublicKey, at time: Date) throws(PublishingError) {
+        let list: FingerprintList
+        do throws(DocumentError) {
+            list = try FingerprintList(verifying: data, with: key)
+        } catch {
+            throw Self.refusal(error, of: name)
+        }
+        self.init(
+            .init(name, kind: .staticList(publicKey: key.base64), octets: data, published: time),
+            FingerprintListPins(list), list.entries.map { Place(name: $0.name, port: nil) })
+    }
+
+    /// A trust server's document, with the certificate that clients are configured with.
+    /// - Parameters:
+    ///   - signer: the certificate, DER or PEM.
+    ///   - customer: the expected customer; nil to accept any.
+    package init(
+        trustServerDocument data: Data, named name: String, signer: Data, customer: String?, at time: Date
+    ) throws(PublishingError) {
+        do throws(DocumentError) {
+            let certificate = try TrustServerSigner(certificate: signer)
+            let named: String
+            if let customer { named = customer } else { named = try UnverifiedTrustServerDocument(data).customer }
+            let document = try TrustServerDocument(verifying: data, by: certificate, customer: named, at: time)
+            let pins = try TrustServerDocumentPins(
+                document, TrustServerConfiguration(url: URL(filePath: "/"), signer: certificate, customer: named))
+            self.init(
+                .init(
+                    name, kind: .trustServer(signer: signer, customer: named), octets: data,
+                    published: min(time, document.timestamp)),
+                pins, subjects: [.certificate, .publicKey],
+                document.entries.map { Place(name: $0.hostname, port: $0.port) })
+        } catch {
+            throw Self.refusal(error, of: name)
+        }
+    }
+
+    private static func refusal(_ error: any Error, of name: String) -> PublishingError {
+        let facts = (error as? StoreError)?.underlying as? TUFError
+        let error = facts ?? error as? any HoldfastError
+        return PublishingError(
+            .invalidDocument, of: name, expected: error?.expected ?? "a document that its clients accept",
+            found: error?.found ?? "another")
+    }
+
+    /// All hosts that are not retired, on each of their ports. For a domain with its subdomains, the domain itself is
+    /// dialed.
+    package static func places(of file: PinFile) -> [Place] {
+        file.hosts.filter { !$0.isRetired }.flatMap { host in
+            let name = host.pattern.scope == .oneLabel ? host.pattern.description : host.pattern.base.name
+            return host.ports.isEmpty ? [Place(name: name, port: nil)] : host.ports.map { Place(name: name, port: $0) }
+        }
+    }
+
+    /// Every host that can be dialed, each once.
+    package var hosts: [DialedHost] {
+        var seen: Set<DialedHost> = []
+        return places.compactMap(Self.host).filter { seen.insert($0).inserted }
+    }
+
+    /// The names that cannot be dialed: patterns, and common names that are not hosts.
+    package var namesThatCannotBeDialed: [String] { places.filter { Self.host($0) == nil }.map(\.name) }
+
+    private static func host(_ place: Place) -> DialedHost? {
+        try? place.port.map { try DialedHost(place.name, port: $0) } ?? DialedHost(place.name)
+    }
+
+    /// The pins of a host that are valid at a time, of every kind that clients use.
+    package func pins(of host: DialedHost, at time: Date) -> [Pin] {
+        guard case .required(let pins) = source.answer(to: PinQuestion(host: host, time: time)).content else {
+            return []
+        }
+        return pins.pins(at: time)
+    }
+
+    /// The policy of the clients. Where clients differ in the kind of pins that they use, all of them must get in.
+    package func policy(of host: DialedHost) throws(PolicyConfigurationError) -> any TrustPolicy {
+        let pattern = HostPattern(host)
+        let policies = subjects.map { PinnedPolicy(scope: .hosts(pattern), source: source, pinning: $0) }
+        guard let only = policies.first, policies.count == 1 else {
+            return try CompositePolicy(host: pattern, allOf: policies)
+        }
+        return only
+    }
+}
+
+extension PublicationOutlook.Document {
+    /// Takes a repository's bundle as renewed by a machine, if the last renewal, which made the timestamp end when it
+    /// does, is not longer ago than that machine may take.
+    /// - Parameters:
+    ///   - interval: the longest time between two renewals.
+    ///   - lifetime: how long a renewal makes the timestamp last.
+    package mutating func renew(every interval: Duration, lasting lifetime: Duration, at time: Date) {
+        guard case .repository(let pins) = HeldDocument.content(of: self, at: time), let end = pins.timestampEnd
+        else { return }
+        renewalInterval = interval
+        lastRenewal = end.addingTimeInterval(-lifetime.inSeconds)
+    }
+}

@@ -1,0 +1,49 @@
+package import Foundation
+package import Holdfast
+
+/// How clients with a pin file fare whatever a host shows. Only the clients' own policy is asked, with no chain at all.
+package struct UnseenOutlook: Sendable {
+    /// What is certain.
+    package enum Fate: Sendable {
+        /// Clients refuse every chain.
+        case refused
+        /// Clients get in by grace at best.
+        case grace
+        /// The chain decides.
+        case open
+    }
+
+    private let held: HeldDocument
+    private let validator = PathValidator(anchors: TrustAnchors([]))
+
+    package init(_ file: PinFile) throws(PublishingError) {
+        let document = PublicationOutlook.Document(
+            "the pin file", kind: .shippedPins, octets: Data(file.json), published: .distantPast)
+        held = try HeldDocument(
+            0,
+            PublicationOutlook.Inputs(
+                documents: [document], hosts: [], platforms: [], appVersions: .noShippedPins, now: .distantPast))
+    }
+
+    /// What is certain about the hosts of an entry.
+    package func fate(of entry: PinFile.Host, at time: Date) -> Fate {
+        let base = entry.pattern.base.name
+        guard
+            let host = try? DialedHost(entry.pattern.scope == .oneLabel ? "any.\(base)" : base, port: entry.ports.first)
+        else { return .open }
+        return ClientTrial(
+            held, pinning: nil, isBeginning: false, host: host, chain: PresentedChain([]), validator: validator
+        ).fate(at: time.wholeSeconds)
+    }
+}
+
+extension ClientTrial {
+    /// What is certain of a client, whatever chain it meets.
+    fileprivate func fate(at second: Int64) -> UnseenOutlook.Fate {
+        guard let decision = decision(at: second) else { return .refused }
+        // Where standard validation takes over, the chain decides.
+        let isOver = decision.findings.contains { $0.kind == .noPins }
+        if isOver, !decision.notices.contains(where: { $0.code == .pinsExpired }) { return .refused }
+        return isByGrace(decision, at: second) ? .grace : .open
+    }
+}

@@ -1,0 +1,149 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+/// What an outlook needs to know that no host shows: which builds are in the field, what clients may still hold, and
+/// where they run.
+struct OutlookOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A version of the app in the field, and the pin file that it carries: VERSION=FILE, or VERSION alone if it "
+                + "carries none. Repeatable.", valueName: "version[=file]"))
+    var shipped: [String] = []
+
+    @Flag(help: "No version of the app in the field carries pins.")
+    var noShippedPins = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A document of the same kind that was published before, with the time at which another took its place: "
+                + "FILE@TIME. Clients may still have it. Repeatable.", valueName: "file@time"))
+    var replaced: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The longest time for which a client may not have asked for a new document.", valueName: "time"))
+    var staleness = TimeSpan(seconds: 30 * 86_400)
+
+    @Option(
+        help: ArgumentHelp(
+            "Judge as clients that trust the certificates in this file (PEM or DER), such as those of a system: "
+                + "NAME=FILE. Repeatable; all must get in. Otherwise the anchors are those of --ca, or this machine's.",
+            valueName: "name=file"))
+    var platform: [String] = []
+
+    @Option(
+        name: .customLong("renewed-every"),
+        help: ArgumentHelp(
+            "Of a repository: the longest time between two renewals, which must be going on. Without it, the end of its "
+                + "timestamp counts.", valueName: "time"))
+    var renewedEvery: TimeSpan?
+
+    @Option(
+        name: .customLong("lifetime"),
+        help: ArgumentHelp("Of a repository: how long each renewal makes the timestamp last.", valueName: "time"))
+    var lifetime = TimeSpan(seconds: 14 * 86_400)
+
+    var isEmpty: Bool {
+        shipped.isEmpty && !noShippedPins && replaced.isEmpty && platform.isEmpty && renewedEvery == nil
+    }
+
+    func validate() throws {
+        guard shipped.isEmpty || !noShippedPins else {
+            throw ValidationError("Give --shipped or --no-shipped-pins, not both.")
+        }
+        do throws(CommandFailure) {
+            for text in replaced { _ = try Self.replaced(text) }
+        } catch {
+            throw ValidationError("--replaced: \(error.message).")
+        }
+        for text in platform where Self.pair(text).file == nil {
+            throw ValidationError("--platform: expected NAME=FILE, found \(text.quoted).")
+        }
+    }
+
+    /// A name, and the file behind its equals sign.
+    private static func pair(_ text: String) -> (name: String, file: String?) {
+        guard let sign = text.firstIndex(of: "=") else { return (text, nil) }
+        let file = text[text.index(after: sign)...]
+        return (String(text[..<sign]), file.isEmpty ? nil : String(file))
+    }
+
+    private static func replaced(_ text: String) throws(CommandFailure) -> (file: String, time: Date) {
+        guard let sign = text.lastIndex(of: "@"), sign > text.startIndex,
+            let seconds = try? TimeArgument.seconds(String(text[text.index(after: sign)...]))
+        else { throw CommandFailure(.wrongUsage, "expected FILE@TIME, found \(text.quoted)") }
+        return (String(text[..<sign]), Date(wholeSeconds: seconds))
+    }
+
+    // MARK: Inputs
+
+    /// The builds that carry a pin file, as documents.
+    func shippedDocuments(at time: Date) throws(CommandFailure) -> [PublishedPins] {
+        var documents: [PublishedPins] = []
+        for text in shipped {
+            let (version, file) = Self.pair(text)
+            guard let file else { continue }
+            let data = try InputFile.content(of: file, maximumBytes: DocumentLimits().bytes + 1)
+            documents.append(
+                try CommandFailure.rethrowing { () throws(PublishingError) in
+                    try PublishedPins(pinFile: data, named: file, carriedBy: [version], at: time)
+                })
+        }
+        return documents
+    }
+
+    /// What was published before, read as the published documents are.
+    func replacedDocuments(
+        _ read: (Data, String) throws(CommandFailure) -> PublishedPins
+    ) throws(CommandFailure) -> [PublicationOutlook.Document] {
+        try replaced.map { text throws(CommandFailure) in
+            let (file, time) = try Self.replaced(text)
+            let data = try InputFile.content(of: file, maximumBytes: DocumentLimits().bytes + 1)
+            var document = try read(data, file).document
+            guard document.kind != .shippedPins else {
+                throw CommandFailure(
+                    .wrongUsage, "--replaced: \(file) is a pin file, which builds carry; give it with --shipped")
+            }
+            (document.published, document.replaced) = (.distantPast, time)
+            return document
+        }
+    }
+
+    /// The builds in the field: those that options name, and those that documents name.
+    func appVersions(carrying documents: [PublicationOutlook.Document]) -> PublicationOutlook.AppVersions {
+        guard !noShippedPins else { return .noShippedPins }
+        let bare = shipped.map(Self.pair).filter { $0.file == nil }
+            .map { PublicationOutlook.AppVersion($0.name, carriesDocument: false) }
+        let carrying = documents.flatMap(\.appVersions).map { PublicationOutlook.AppVersion($0) }
+        return bare.isEmpty && carrying.isEmpty ? .unknown : .versions(carrying + bare)
+    }
+
+    /// - Parameters:
+    ///   - anchors: what is trusted if no platform is named.
+    ///   - name: what those anchors are called.
+    ///   - lists: the revocation lists that clients have.
+    func platforms(
+        _ anchors: TrustAnchors, named name: String, lists: [CertificateRevocationList]
+    ) throws(CommandFailure) -> [PublicationOutlook.Platform] {
+        guard !platform.isEmpty else { return Self.platform(anchors, named: name, lists: lists) }
+        var platforms: [PublicationOutlook.Platform] = []
+        for text in platform {
+            let (name, file) = Self.pair(text)
+            let anchors = TrustAnchors(try InputFile.certificates(of: file ?? ""))
+            platforms += Self.platform(anchors, named: name, lists: lists)
+        }
+        return platforms
+    }
+
+    /// The one platform with these anchors.
+    static func platform(
+        _ anchors: TrustAnchors, named name: String, lists: [CertificateRevocationList] = []
+    ) -> [PublicationOutlook.Platform] {
+        [
+            .init(
+                name, anchors: anchors.certificates.map { Data($0.der) }, revocationLists: lists.map { Data($0.der) })
+        ]
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+/// Puts what hosts showed to the judge of the publication, and gives each report its answer.
+struct PublishedOutlook {
+    /// What clients may hold.
+    let documents: [PublicationOutlook.Document]
+    let platforms: [PublicationOutlook.Platform]
+    let appVersions: PublicationOutlook.AppVersions
+    var staleness = TimeSpan(seconds: 30 * 86_400)
+    /// How soon an end is too soon; nil for only what is now.
+    var watch: ExpiryWatch?
+
+    /// How far it looks ahead at least, to say until when clients get in.
+    private static let span = Duration.seconds(400 * 86_400)
+
+    private var watched: Duration { .seconds(watch.map { Int64($0.days) * 86_400 } ?? 1) }
+
+    /// Judges all reports together, and writes the answers into them.
+    func judge(_ reports: inout [CheckReport], at now: Date) throws(CommandFailure) {
+        let (all, open) = try rows(of: reports, at: now)
+        let end = now.addingTimeInterval(watched.inSeconds)
+        for (index, rows) in all.enumerated() where reports[index].error == nil {
+            let counted = rows.filter { $0.holders != .older && ($0.begins.map { $0 < end } ?? true) }
+            reports[index].take(counted, of: documents.map(\.name), at: now, watchedUntil: end, open: open)
+        }
+    }
+
+    /// What was judged about each report, and what is unknown about the clients whatever hosts show; nil if nothing is.
+    func rows(
+        of reports: [CheckReport], at now: Date
+    ) throws(CommandFailure) -> (rows: [[PublicationOutlook.Row]], open: String?) {
+        var hosts: [PublicationOutlook.Host] = []
+        var places: [(host: Int, chain: Int)] = []
+        for report in reports {
+            let known = hosts.firstIndex { $0.name.utf8.elementsEqual(report.host.utf8) && $0.port == report.port }
+            let index = known ?? hosts.endIndex
+            if known == nil { hosts.append(.init(report.host, port: report.port, shown: [])) }
+            places.append((index, hosts[index].shown.count))
+            hosts[index].shown.append(report.presentation(at: now))
+        }
+        let inputs = PublicationOutlook.Inputs(
+            documents: documents, hosts: hosts, platforms: platforms, appVersions: appVersions,
+            staleness: .seconds(staleness.seconds), span: max(Self.span, watched), now: now)
+        let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PublicationOutlook(judging: inputs)
+        }
+        var byPlace = Dictionary(grouping: outlook.rows.indices) { index in
+            [outlook.rows[index].hostIndex ?? -1, outlook.rows[index].presentation ?? -1]
+        }
+        let rows = places.map { place in
+            (byPlace.removeValue(forKey: [place.host, place.chain]) ?? []).map { outlook.rows[$0] }
+        }
+        let open = outlook.rows.first { $0.hostIndex == nil && $0.verdict == .unknown }?.cause?.words
+        return (rows, open)
+    }
+}
+
+extension CheckReport {
+    /// What the host showed, for the outlook.
+    fileprivate func presentation(at now: Date) -> PublicationOutlook.Presentation {
+        let place = address ?? proxy ?? host
+        guard let presented else { return .init(unreadable: place, because: error?.message ?? "it was not asked") }
+        return .init(presented.certificates.map { Data($0) }, at: place, keyKind: chain?.first?.key ?? "", seen: now)
+    }
+
+    /// - Parameters:
+    ///   - rows: what was judged about this chain.
+    ///   - names: the names of the documents.
+    ///   - open: what is unknown about the clients, whatever the host shows; nil if nothing is.
+    fileprivate mutating func take(
+        _ rows: [PublicationOutlook.Row], of names: [String], at now: Date, watchedUntil end: Date, open: String?
+    ) {
+        var verdicts: [PublishedVerdict] = []
+        for document in names.indices {
+            let judged = rows.filter { $0.document == document }
+                .map { PublishedVerdict($0, of: names[document], at: now, watchedUntil: end) }
+            if let worst = PublishedVerdict.worst(of: judged) { verdicts.append(worst) }
+        }
+        verdicts += rows.filter { $0.document == nil }
+            .map { PublishedVerdict(verdict: .unknown, text: $0.cause?.words ?? "nothing was judged") }
+        guard var worst = PublishedVerdict.worst(of: verdicts) else { return }
+        if let open, !worst.isLockedOut {
+            worst = PublishedVerdict(verdict: .unknown, text: "\(worst.text), but \(open)")
+        }
+        published = worst
+        publishedVersions = verdicts.count > 1 ? verdicts : nil
+        switch worst.verdict {
+        case PublicationOutlook.Verdict.out.rawValue: outcome = .untrusted
+        case PublicationOutlook.Verdict.unknown.rawValue where outcome == .trusted: outcome = .unknown
+        default: break
+        }
+    }
+}

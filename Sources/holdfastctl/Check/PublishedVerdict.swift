@@ -1,0 +1,86 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+/// What a published document means for clients before a chain, as the outlook says. Its fields are those of the JSON
+/// object.
+struct PublishedVerdict: Encodable, Sendable {
+    /// `in`, `ending`, `out` or `unknown`.
+    let verdict: String
+    /// Whether a client with these pins refuses the server.
+    let isLockedOut: Bool
+    /// Who gets in and who does not, and why.
+    let text: String
+    /// When clients no longer get in, or from when on they do; absent if nothing ends within the time that was judged.
+    var until: String?
+    /// Whole days until then.
+    var daysLeft: Int?
+    /// What ends the access, or why there is none: one of the codes of the outlook.
+    var cause: String?
+    /// Whether it ends within the time that is watched.
+    var expiresSoon = false
+
+    /// The days that are left, in words.
+    var remaining: String? {
+        guard !isLockedOut, let until, let daysLeft else { return nil }
+        return "\(cause ?? "end") at \(until), \(DaysLeft.text(daysLeft))"
+    }
+
+    /// The worst of several, and of those that are alike the one that ends first.
+    static func worst(of verdicts: [PublishedVerdict]) -> PublishedVerdict? {
+        let order: [PublicationOutlook.Verdict] = [.out, .unknown, .ending, .in]
+        for verdict in order {
+            let found = verdicts.filter { $0.verdict == verdict.rawValue }
+            if let first = found.min(by: { ($0.until ?? "9") < ($1.until ?? "9") }) { return first }
+        }
+        return nil
+    }
+
+    init(verdict: PublicationOutlook.Verdict, text: String) {
+        self.verdict = verdict.rawValue
+        self.text = text
+        isLockedOut = verdict == .out
+    }
+
+    /// - Parameters:
+    ///   - row: what was judged.
+    ///   - document: the document's name.
+    ///   - end: the end of the time that is watched.
+    init(_ row: PublicationOutlook.Row, of document: String, at now: Date, watchedUntil end: Date) {
+        let verdict = row.verdict(until: end)
+        self.init(verdict: verdict, text: Self.text(row, document))
+        until = row.until?.formatted(.iso8601)
+        daysLeft = row.until.map { DaysLeft.days(until: $0, from: now) }
+        cause = row.cause?.code.rawValue
+        expiresSoon = verdict == .ending
+    }
+
+    private static func text(_ row: PublicationOutlook.Row, _ document: String) -> String {
+        let clients =
+            switch row.client {
+            case .trustServerCertificates?: "clients that pin certificates with \(document)"
+            case .trustServerKeys?: "clients that pin keys with \(document)"
+            default: "clients with \(document)"
+            }
+        let holders =
+            switch row.holders {
+            case .current: clients
+            case .replaced, .older: "\(clients), which was replaced,"
+            case .beginning: "\(clients) that begin"
+            }
+        guard row.verdict != .out else { return "\(holders) are locked out: \(row.cause?.words ?? "")" }
+        let notices = row.spans.first?.notices.compactMap(Self.remark) ?? []
+        let grace = row.spans.first?.isGrace == true ? ["only by grace"] : []
+        return (["\(holders) get in"] + grace + notices).joined(separator: ", ")
+    }
+
+    /// What else an operator should know about clients that get in.
+    private static func remark(on code: String) -> String? {
+        switch TrustFailure.Code(rawValue: code) {
+        case .pinMismatch: "although no pin matches: mismatches are only reported (mode report)"
+        case .pinsExpired: "although its pins have expired: only the system's trust decides"
+        case .candidatePinMismatch: "and no candidate matches"
+        default: nil
+        }
+    }
+}
