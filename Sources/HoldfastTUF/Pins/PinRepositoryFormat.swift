@@ -219,9 +219,9 @@ struct PinRepositoryFormat: DocumentFormat {
     }
 
     /// Metadata alone is no news.
-    func news(of content: RepositoryState) -> [StoreEvent.Happening] {
+    func news(of content: RepositoryState) -> [StoreEvent] {
         guard content.bringsNewPins, let file = content.pins?.file else { return [] }
-        return [.replaced(entries: file.hosts.count, issuedAt: file.issuedAt)]
+        return [StoreEvent(.replaced, entries: file.hosts.count, date: file.issuedAt)]
     }
 }
 

@@ -32,7 +32,7 @@ extension CertStore: PinSource {
         guard let host = decision.host, !decision.findings.contains(.exempt) else { return }
         let result: ValidationResult =
             decision.isTrusted ? .trusted : decision.failure?.code == .noUsablePins ? .empty : .untrusted
-        documents.tell(.validated(name: host.name, result))
+        documents.tell(StoreEvent(.validated, name: host.name, result: result))
         updateIfAsked(by: decision.findings)
     }
 

@@ -121,7 +121,7 @@ public final class CertStore: UpdatingStore {
     /// Evaluates a certificate by the SHA-256 of its DER, a name as in the document, and its place in the chain.
     package func judge(_ fingerprint: Data, named name: String, depth: Int) -> ValidationResult {
         let result = result(of: fingerprint, named: name, depth: depth)
-        documents.tell(.validated(name: name, result))
+        documents.tell(StoreEvent(.validated, name: name, result: result))
         switch result {
         case .trusted: break
         case .untrusted: updateIfAsked(by: [.mismatch(.enforce)])

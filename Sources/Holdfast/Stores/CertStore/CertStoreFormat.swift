@@ -142,9 +142,9 @@ struct CertStoreFormat: DocumentFormat {
             at: time, soonestExpiry: soonest.map { Date(wholeSeconds: $0 - 1) }, using: &generator)
     }
 
-    func news(of content: StoreContent) -> [StoreEvent.Happening] {
-        [.replaced(entries: content.table.count, issuedAt: content.issuedAt)]
-            + (content.hasUnsignedDomains ? [.unsignedDomainsConfigurationIgnored] : [])
+    func news(of content: StoreContent) -> [StoreEvent] {
+        [StoreEvent(.replaced, entries: content.table.count, date: content.issuedAt)]
+            + (content.hasUnsignedDomains ? [StoreEvent(.unsignedDomainsConfigurationIgnored)] : [])
     }
 
     func versionCheck(in content: StoreContent) -> VersionCheck? { content.versionCheck }

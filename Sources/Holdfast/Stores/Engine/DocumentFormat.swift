@@ -73,7 +73,7 @@ package protocol DocumentFormat: Sendable {
         for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date
     /// What there is to tell of a new document.
-    func news(of content: Content) -> [StoreEvent.Happening]
+    func news(of content: Content) -> [StoreEvent]
     /// What the document thinks of the application's version, where it says so; by default nothing.
     func versionCheck(in content: Content) -> VersionCheck?
 }
@@ -127,7 +127,7 @@ package final class DocumentSnapshot<Content: Sendable>: Sendable {
     package let content: Content?
     package let trustedTime: TrustedTime
 
-    init(content: Content?, trustedTime: TrustedTime) {
+    package init(content: Content?, trustedTime: TrustedTime) {
         self.content = content
         self.trustedTime = trustedTime
     }

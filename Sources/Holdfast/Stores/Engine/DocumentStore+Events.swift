@@ -10,52 +10,55 @@ extension DocumentStore: StoreDriver {
     }
 
     /// Tells the log and the observers, with no lock held.
-    func tell(_ kind: StoreEvent.Happening) {
-        log(kind)
-        follow(kind)
-        let event = StoreEvent(
-            kind, store: name, url: format.documentURL, authority: format.authority, revision: revision)
+    func tell(_ happening: StoreEvent) {
+        log(happening)
+        follow(happening)
+        var event = happening
+        (event.store, event.url, event.authority, event.revision) = (
+            name, format.documentURL, format.authority, revision
+        )
         for observer in observers.all { observer(event) }
     }
 
-    private func log(_ kind: StoreEvent.Happening) {
-        switch kind {
-        case .updateStarted(let kind): write(.debug, "an update begins", ["kind": kind.rawValue])
-        case .updateFinished(let report):
-            let next = report.nextUpdate
-            guard let error = report.error else {
-                return write(.debug, "an update has ended", ["next": next.formatted(.iso8601)])
-            }
+    private func log(_ event: StoreEvent) {
+        let date = event.date?.formatted(.iso8601) ?? "not stated"
+        switch event.kind {
+        case .validated:
             write(
-                .warning, error.code == .notStored ? "a document was not stored" : "an update failed",
-                ["error": "\(error)", "next": next.formatted(.iso8601)])
-        case .replaced(let entries, let issued):
+                .debug, "a certificate was validated",
+                ["name": (event.name ?? "").quoted, "result": event.result?.rawValue ?? ""])
+        case .updateStarted: write(.debug, "an update begins", ["kind": event.updateKind?.rawValue ?? ""])
+        case .updateFinished: log(event.report)
+        case .replaced:
             write(
                 .info, "a new document is in use",
-                [
-                    "entries": "\(entries)", "issued": issued?.formatted(.iso8601) ?? "not stated",
-                    "next": nextUpdate.formatted(.iso8601),
-                ])
+                ["entries": "\(event.entries ?? 0)", "issued": date, "next": nextUpdate.formatted(.iso8601)])
             if let caveat = format.caveat, state.withLock({ $0.hasSaidCaveat.setFirst() }) { write(.notice, caveat) }
         case .loaded: write(.info, "what was stored could be read, and is in use")
-        case .issuedAheadOfClock(let lead):
+        case .issuedAheadOfClock:
+            let lead = event.span ?? .zero
             // Small differences between the clocks of two machines are normal.
             write(
                 lead > Self.ordinaryDifference ? .warning : .info,
                 "a document was issued after what the clock says; at most a day of that counts",
                 ["seconds": "\(lead.inSeconds)"])
-        case .signerExpired(let end):
-            write(
-                .warning, "the signer's certificate has ended; configure its successor",
-                ["end": end.formatted(.iso8601)])
+        case .signerExpired:
+            write(.warning, "the signer's certificate has ended; configure its successor", ["end": date])
         case .unsignedDomainsConfigurationIgnored:
             write(.warning, "domainsConfig of a static list is not signed and not followed")
-        case .usedInGrace(_, let age): logGrace(age)
-        case .validated(let name, let result):
-            write(.debug, "a certificate was validated", ["name": name.quoted, "result": result.rawValue])
-        case .placeFound: break
+        case .usedInGrace: logGrace(event.span ?? .zero)
         case .reset: write(.info, "the store was reset")
+        default: break
         }
+    }
+
+    private func log(_ report: StoreUpdateReport?) {
+        guard let report else { return }
+        let next = report.nextUpdate.formatted(.iso8601)
+        guard let error = report.error else { return write(.debug, "an update has ended", ["next": next]) }
+        write(
+            .warning, error.code == .notStored ? "a document was not stored" : "an update failed",
+            ["error": "\(error)", "next": next])
     }
 
     /// Between two clocks.

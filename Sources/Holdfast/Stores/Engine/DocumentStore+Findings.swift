@@ -7,7 +7,9 @@ extension DocumentStore {
     /// Reports a host that a document in its grace period let in, and starts the update that it asks for, or that is due.
     func receive(_ decision: TrustDecision) {
         if decision.isTrusted, let host = decision.host {
-            for age in decision.findings.compactMap(\.age) { tell(.usedInGrace(host: host, age: age)) }
+            for age in decision.findings.compactMap(\.age) {
+                tell(StoreEvent(.usedInGrace, span: age, name: host.name))
+            }
         }
         updateIfAsked(by: decision.findings)
         updateIfDue()

@@ -3,7 +3,7 @@ import Logging
 
 extension DocumentStore {
     func perform(_ kind: StoreUpdateKind, _ generation: Int) async -> StoreUpdateReport {
-        tell(.updateStarted(kind))
+        tell(StoreEvent(.updateStarted, updateKind: kind))
         var failure: StoreError?
         var version: VersionCheck?
         do throws(StoreError) {
@@ -20,7 +20,7 @@ extension DocumentStore {
             defer { state.lastUpdate = report }
             return state.lastUpdate
         }
-        tell(.updateFinished(report))
+        tell(StoreEvent(.updateFinished, report: report))
         return report
     }
 
@@ -103,7 +103,8 @@ extension DocumentStore {
             let content = fetched.content
             announce(content)
             if let lead = format.issueTime(of: content)?.timeIntervalSince(clock.now), lead > 0 {
-                tell(.issuedAheadOfClock(Duration(exactSeconds: lead) ?? .seconds(Int64.max)))
+                let span = Duration(exactSeconds: lead) ?? .seconds(Int64.max)
+                tell(StoreEvent(.issuedAheadOfClock, span: span))
             }
         }
         return outcome

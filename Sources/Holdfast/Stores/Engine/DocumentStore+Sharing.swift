@@ -40,7 +40,7 @@ extension DocumentStore: SharedStorage.Member {
             if isUsable { state.forgetFailures() }
         }
         removeAttemptsIfOver()
-        return [{ if wasUnread { self.tell(.loaded) } else { self.announce(content) } }]
+        return [{ if wasUnread { self.tell(StoreEvent(.loaded)) } else { self.announce(content) } }]
     }
 
     /// Whether a stored document may take the place of the one that counts here. A response to somebody else's
@@ -71,7 +71,7 @@ extension DocumentStore: SharedStorage.Member {
             state.keepsAttempts = false
             state.forgetFailures()
         }
-        return [{ self.tell(.reset) }]
+        return [{ self.tell(StoreEvent(.reset)) }]
     }
 
     /// What came of saving a record.

@@ -57,7 +57,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     var storageQueue: DispatchQueue { storage.queue }
     let observers: StoreObservers
     /// Told of everything before the observers are.
-    let follow: @Sendable (StoreEvent.Happening) -> Void
+    let follow: @Sendable (StoreEvent) -> Void
     let logger: Logger
     /// Measures how long an update takes.
     let timer: any Clock<Duration>
@@ -70,7 +70,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         format: Format, clock: any WallClock, crypto: StoreCryptography = .standard,
         dataStore: any SecureDataStore, provider: any RemoteDataProvider, logger: Logger,
         timer: any Clock<Duration> = ContinuousClock(), observers: StoreObservers = StoreObservers(),
-        follow: @escaping @Sendable (StoreEvent.Happening) -> Void = { _ in }
+        follow: @escaping @Sendable (StoreEvent) -> Void = { _ in }
     ) {
         self.format = format
         self.clock = clock

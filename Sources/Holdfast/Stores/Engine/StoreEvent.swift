@@ -12,39 +12,46 @@ public struct StoreEvent: Sendable {
     /// What happens in stores, a set that may grow.
     public typealias Kind = OpenCode<StoreEvent>
 
-    /// What happened, with its values.
-    package enum Happening: Sendable {
-        case updateStarted(StoreUpdateKind)
-        case updateFinished(StoreUpdateReport)
-        case replaced(entries: Int, issuedAt: Date?)
-        case loaded
-        case issuedAheadOfClock(Duration)
-        case signerExpired(Date)
-        case unsignedDomainsConfigurationIgnored
-        case usedInGrace(host: DialedHost, age: Duration)
-        case validated(name: String, CertStore.ValidationResult)
-        case placeFound
-        case reset
-    }
-
-    package let happening: Happening
+    /// What happened.
+    public let kind: Kind
+    /// What kind of update begins, or has ended.
+    public let updateKind: StoreUpdateKind?
+    /// What came of an update that has ended.
+    public let report: StoreUpdateReport?
+    /// How many entries a new document has: pins, hosts, revoked certificates, logs.
+    public let entries: Int?
+    /// When a new document was made, according to its signer, where the signer says so; when a signer's certificate
+    /// expired.
+    public let date: Date?
+    /// How far a document is ahead of the clock, or how old one is that was used in its grace period.
+    public let span: Duration?
+    /// The host or the common name that was trusted or validated.
+    public let name: String?
+    /// What a ``CertStore`` found about a certificate.
+    public let result: CertStore.ValidationResult?
     /// The ``UpdatingStore/name`` of the store.
-    public let store: String
+    public internal(set) var store = ""
     /// Where the document comes from. It may contain secrets that the application has put there. nil for a reset of a
     /// store of several documents.
-    public let url: URL?
+    public internal(set) var url: URL?
     /// Whose certificates a revocation list is about; nil for documents of other kinds. Several authorities may publish
     /// lists at one URL.
-    public let authority: X509Certificate?
+    public internal(set) var authority: X509Certificate?
     /// How often the document had been replaced or deleted by then.
-    public let revision: UInt64
+    public internal(set) var revision: UInt64 = 0
 
-    init(_ happening: Happening, store: String, url: URL? = nil, authority: X509Certificate? = nil, revision: UInt64) {
-        self.happening = happening
-        self.store = store
-        self.url = url
-        self.authority = authority
-        self.revision = revision
+    package init(
+        _ kind: Kind, updateKind: StoreUpdateKind? = nil, report: StoreUpdateReport? = nil, entries: Int? = nil,
+        date: Date? = nil, span: Duration? = nil, name: String? = nil, result: CertStore.ValidationResult? = nil
+    ) {
+        self.kind = kind
+        self.updateKind = updateKind ?? report?.kind
+        self.report = report
+        self.entries = entries
+        self.date = date
+        self.span = span
+        self.name = name
+        self.result = result
     }
 }
 
@@ -74,68 +81,6 @@ extension StoreEvent.Kind {
     public static var placeFound: Self { Self() }
     /// Everything that was stored has been deleted.
     public static var reset: Self { Self() }
-}
-
-extension StoreEvent {
-    /// What happened.
-    public var kind: Kind {
-        switch happening {
-        case .updateStarted: .updateStarted
-        case .updateFinished: .updateFinished
-        case .replaced: .replaced
-        case .loaded: .loaded
-        case .issuedAheadOfClock: .issuedAheadOfClock
-        case .signerExpired: .signerExpired
-        case .unsignedDomainsConfigurationIgnored: .unsignedDomainsConfigurationIgnored
-        case .usedInGrace: .usedInGrace
-        case .validated: .validated
-        case .placeFound: .placeFound
-        case .reset: .reset
-        }
-    }
-
-    /// What kind of update begins, or has ended.
-    public var updateKind: StoreUpdateKind? {
-        if case .updateStarted(let kind) = happening { kind } else { report?.kind }
-    }
-
-    /// What came of an update that has ended.
-    public var report: StoreUpdateReport? { if case .updateFinished(let report) = happening { report } else { nil } }
-
-    /// How many entries a new document has: pins, hosts, revoked certificates, logs.
-    public var entries: Int? { if case .replaced(let entries, _) = happening { entries } else { nil } }
-
-    /// When a new document was made, according to its signer, where the signer says so; when a signer's certificate
-    /// expired.
-    public var date: Date? {
-        switch happening {
-        case .replaced(_, let date): date
-        case .signerExpired(let date): date
-        default: nil
-        }
-    }
-
-    /// How far a document is ahead of the clock, or how old one is that was used in its grace period.
-    public var span: Duration? {
-        switch happening {
-        case .issuedAheadOfClock(let span), .usedInGrace(_, let span): span
-        default: nil
-        }
-    }
-
-    /// The host or the common name that was trusted or validated.
-    public var name: String? {
-        switch happening {
-        case .usedInGrace(let host, _): host.name
-        case .validated(let name, _): name
-        default: nil
-        }
-    }
-
-    /// What a ``CertStore`` found about a certificate.
-    public var result: CertStore.ValidationResult? {
-        if case .validated(_, let result) = happening { result } else { nil }
-    }
 }
 
 /// Who wants to be told of events.

@@ -153,8 +153,8 @@ struct RevocationListFormat: DocumentFormat {
         configuration.schedule.nextUpdate(at: time, soonestExpiry: content.nextUpdate, using: &generator)
     }
 
-    func news(of content: CertificateRevocationList) -> [StoreEvent.Happening] {
-        [.replaced(entries: content.count, issuedAt: content.thisUpdate)]
+    func news(of content: CertificateRevocationList) -> [StoreEvent] {
+        [StoreEvent(.replaced, entries: content.count, date: content.thisUpdate)]
     }
 
     // MARK: Conditional requests

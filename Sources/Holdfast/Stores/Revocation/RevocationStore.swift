@@ -218,10 +218,10 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         }
     }
 
-    private func follow(_ kind: StoreEvent.Happening) {
-        switch kind {
-        case .updateFinished(let report):
-            if (report.error?.underlying as? DocumentError)?.code == .tooLarge { makeRoom() }
+    private func follow(_ event: StoreEvent) {
+        switch event.kind {
+        case .updateFinished:
+            if (event.report?.error?.underlying as? DocumentError)?.code == .tooLarge { makeRoom() }
         case .replaced, .loaded, .reset: publish()
         default: break
         }
@@ -262,8 +262,9 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     /// An element after every change of ``current``.
     public func changes() -> AsyncStream<Void> { watchers.stream() }
 
-    func tell(_ kind: StoreEvent.Happening, of url: URL? = nil, _ authority: X509Certificate? = nil) {
-        let event = StoreEvent(kind, store: name, url: url, authority: authority, revision: revision)
+    func tell(_ kind: StoreEvent.Kind, of url: URL? = nil, _ authority: X509Certificate? = nil) {
+        var event = StoreEvent(kind)
+        (event.store, event.url, event.authority, event.revision) = (name, url, authority, revision)
         for observer in observers.all { observer(event) }
     }
 }

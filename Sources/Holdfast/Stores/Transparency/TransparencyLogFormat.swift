@@ -89,7 +89,7 @@ struct TransparencyLogFormat: DocumentFormat {
             at: time, soonestExpiry: nil, using: &generator)
     }
 
-    func news(of content: Content) -> [StoreEvent.Happening] {
-        [.replaced(entries: content.list.logs.count, issuedAt: content.signedAt)]
+    func news(of content: Content) -> [StoreEvent] {
+        [StoreEvent(.replaced, entries: content.list.logs.count, date: content.signedAt)]
     }
 }

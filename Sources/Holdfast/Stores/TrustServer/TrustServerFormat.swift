@@ -1,39 +1,41 @@
-import Foundation
+package import Foundation
 
 /// The format of a ``TrustServerStore``: one CMS message, signed as a whole.
-struct TrustServerFormat: DocumentFormat {
+package struct TrustServerFormat: DocumentFormat {
     let configuration: TrustServerConfiguration
 
+    package init(configuration: TrustServerConfiguration) { self.configuration = configuration }
+
     /// The greatest age of a new document, in seconds; a signer makes one every five minutes.
-    static let greatestAgeOfDownload: TimeInterval = 10 * 60
+    package static let greatestAgeOfDownload: TimeInterval = 10 * 60
 
     /// Different for every customer, server and signer, so they never share documents.
-    var origin: [UInt8] {
+    package var origin: [UInt8] {
         StoredRecord.origin(of: [
             Array("trust-server".utf8), Array(configuration.url.absoluteString.utf8), configuration.signer.identity,
             Array(configuration.customer.utf8),
         ])
     }
-    var storageKey: String { "trust-server-\(Hexadecimal.encode(origin))" }
+    package var storageKey: String { "trust-server-\(Hexadecimal.encode(origin))" }
 
     /// Without what may be secret in a URL.
-    var logName: String { "\(configuration.customer) at \(configuration.url.quotedAddress)" }
-    var storeName: String { configuration.customer }
-    var documentURL: URL? { configuration.url }
-    var recordFormat: StoredRecord.Format { .trustServer }
-    var buildDate: Date? { configuration.buildDate }
+    package var logName: String { "\(configuration.customer) at \(configuration.url.quotedAddress)" }
+    package var storeName: String { configuration.customer }
+    package var documentURL: URL? { configuration.url }
+    package var recordFormat: StoredRecord.Format { .trustServer }
+    package var buildDate: Date? { configuration.buildDate }
     /// Seconds, beside the ages of documents.
-    var maxAge: TimeInterval { configuration.maxAge.inSeconds }
+    package var maxAge: TimeInterval { configuration.maxAge.inSeconds }
     /// The greatest age at which a document counts.
     private var limit: TimeInterval { configuration.maxAge.inSeconds + configuration.grace.inSeconds }
 
-    var updateTimeout: Duration { configuration.updateTimeout }
-    var preparationTimeout: Duration { configuration.preparationTimeout }
-    var longestInterval: TimeInterval { max(maxAge, UpdateSchedule.longestOfShortIntervals) }
-    var longestBackOff: TimeInterval { 60 }
-    var mismatchInterval: TimeInterval { 60 }
+    package var updateTimeout: Duration { configuration.updateTimeout }
+    package var preparationTimeout: Duration { configuration.preparationTimeout }
+    package var longestInterval: TimeInterval { max(maxAge, UpdateSchedule.longestOfShortIntervals) }
+    package var longestBackOff: TimeInterval { 60 }
+    package var mismatchInterval: TimeInterval { 60 }
 
-    func fetch(
+    package func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<TrustServerTable>
     ) async throws(StoreError) -> FetchedDocument<TrustServerTable>? {
         let request = RemoteDataRequest(
@@ -50,7 +52,7 @@ struct TrustServerFormat: DocumentFormat {
         }
     }
 
-    func checkIsRecent(_ content: TrustServerTable, at time: Date) throws(DocumentError) {
+    package func checkIsRecent(_ content: TrustServerTable, at time: Date) throws(DocumentError) {
         let age = time.timeIntervalSince(content.timestamp)
         guard age <= Self.greatestAgeOfDownload else {
             throw DocumentError(
@@ -59,7 +61,7 @@ struct TrustServerFormat: DocumentFormat {
         }
     }
 
-    func content(
+    package func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
     ) throws(DocumentError) -> TrustServerTable {
         try table(
@@ -69,15 +71,15 @@ struct TrustServerFormat: DocumentFormat {
             issuedUpTo: latest)
     }
 
-    func table(
+    package func table(
         of document: TrustServerDocument, issuedUpTo latest: Date
     ) throws(DocumentError) -> TrustServerTable {
         try TrustServerTable(document, issuedUpTo: latest, lifetime: limit)
     }
 
-    func issueTime(of content: TrustServerTable) -> Date? { content.signedTimestamp }
+    package func issueTime(of content: TrustServerTable) -> Date? { content.signedTimestamp }
 
-    func checkReplaces(
+    package func checkReplaces(
         _ new: TrustServerTable, _ old: TrustServerTable?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
         guard let newestIssue, new.signedTimestamp < newestIssue else { return }
@@ -87,7 +89,7 @@ struct TrustServerFormat: DocumentFormat {
             found: "one of \(new.signedTimestamp.formatted(.iso8601))")
     }
 
-    func obstacle(to content: TrustServerTable?, at time: Date) -> StoreError? {
+    package func obstacle(to content: TrustServerTable?, at time: Date) -> StoreError? {
         guard let content else {
             return StoreError(
                 .storeIsEmpty, expected: "a document of the trust server", found: "none",
@@ -102,22 +104,22 @@ struct TrustServerFormat: DocumentFormat {
             remedy: "Let the application reach the trust server, and check that it still signs.")
     }
 
-    func nextUpdate(
+    package func nextUpdate(
         for content: TrustServerTable, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
         UpdateSchedule(periodicInterval: configuration.maxAge, expirationThreshold: .zero).nextUpdate(
             at: time, soonestExpiry: content.timestamp.addingTimeInterval(maxAge), using: &generator)
     }
 
-    func state(of content: TrustServerTable?, at time: Date) -> StoreState {
+    package func state(of content: TrustServerTable?, at time: Date) -> StoreState {
         guard let content else { return .absent }
         if obstacle(to: content, at: time) != nil { return .expired }
         return isInGrace(content, at: time) ? .grace : .fresh
     }
 
-    func news(of content: TrustServerTable) -> [StoreEvent.Happening] {
-        [.replaced(entries: content.hostCount, issuedAt: content.signedTimestamp)]
-            + [content.signerExpired.map(StoreEvent.Happening.signerExpired)].compactMap(\.self)
+    package func news(of content: TrustServerTable) -> [StoreEvent] {
+        [StoreEvent(.replaced, entries: content.hostCount, date: content.signedTimestamp)]
+            + [content.signerExpired].compactMap(\.self).map { StoreEvent(.signerExpired, date: $0) }
     }
 
     /// Whether a document is past its time.
