@@ -16,26 +16,19 @@ package enum CertificateFile {
 
     /// The octets of a file.
     static func content(of url: URL) throws(CertificateFileError) -> Data {
-        let data: Data
         do {
-            // The limit is enforced while reading, because devices and pipes report no size.
-            let handle = try FileHandle(forReadingFrom: url)
-            defer { try? handle.close() }
-            data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
+            return try AtomicFile.read(url, maximumBytes: maximumBytes)
+        } catch CocoaError.fileReadTooLarge {
+            throw tooLarge(url.path)
         } catch {
             throw CertificateFileError(
                 .unreadable, file: url.path, expected: "a file that can be read",
                 found: AtomicFile.reason(error, at: url.path))
         }
-        try requireReadableSize(of: data, named: url.path)
-        return data
     }
 
-    private static func requireReadableSize(of data: Data, named name: String) throws(CertificateFileError) {
-        guard data.count <= maximumBytes else {
-            throw CertificateFileError(
-                .tooLarge, file: name, expected: "at most \(maximumBytes) bytes", found: "more")
-        }
+    private static func tooLarge(_ name: String) -> CertificateFileError {
+        CertificateFileError(.tooLarge, file: name, expected: "at most \(maximumBytes) bytes", found: "more")
     }
 
     /// Reads every certificate of a file's content.
@@ -47,7 +40,7 @@ package enum CertificateFile {
     package static func certificates(
         in data: Data, named name: String
     ) throws(CertificateFileError) -> [X509Certificate] {
-        try requireReadableSize(of: data, named: name)
+        guard data.count <= maximumBytes else { throw tooLarge(name) }
         var found: [X509Certificate] = []
         for (position, der) in blocks(of: data).enumerated() {
             found.append(try certificate(der, at: position, of: name))

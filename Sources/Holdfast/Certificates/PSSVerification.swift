@@ -6,11 +6,6 @@ struct PSSVerification: Sendable, Equatable {
     let digest: CertificateSignatureAlgorithm.Digest
     let saltLength: Int
 
-    init(digest: CertificateSignatureAlgorithm.Digest, saltLength: Int) {
-        self.digest = digest
-        self.saltLength = saltLength
-    }
-
     func verifies(
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, modulus: ArraySlice<UInt8>,
         exponent: ArraySlice<UInt8>

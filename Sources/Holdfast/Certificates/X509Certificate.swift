@@ -90,18 +90,9 @@ public struct X509Certificate: Sendable {
             }
             extensions =
                 if let extensionList { try CertificateExtension.readAll(extensionList, of: der) } else { [] }
-            publicKey = Self.publicKey(subjectPublicKeyInfo, of: der)
+            let key = subjectPublicKeyInfo
+            publicKey = Result { () throws(DERError) in try CertificatePublicKey(key, of: der) }
             self.der = der
-        }
-
-        private static func publicKey(
-            _ range: Range<Int>, of der: [UInt8]
-        ) -> Result<CertificatePublicKey, DERError> {
-            do throws(DERError) {
-                return .success(try CertificatePublicKey(range, of: der))
-            } catch {
-                return .failure(error)
-            }
         }
 
         private static func version(_ explicit: DERReader.Element?, of bytes: [UInt8]) throws(DERError) -> Int {

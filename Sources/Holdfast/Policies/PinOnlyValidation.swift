@@ -5,19 +5,12 @@ import struct Foundation.Date
 /// It searches the presented certificates for pins, to end a path there. As everywhere, ``PinSet/match(in:at:)``
 /// decides whether the path matches.
 struct PinOnlyValidation {
-    private let pins: PinSet
-    /// Whether pins count only for the server's own certificate, because the host is not checked.
-    private let leafOnly: Bool
+    let pins: PinSet
     /// Pinned certificates that are known from the configuration, so that the server need not send them.
-    private let certificates: [X509Certificate]
-    private let purpose: ValidationPurpose
-
-    init(pins: PinSet, certificates: [X509Certificate], purpose: ValidationPurpose, leafOnly: Bool) {
-        self.pins = pins
-        self.leafOnly = leafOnly
-        self.certificates = certificates
-        self.purpose = purpose
-    }
+    let certificates: [X509Certificate]
+    let purpose: ValidationPurpose
+    /// Whether pins count only for the server's own certificate, because the host is not checked.
+    let leafOnly: Bool
 
     func decide(_ draft: inout DecisionDraft) -> TrustDecision {
         let before = draft.spent

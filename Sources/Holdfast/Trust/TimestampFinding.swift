@@ -11,14 +11,6 @@ package struct TimestampFinding: Sendable, Hashable {
     package let date: Date?
     /// Why it does not count; nil where it does.
     package let objection: String?
-
-    /// States what came of a timestamp.
-    package init(position: Int, log: String?, date: Date?, objection: String?) {
-        self.position = position
-        self.log = log
-        self.date = date
-        self.objection = objection
-    }
 }
 
 extension TimestampFinding: CustomStringConvertible {

@@ -116,10 +116,4 @@ package struct UnusableCertificate: Sendable, Hashable {
     package let position: Int
     /// Why it cannot be used.
     package let reason: CertificateError
-
-    /// Names a certificate and the reason.
-    package init(position: Int, reason: CertificateError) {
-        self.position = position
-        self.reason = reason
-    }
 }

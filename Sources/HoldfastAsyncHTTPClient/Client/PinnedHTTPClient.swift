@@ -105,24 +105,15 @@ public final class PinnedHTTPClient: Sendable {
     ///   - limits: the bounds of what is kept.
     ///   - clock: tells the time of each decision.
     /// - Throws: ``PinnedHTTPClientError``.
-    public convenience init(
+    public init(
         manager: TrustManager, validator: PathValidator,
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
         redirects: RedirectRules? = nil, oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(),
         clock: any WallClock = SystemWallClock()
     ) throws(PinnedHTTPClientError) {
-        let evaluator = TrustEvaluator(manager: manager, validator: validator, clock: clock)
-        try self.init(
-            evaluator: evaluator, eventLoopGroup: eventLoopGroup, configuration: configuration, redirects: redirects,
-            oldestTLSVersion: oldestTLSVersion, limits: limits)
-    }
-
-    private init(
-        evaluator: TrustEvaluator, eventLoopGroup: any EventLoopGroup, configuration: sending HTTPClient.Configuration,
-        redirects: RedirectRules?, oldestTLSVersion: TLSVersion, limits: Limits
-    ) throws(PinnedHTTPClientError) {
         try Self.check(eventLoopGroup, configuration, limits)
+        let evaluator = TrustEvaluator(manager: manager, validator: validator, clock: clock)
         self.redirects = redirects
         let idleTimeout = configuration.connectionPool.idleTimeout
         let tls = configuration.tlsConfiguration

@@ -82,7 +82,6 @@ public struct URLSessionDataProvider: RemoteDataProvider {
 /// decides.
 private final class Download: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
-        var session: URLSession?
         var continuation: CheckedContinuation<RemoteDataResponse, any Error>?
         var outcome: Result<RemoteDataResponse, any Error>?
         var body = Data()

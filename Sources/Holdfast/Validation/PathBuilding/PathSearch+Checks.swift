@@ -4,11 +4,20 @@ extension PathSearch {
         case issuer, pathLength, nameConstraints, signature
     }
 
-    enum LinkOutcome {
+    /// What came of a check.
+    enum Outcome {
         case kept
-        /// `anywhere`: wherever the two stand.
+        /// `anywhere`: wherever the certificates stand.
         case violated(Violation, anywhere: Bool)
         case overBudget(String)
+
+        var violation: Violation? {
+            switch self {
+            case .kept: nil
+            case .violated(let violation, _): violation
+            case .overBudget(let what): PathSearch.budgetExceeded(what)
+            }
+        }
     }
 
     /// - Parameters:
@@ -17,7 +26,7 @@ extension PathSearch {
     ///   - intermediates: those on `path` that count.
     mutating func outcome(
         of check: LinkCheck, of candidate: Int, above path: [Int], intermediates: Int
-    ) -> LinkOutcome {
+    ) -> Outcome {
         guard let subject = path.last else { return .kept }
         switch check {
         case .issuer:
@@ -52,7 +61,7 @@ extension PathSearch {
         return .some(violation)
     }
 
-    private mutating func nameConstraintOutcome(of issuer: Int, over path: [Int]) -> LinkOutcome {
+    private mutating func nameConstraintOutcome(of issuer: Int, over path: [Int]) -> Outcome {
         let certificate = nodes[issuer].certificate
         let check: NameConstraintCheck
         do throws(DERError) {
@@ -105,7 +114,7 @@ extension PathSearch {
 
     // MARK: Signatures
 
-    private mutating func signatureOutcome(of subject: Int, by issuer: Int) -> LinkOutcome {
+    private mutating func signatureOutcome(of subject: Int, by issuer: Int) -> Outcome {
         if let known = signatures.first(where: { $0.subject == subject && $0.issuer == issuer }) {
             return known.violation.map { .violated($0, anywhere: true) } ?? .kept
         }

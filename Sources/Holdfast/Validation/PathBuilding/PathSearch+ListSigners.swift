@@ -116,10 +116,10 @@ extension PathSearch {
         if let violation = PolicyCheck.violation(of: path.map { nodes[$0].certificate }, meter: &meter) {
             return violation.code == .budgetExceeded ? .overBudget : .blocked
         }
-        var findings: [ListFinding]?
+        var findings: [TracedRule]?
         for place in path.indices.dropLast() {
             switch revocationOutcome(at: place, of: path, isOfSigner: true, findings: &findings) {
-            case .good: continue
+            case .kept: continue
             case .violated: return .blocked
             case .overBudget: return .overBudget
             }

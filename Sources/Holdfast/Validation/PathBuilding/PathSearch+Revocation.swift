@@ -43,28 +43,6 @@ extension PathSearch {
     static let revocationRule = "revocation"
     static let revocationReference = "RFC 5280 6.3"
 
-    /// The revocation status of one certificate of a path.
-    enum RevocationOutcome {
-        case good
-        case violated(Violation)
-        case overBudget(String)
-
-        var violation: Violation? {
-            switch self {
-            case .good: nil
-            case .violated(let violation): violation
-            case .overBudget(let what): PathSearch.budgetExceeded(what)
-            }
-        }
-    }
-
-    /// What one rule said of one list.
-    struct ListFinding {
-        let name: String
-        let reference: String
-        let violation: Violation?
-    }
-
     /// What came of asking a list.
     enum ListAnswer {
         /// By the key of a node.
@@ -81,8 +59,8 @@ extension PathSearch {
 
     static let listRules: [any RevocationListRule] = [ListScopeRule(), ListKindRule(), ListValidityRule()]
 
-    mutating func revocationOutcome(at place: Int, of path: [Int]) -> RevocationOutcome {
-        var findings: [ListFinding]?
+    mutating func revocationOutcome(at place: Int, of path: [Int]) -> Outcome {
+        var findings: [TracedRule]?
         return revocationOutcome(at: place, of: path, findings: &findings)
     }
 
@@ -96,9 +74,9 @@ extension PathSearch {
     ///     that issuers on it sign, and no further.
     ///   - findings: where it is not nil, how each rule came out for each list that was needed.
     mutating func revocationOutcome(
-        at place: Int, of path: [Int], isOfSigner: Bool = false, findings: inout [ListFinding]?
-    ) -> RevocationOutcome {
-        guard request.revocation.isChecked, place + 1 < path.count else { return .good }
+        at place: Int, of path: [Int], isOfSigner: Bool = false, findings: inout [TracedRule]?
+    ) -> Outcome {
+        guard request.revocation.isChecked, place + 1 < path.count else { return .kept }
         let unknown = place == 0 && !isOfSigner ? request.revocation.unknownLeaf : request.revocation.unknownIssuer
         guard let folded = foldedIssuer(of: path[place]) else { return .overBudget("the limit for work") }
         let certificate = nodes[path[place]].certificate
@@ -107,7 +85,8 @@ extension PathSearch {
             return .overBudget("the limit for work")
         }
         guard !lists.isEmpty else {
-            return unknown == .fails ? .violated(Self.unknownStatus(certificate, "no list of its issuer")) : .good
+            guard unknown == .fails else { return .kept }
+            return .violated(Self.unknownStatus(certificate, "no list of its issuer"), anywhere: false)
         }
         guard meter.spend(Self.work(of: certificate, against: lists.count)) else {
             return .overBudget("the limit for work")
@@ -128,7 +107,7 @@ extension PathSearch {
         case .revoked(let isFinal): return revoked(at: place, of: path, isFinal: isFinal)
         case .good:
             findings = findings.map { $0 + Self.findings(nil, for: certificate) }
-            return .good
+            return .kept
         case .unknown: break
         }
         let isRefused =
@@ -137,19 +116,20 @@ extension PathSearch {
             case .passesWithoutList: inquiry.isCovered
             case .fails: true
             }
-        guard isRefused else { return .good }
+        guard isRefused else { return .kept }
         for objection in inquiry.objections where findings != nil {
             findings = findings.map { $0 + Self.findings(objection, for: certificate) }
         }
         let telling = inquiry.objections.last { $0.name != ListScopeRule().name } ?? inquiry.objections.last
-        return .violated(Self.unknownStatus(certificate, telling?.found ?? "no list of its issuer"))
+        return .violated(
+            Self.unknownStatus(certificate, telling?.found ?? "no list of its issuer"), anywhere: false)
     }
 
-    private mutating func revoked(at place: Int, of path: [Int], isFinal: Bool) -> RevocationOutcome {
+    private mutating func revoked(at place: Int, of path: [Int], isFinal: Bool) -> Outcome {
         let violation = Violation(
             .revoked, nodes[path[place]].certificate, "a certificate that is not revoked", "it on its issuer's list")
         if isFinal { revocation.revoked[Link(subject: path[place], issuer: path[place + 1])] = violation }
-        return .violated(violation)
+        return .violated(violation, anywhere: false)
     }
 
     static func unknownStatus(_ certificate: X509Certificate, _ found: String) -> Violation {
@@ -163,17 +143,18 @@ extension PathSearch {
     }
 
     /// The rules that a list kept, and the one that it broke.
-    private static func findings(_ objection: ListObjection?, for certificate: X509Certificate) -> [ListFinding] {
+    private static func findings(_ objection: ListObjection?, for certificate: X509Certificate) -> [TracedRule] {
         let order =
             listRules.map { ($0.name, $0.reference) } + [
                 (ListSignerRule.name, ListSignerRule.reference), (ListSignatureRule.name, ListSignatureRule.reference),
                 (ListOrderRule.name, ListOrderRule.reference),
             ]
-        var findings: [ListFinding] = []
+        var findings: [TracedRule] = []
         for (name, reference) in order {
             let isBroken = objection?.name == name
             let violation = isBroken ? unknownStatus(certificate, objection?.found ?? "") : nil
-            findings.append(ListFinding(name: name, reference: reference, violation: violation))
+            findings.append(
+                TracedRule(name: name, reference: reference, certificate: certificate, violation: violation))
             if isBroken { break }
         }
         return findings

@@ -57,9 +57,9 @@ extension PathSearch {
                 SignatureRule.name, SignatureRule.reference,
                 SignatureRule.algorithmViolation(of: certificate) ?? signature.violation)
             if request.revocation.isChecked {
-                var findings: [ListFinding]? = []
+                var findings: [TracedRule]? = []
                 let status = revocationOutcome(at: place, of: path, findings: &findings)
-                for one in findings ?? [] { add(one.name, one.reference, one.violation) }
+                traced += findings ?? []
                 add(Self.revocationRule, Self.revocationReference, status.violation)
             }
             if place == 0, request.transparency != nil {
@@ -87,15 +87,5 @@ extension PathSearch {
             path.append(next)
         }
         return path
-    }
-}
-
-extension PathSearch.LinkOutcome {
-    fileprivate var violation: Violation? {
-        switch self {
-        case .kept: nil
-        case .violated(let violation, _): violation
-        case .overBudget(let what): PathSearch.budgetExceeded(what)
-        }
     }
 }

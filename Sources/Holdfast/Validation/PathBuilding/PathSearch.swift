@@ -227,11 +227,11 @@ struct PathSearch {
         var unknown: Violation?
         for place in path.indices.dropLast() {
             switch revocationOutcome(at: place, of: path) {
-            case .good: continue
-            case .violated(let violation) where violation.code == .revoked:
+            case .kept: continue
+            case .violated(let violation, _) where violation.code == .revoked:
                 note(violation)
                 return .blocked
-            case .violated(let violation): unknown = unknown ?? violation
+            case .violated(let violation, _): unknown = unknown ?? violation
             case .overBudget(let what): return overBudget(what)
             }
         }

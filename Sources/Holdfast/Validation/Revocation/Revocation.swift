@@ -43,9 +43,6 @@ public struct Revocation: Sendable {
         digest = Array(hash.finalize())
     }
 
-    /// Whether a certificate is refused, leaf or issuer, for which no list is given.
-    package var isRequired: Bool { unknownLeaf == .fails && unknownIssuer == .fails }
-
     /// The lists of an issuer, whichever way a certificate spells its name (RFC 5280 7.1): a missed list would revoke
     /// nothing.
     func lists(of issuer: DistinguishedName) -> [CertificateRevocationList] { lists(of: issuer, folded: issuer.folded) }

@@ -12,12 +12,6 @@ struct RevocationAuthority: Sendable, Hashable {
     /// Names of one place, from all the certificates that name it.
     private static let maximumNames = 256
 
-    init(issuer: X509Certificate, anchor: X509Certificate, pointNames: Set<DistributionPointName>) {
-        self.issuer = issuer
-        self.anchor = anchor
-        self.pointNames = pointNames
-    }
-
     /// - Returns: whether there were new names.
     mutating func take(_ names: Set<DistributionPointName>) -> Bool {
         guard !pointNames.isEmpty, !names.isSubset(of: pointNames), pointNames.count < Self.maximumNames else {

@@ -11,25 +11,25 @@ struct NameConstraintCheck {
 
     /// The subtrees of an issuer by their form: a name is compared with the bases of its own form only.
     struct Constraints: Sendable {
-        fileprivate private(set) var permitted: [UInt8: [Subtree]] = [:]
-        fileprivate private(set) var excluded: [UInt8: [Subtree]] = [:]
+        fileprivate let permitted: [UInt8: [Subtree]]
+        fileprivate let excluded: [UInt8: [Subtree]]
 
         /// Prepares each base once; nil when the budget does not suffice.
         init?(_ constraints: NameConstraints, meter: inout WorkMeter) {
-            for base in constraints.permitted {
-                guard let subtree = Self.prepare(base, &meter) else { return nil }
-                permitted[base.form, default: []].append(subtree)
-            }
-            for base in constraints.excluded {
-                guard let subtree = Self.prepare(base, &meter) else { return nil }
-                excluded[base.form, default: []].append(subtree)
-            }
+            guard let permitted = Self.prepare(constraints.permitted, &meter),
+                let excluded = Self.prepare(constraints.excluded, &meter)
+            else { return nil }
+            (self.permitted, self.excluded) = (permitted, excluded)
         }
 
-        private static func prepare(_ base: GeneralNameSlice, _ meter: inout WorkMeter) -> Subtree? {
-            var work = 2
-            let subtree = Subtree(base, work: &work)
-            return meter.account(work) ? subtree : nil
+        private static func prepare(_ bases: [GeneralNameSlice], _ meter: inout WorkMeter) -> [UInt8: [Subtree]]? {
+            var subtrees: [UInt8: [Subtree]] = [:]
+            for base in bases {
+                var work = 2
+                subtrees[base.form, default: []].append(Subtree(base, work: &work))
+                guard meter.account(work) else { return nil }
+            }
+            return subtrees
         }
     }
 

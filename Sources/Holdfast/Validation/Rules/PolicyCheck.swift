@@ -62,8 +62,7 @@ struct PolicyCheck {
     }
 
     private static func overBudget(_ limits: ValidationLimits) -> Violation {
-        Violation(
-            .budgetExceeded, nil, "an answer within \(limits.nameConstraintComparisons) comparisons", "more to try")
+        PathSearch.budgetExceeded("\(limits.nameConstraintComparisons) comparisons")
     }
 
     private static func constrainsPolicies(_ certificate: X509Certificate) -> Bool {

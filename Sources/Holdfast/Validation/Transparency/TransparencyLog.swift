@@ -32,12 +32,6 @@ package struct TransparencyLog: Sendable, Hashable {
         package let name: String
         /// The first instant at which somebody else operated it.
         package let end: Date
-
-        /// Names an operator.
-        package init(name: String, end: Date) {
-            self.name = name
-            self.end = end
-        }
     }
 
     /// The certificates that a log accepts, by the end of their validity.
@@ -46,12 +40,6 @@ package struct TransparencyLog: Sendable, Hashable {
         package let start: Date
         /// The first notAfter after that which it no longer accepts.
         package let end: Date
-
-        /// States an interval; one that ends before it starts has nothing in it.
-        package init(start: Date, end: Date) {
-            self.start = start
-            self.end = end
-        }
 
         func contains(_ seconds: Int64) -> Bool { start.wholeSeconds <= seconds && seconds < end.wholeSeconds }
     }
