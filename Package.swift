@@ -218,7 +218,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "Holdfast", "HoldfastCompatibility", "HoldfastTesting", "LimboCases", crypto, logging, serviceLifecycle,
+                "Holdfast", "HoldfastCompatibility", "HoldfastSigning", "HoldfastTesting", "LimboCases",
+                crypto, logging, serviceLifecycle,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -254,7 +255,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastTUFTests",
-            dependencies: ["Holdfast", "HoldfastTUF", "HoldfastTesting", crypto],
+            dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto],
             exclude: ["Support/Python"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastPublishing
+import HoldfastSigning
 import HoldfastTesting
 
 /// The outlook of a publication, and the bare evaluations of policies that it cannot do without.

@@ -27,7 +27,7 @@ public struct CertificateError: HoldfastError {
 
     /// Names the field in which the DER went wrong. A wrong identifier or value inside well-formed DER is a malformed
     /// field, not a wrong encoding.
-    init(_ error: DERError, in field: String) {
+    package init(_ error: DERError, in field: String) {
         let code: Code =
             switch error.code {
             case .trailingBytes: .trailingBytes

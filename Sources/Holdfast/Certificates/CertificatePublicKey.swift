@@ -23,7 +23,7 @@ package final class CertificatePublicKey: Sendable {
     static let minimumRSABits = 2_048
 
     /// Reads the DER SubjectPublicKeyInfo at `range`.
-    init(_ range: Range<Int>, of bytes: [UInt8]) throws(DERError) {
+    package init(_ range: Range<Int>, of bytes: [UInt8]) throws(DERError) {
         var fields = try DERReader(sequence: bytes, in: range)
         var algorithm = fields.inside(try fields.next(DERTag.sequence))
         let keyOctets = try fields.nextBits(of: "a key")
@@ -104,7 +104,7 @@ package final class CertificatePublicKey: Sendable {
     }
 
     /// Whether `signature` over `message` verifies under this key; nil if the key is not for the algorithm.
-    func verifies(
+    package func verifies(
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: CertificateSignatureAlgorithm
     ) -> Bool? {
         switch (kind, algorithm) {

@@ -15,7 +15,7 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
     case unsupported(String)
 
     /// Reads the content of an AlgorithmIdentifier.
-    init(_ content: Range<Int>, of bytes: [UInt8]) throws(DERError) {
+    package init(_ content: Range<Int>, of bytes: [UInt8]) throws(DERError) {
         var fields = DERReader(bytes, in: content)
         let identifier = bytes[try fields.next(DERTag.objectIdentifier).content]
         let parameters = bytes[fields.position..<content.upperBound]

@@ -5,7 +5,7 @@ public struct DistinguishedName: Sendable, Hashable {
     /// DER of the Name, its SEQUENCE included.
     package let der: ArraySlice<UInt8>
 
-    init(der: ArraySlice<UInt8>) {
+    package init(der: ArraySlice<UInt8>) {
         self.der = der
     }
 

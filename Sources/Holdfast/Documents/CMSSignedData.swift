@@ -5,14 +5,14 @@
 /// attackers. Refused are a content of another type than data, detached content, no or several signers, signers named
 /// by a key identifier (which, unlike issuer and serial number, is not kept unique), revocation lists, unsigned
 /// attributes, and certificates of other formats.
-struct CMSSignedData {
+package struct CMSSignedData {
     /// Certificates in one message; a path has fewer.
     static let certificates = 16
 
-    let bytes: [UInt8]
-    let content: Range<Int>
+    package let bytes: [UInt8]
+    package let content: Range<Int>
     /// Embedded certificates. They are not signed, so they are candidates, never evidence.
-    let certificates: [X509Certificate]
+    package let certificates: [X509Certificate]
     /// The Name of the signer's issuer, DER.
     let signerIssuer: ArraySlice<UInt8>
     /// The content octets of the signer's serial number.
@@ -24,7 +24,7 @@ struct CMSSignedData {
     private let attributes: CMSSignedAttributes?
 
     /// Reads a message in BER or DER.
-    init(_ message: [UInt8], allowsLegacyDigests: Bool) throws(DocumentError) {
+    package init(_ message: [UInt8], allowsLegacyDigests: Bool) throws(DocumentError) {
         do {
             try self.init(der: try CMSEncoding.der(of: message), allowsLegacyDigests: allowsLegacyDigests)
         } catch let error as DocumentError {
@@ -108,7 +108,7 @@ struct CMSSignedData {
     var signedBytes: ArraySlice<UInt8> { attributes.map { $0.signedBytes[...] } ?? bytes[content] }
 
     /// Throws unless the key signed the content, or the attributes if there are any.
-    func verify(with key: CertificatePublicKey) throws(DocumentError) {
+    package func verify(with key: CertificatePublicKey) throws(DocumentError) {
         switch signatureAlgorithm.verifies(bytes[signature], over: signedBytes, by: key) {
         case true?: return
         case false?:
@@ -123,7 +123,7 @@ struct CMSSignedData {
     }
 
     /// Whether the message names this certificate as its signer's; that alone proves nothing.
-    func namesSigner(_ certificate: X509Certificate) -> Bool {
+    package func namesSigner(_ certificate: X509Certificate) -> Bool {
         certificate.issuer.der == signerIssuer && certificate.serialNumber == signerSerialNumber
     }
 

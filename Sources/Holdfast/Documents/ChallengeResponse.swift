@@ -61,10 +61,7 @@ package struct ChallengeResponse: Sendable, Hashable {
         try reader.beginObject()
         while let field = try reader.nextKey() {
             switch field {
-            case "timestamp":
-                let seconds = try reader.integer()
-                guard seconds >= 0 else { throw reader.error(.invalidValue, "Unix seconds", "\(seconds)") }
-                timestamp = seconds
+            case "timestamp": timestamp = try reader.timestamp()
             case "fingerprints": entries = try reader.entries(atMost: limits.entries)
             case "domainsConfig":
                 if reader.takeNull() { continue }

@@ -163,7 +163,8 @@ extension StrictJSONReader {
 
     func missing(_ field: String) -> DocumentError { error(.missingField, field: field, "the field", "none") }
 
-    private mutating func base64() throws(DocumentError) -> [UInt8] {
+    /// Octets as their canonical Base64 (RFC 4648 3.5).
+    mutating func base64() throws(DocumentError) -> [UInt8] {
         let text = try string()
         guard let octets = CanonicalBase64.decode(text.utf8) else {
             throw error(.notCanonicalBase64, "padded Base64 in its canonical form", text.quoted)

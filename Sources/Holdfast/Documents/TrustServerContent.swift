@@ -1,13 +1,13 @@
 /// The JSON inside a trust-server document, read and checked; its signer is checked elsewhere.
-struct TrustServerContent {
+package struct TrustServerContent {
     /// Needed before the signer is checked. Nothing after it is read, and everything before it is skipped.
-    struct Head {
+    package struct Head {
         /// As it stands there; at most ``DocumentLimits/nameBytes`` octets.
-        let customer: String
+        package let customer: String
         /// Unix seconds.
-        let timestamp: Int64
+        package let timestamp: Int64
 
-        init(_ octets: [UInt8], limits: DocumentLimits) throws(DocumentError) {
+        package init(_ octets: [UInt8], limits: DocumentLimits) throws(DocumentError) {
             var reader = try StrictJSONReader(octets, maximumBytes: limits.bytes)
             var customer: String?
             var timestamp: Int64?
@@ -26,10 +26,10 @@ struct TrustServerContent {
         }
     }
 
-    let entries: [TrustServerEntry]
+    package let entries: [TrustServerEntry]
 
     /// Reads the whole of an object whose ``Head`` was read.
-    init(_ octets: [UInt8], limits: DocumentLimits) throws(DocumentError) {
+    package init(_ octets: [UInt8], limits: DocumentLimits) throws(DocumentError) {
         var reader = try StrictJSONReader(octets, maximumBytes: limits.bytes)
         var entries: [TrustServerEntry]?
         try reader.beginObject()
@@ -60,7 +60,8 @@ extension StrictJSONReader {
         String(decoding: try octets(atMost: DocumentLimits.nameBytes), as: UTF8.self)
     }
 
-    fileprivate mutating func timestamp() throws(DocumentError) -> Int64 {
+    /// When a document was made, in seconds of Unix time.
+    mutating func timestamp() throws(DocumentError) -> Int64 {
         let seconds = try integer()
         guard seconds >= 0 else { throw error(.invalidValue, "Unix seconds", "\(seconds)") }
         return seconds
@@ -129,10 +130,7 @@ extension StrictJSONReader {
     }
 
     private mutating func publicKey() throws(DocumentError) -> Pin {
-        let text = try string()
-        guard let der = CanonicalBase64.decode(text.utf8) else {
-            throw error(.notCanonicalBase64, "padded Base64 in its canonical form", text.quoted)
-        }
+        let der = try base64()
         do throws(CertificateError) {
             return try Pin.publicKey(spkiDER: der)
         } catch {

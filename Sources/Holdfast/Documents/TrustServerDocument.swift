@@ -59,18 +59,6 @@ package struct TrustServerDocument: Sendable {
     }
 }
 
-extension TrustServerDocument {
-    /// The document with the JSON that was signed: its publisher finds the keys themselves there, not only their pins.
-    package static func withContent(
-        verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date, limits: DocumentLimits
-    ) throws(DocumentError) -> (document: TrustServerDocument, content: Data) {
-        let document = try TrustServerDocument(
-            verifying: data, by: signer, customer: customer, at: time, limits: limits, allowsLegacyDigests: true)
-        let message = try CMSSignedData([UInt8](data), allowsLegacyDigests: true)
-        return (document, Data(message.bytes[message.content]))
-    }
-}
-
 /// What a trust-server document says about one host: the certificates and the keys that may be in its chain.
 ///
 /// By itself it proves nothing; the ``TrustServerDocument`` that contains it is the proof.

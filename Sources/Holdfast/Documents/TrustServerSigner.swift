@@ -59,7 +59,7 @@ public struct TrustServerSigner: Sendable {
     }
 
     /// Equal octets for equal signers; part of the key for stored documents and shared stores.
-    var identity: [UInt8] {
+    package var identity: [UInt8] {
         switch kind {
         case .certificate(let certificate): Array(certificate.der)
         case .authority(let authority): authority.identity
@@ -105,7 +105,7 @@ public struct TrustServerSigner: Sendable {
     }
 
     /// The key, if it is one that signatures are verified with.
-    static func key(
+    package static func key(
         of certificate: X509Certificate, code: DocumentError.Code
     ) throws(DocumentError) -> CertificatePublicKey {
         let context = PathRuleContext(time: 0, isServer: false)

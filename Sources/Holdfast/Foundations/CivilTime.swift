@@ -34,21 +34,3 @@ struct CivilTime {
         return days - 719_468
     }
 }
-
-extension CivilTime {
-    /// The time that a number of seconds since 1970 is; not before 1970.
-    init(seconds: Int64) {
-        let days = Int(seconds / 86_400)
-        let rest = Int(seconds % 86_400)
-        // The same years that begin in March, counted from 0000-03-01 in cycles of 400 years.
-        let shifted = days + 719_468
-        let dayOfEra = shifted % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        year = yearOfEra + shifted / 146_097 * 400 + (month <= 2 ? 1 : 0)
-        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60)
-    }
-}

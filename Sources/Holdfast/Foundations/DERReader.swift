@@ -3,12 +3,12 @@
 /// It accepts what DER allows and nothing else: definite lengths in their shortest form, single-octet identifiers.
 /// X.509 uses no identifier above 30, so the long form is an error. Nesting is the caller's own recursion; nothing
 /// here recurses.
-struct DERReader {
+package struct DERReader {
     /// One element: its identifier octet, the range of identifier, length and content, and the range of the content.
-    struct Element {
+    package struct Element {
         let tag: UInt8
-        let encoded: Range<Int>
-        let content: Range<Int>
+        package let encoded: Range<Int>
+        package let content: Range<Int>
     }
 
     let bytes: [UInt8]
@@ -28,7 +28,7 @@ struct DERReader {
     }
 
     /// A reader of the content of a SEQUENCE with nothing after it in `range`, or in all of the bytes.
-    init(sequence bytes: [UInt8], in range: Range<Int>? = nil) throws(DERError) {
+    package init(sequence bytes: [UInt8], in range: Range<Int>? = nil) throws(DERError) {
         self.init(bytes, in: try Self.only(DERTag.sequence, of: bytes, in: range).content)
     }
 
@@ -72,7 +72,7 @@ struct DERReader {
         return Element(tag: tag, encoded: start..<position, content: cursor..<position)
     }
 
-    mutating func next(_ tag: UInt8) throws(DERError) -> Element {
+    package mutating func next(_ tag: UInt8) throws(DERError) -> Element {
         guard let found = nextTag else { throw DERError(.truncated, at: position) }
         guard found == tag else { throw DERError(.unexpectedTag(expected: tag, found: found), at: position) }
         return try next()
@@ -80,7 +80,7 @@ struct DERReader {
 
     /// The octets of the next BIT STRING, of which every bit is used (X.690 8.6.2.2).
     /// - Parameter what: names it in an error.
-    mutating func nextBits(of what: String) throws(DERError) -> Range<Int> {
+    package mutating func nextBits(of what: String) throws(DERError) -> Range<Int> {
         let bits = try next(DERTag.bitString).content
         guard bytes[bits].first == 0 else {
             throw DERError(.invalidValue("\(what) with unused bits"), at: bits.lowerBound)
@@ -89,41 +89,41 @@ struct DERReader {
     }
 
     /// The next element if it has this identifier; nil, with the cursor where it was, if it has another or none is left.
-    mutating func nextIfPresent(_ tag: UInt8) throws(DERError) -> Element? {
+    package mutating func nextIfPresent(_ tag: UInt8) throws(DERError) -> Element? {
         nextTag == tag ? try next() : nil
     }
 
     /// Throws unless everything was read: attackers hide data after the last element.
-    func finish() throws(DERError) {
+    package func finish() throws(DERError) {
         guard isAtEnd else { throw DERError(.trailingBytes, at: position) }
     }
 
     /// A reader of the content of a constructed element.
-    func inside(_ element: Element) -> DERReader { DERReader(bytes, in: element.content) }
+    package func inside(_ element: Element) -> DERReader { DERReader(bytes, in: element.content) }
 }
 
 /// Identifier octets that X.509 uses (X.690 8.1.2, RFC 5280 appendix A).
-enum DERTag {
+package enum DERTag {
     static let boolean: UInt8 = 0x01
-    static let integer: UInt8 = 0x02
+    package static let integer: UInt8 = 0x02
     static let bitString: UInt8 = 0x03
     static let octetString: UInt8 = 0x04
     static let null: UInt8 = 0x05
     static let objectIdentifier: UInt8 = 0x06
     static let utcTime: UInt8 = 0x17
     static let generalizedTime: UInt8 = 0x18
-    static let sequence: UInt8 = 0x30
+    package static let sequence: UInt8 = 0x30
     static let set: UInt8 = 0x31
 
     /// A context-specific, primitive identifier, `[n] IMPLICIT` of a primitive type.
     static func context(_ number: UInt8) -> UInt8 { 0x80 | number }
     /// A context-specific, constructed identifier, `[n] EXPLICIT` or `[n] IMPLICIT` of a constructed type.
-    static func contextConstructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
+    package static func contextConstructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
 }
 
 /// Why bytes are not the expected DER, and where the problem is.
-struct DERError: Error, Equatable {
-    enum Code: Equatable {
+package struct DERError: Error, Equatable {
+    package enum Code: Equatable {
         case truncated, longIdentifier, indefiniteLength, lengthTooLarge, lengthNotMinimal, trailingBytes
         case unexpectedTag(expected: UInt8, found: UInt8)
         case invalidValue(String)
@@ -133,14 +133,14 @@ struct DERError: Error, Equatable {
     /// Offset from the start of the array that was read.
     let offset: Int
 
-    init(_ code: Code, at offset: Int) {
+    package init(_ code: Code, at offset: Int) {
         self.code = code
         self.offset = offset
     }
 }
 
 extension DERError: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         let problem =
             switch code {
             case .truncated: "the element ends before its length says"

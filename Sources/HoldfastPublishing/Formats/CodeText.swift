@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastSigning
 
 /// Pins as code and for command-line programs.
 struct CodeText {

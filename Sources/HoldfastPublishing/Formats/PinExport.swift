@@ -1,5 +1,6 @@
 import Foundation
 public import Holdfast
+import HoldfastSigning
 
 /// A pin file in another system's format, with a list of what that format cannot express.
 public struct PinExport: Sendable {

@@ -1,5 +1,6 @@
 package import Foundation
 import Holdfast
+import HoldfastSigning
 
 /// Reads everything that contains a public key from a file in PEM or DER.
 package struct PublicKeyFile {

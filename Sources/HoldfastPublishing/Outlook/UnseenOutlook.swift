@@ -1,5 +1,6 @@
 package import Foundation
 package import Holdfast
+import HoldfastSigning
 
 /// How clients with a pin file fare whatever a host shows. Only the clients' own policy is asked, with no chain at all.
 package struct UnseenOutlook: Sendable {

@@ -12,7 +12,7 @@ extension TUFRepositoryState {
         let file: PinFile
         do throws(PinFileError) {
             file = try PinFile(json: data)
-            try file.checkRequirements(for: .signed)
+            try file.checkSignedRequirements()
         } catch {
             throw invalid(error)
         }

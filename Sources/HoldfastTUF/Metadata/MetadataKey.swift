@@ -61,3 +61,30 @@ package struct MetadataKey: Sendable {
         key?.verifies(signature, over: message, by: scheme) ?? false
     }
 }
+
+extension VerificationKey {
+    /// Reads the 32 octets of an Ed25519 key (RFC 8032); nil for anything else.
+    fileprivate init?(ed25519 octets: [UInt8]) {
+        guard octets.count == 32 else { return nil }
+        self.init(der: [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00] + octets)
+    }
+
+    /// Reads an uncompressed point of P-256 or P-384 (ANSI X9.63); nil for anything else.
+    fileprivate init?(x963 octets: [UInt8]) {
+        switch octets.count {
+        case 65: self.init(der: Self.p256Prefix + octets)
+        case 97: self.init(der: Self.p384Prefix + octets)
+        default: return nil
+        }
+    }
+
+    /// SubjectPublicKeyInfo up to the point (RFC 5480 2).
+    private static let p256Prefix: [UInt8] = [
+        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
+        0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+    ]
+    private static let p384Prefix: [UInt8] = [
+        0x30, 0x76, 0x30, 0x10, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x05, 0x2B, 0x81, 0x04,
+        0x00, 0x22, 0x03, 0x62, 0x00,
+    ]
+}

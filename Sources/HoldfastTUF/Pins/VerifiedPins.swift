@@ -41,7 +41,7 @@ struct VerifiedPins: Sendable {
         }
         do throws(PinFileError) {
             file = try PinFile(json: json)
-            try file.checkRequirements(for: .signed)
+            try file.checkSignedRequirements()
         } catch {
             throw StoreError(invalid: error)
         }

@@ -3,6 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastOutput
 public import HoldfastPublishing
+import HoldfastSigning
 
 extension PinImport.Source: ExpressibleByArgument {}
 extension PinImport.Role: ExpressibleByArgument {}

@@ -79,7 +79,7 @@ struct RepositoryFollowing: Encodable {
         }
         do throws(PinFileError) {
             let file = try PinFile(json: data)
-            try file.checkRequirements(for: .signed)
+            try file.checkSignedRequirements()
             return (file, nil)
         } catch {
             return (nil, "the pin file: expected \(error.expected), found \(error.found)")

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastPublishing
+import HoldfastSigning
 
 /// Asks the hosts of new pins what clients with these pins would get from them.
 struct RepositoryPinCheck {

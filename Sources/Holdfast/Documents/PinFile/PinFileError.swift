@@ -10,7 +10,7 @@ public struct PinFileError: HoldfastError {
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
 
-    init(_ code: Code, at field: String?, expected: String, found: String, remedy: String? = nil) {
+    package init(_ code: Code, at field: String?, expected: String, found: String, remedy: String? = nil) {
         self.code = code
         self.field = field.flatMap { $0.isEmpty ? nil : $0 }
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.remedy)

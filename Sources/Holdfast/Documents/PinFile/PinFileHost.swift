@@ -115,3 +115,8 @@ extension PinFile.Host {
         }
     }
 }
+
+extension PinFile {
+    /// The hosts without a second key; losing the first one locks every client out.
+    package var hostsWithoutBackup: [HostPattern] { hosts.filter { !$0.isRetired && !$0.hasBackup }.map(\.pattern) }
+}

@@ -46,12 +46,5 @@ extension PinFile {
 
         /// The nearest binary number.
         package var value: Double { Double(millionths) / 1_000_000 }
-
-        /// As the writer spells it: at least one digit after the point, without further trailing zeros.
-        var text: String {
-            let digits = String(1_000_000 + millionths % 1_000_000).dropFirst()
-            let kept = digits.reversed().drop { $0 == "0" }.reversed()
-            return "\(millionths / 1_000_000)." + (kept.isEmpty ? "0" : String(kept))
-        }
     }
 }

@@ -36,14 +36,4 @@ package enum PinFileTime {
         }
         return seconds
     }
-
-    static func text(_ date: Date) -> String {
-        let time = CivilTime(seconds: Int64(date.timeIntervalSince1970))
-        func padded(_ number: Int, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-        }
-        let day = "\(padded(time.year, 4))-\(padded(time.month, 2))-\(padded(time.day, 2))"
-        return "\(day)T\(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2))Z"
-    }
 }

@@ -3,7 +3,7 @@ import struct Foundation.Date
 /// The entries of a document by name: one probe of a hash table, some 80 bytes an entry with its name.
 ///
 /// Names are compared as octets, ignoring ASCII case. The entries of one name are adjacent, the latest expiry first.
-struct PinTable: Sendable {
+package struct PinTable: Sendable {
     struct Entry: Sendable {
         let pin: Pin
         let depth: UInt8
@@ -18,14 +18,14 @@ struct PinTable: Sendable {
         var rule: PinRule { PinRule(pin, at: .depth(Int(depth)), until: Date(wholeSeconds: end)) }
     }
 
-    static let empty = PinTable([])
+    package static let empty = PinTable([])
 
     private let entries: [Entry]
     private let names: [UInt8]
     /// Open addressing, at most half full: the index of a name's first entry plus one, 0 for none.
     private let slots: [UInt32]
     /// The latest end of all; nil for an empty table.
-    let latestEnd: Int64?
+    package let latestEnd: Int64?
 
     init(_ unsorted: [FingerprintEntry]) {
         // A position has 32 bits; the limits of documents are far below that.

@@ -151,3 +151,10 @@ extension RemoteDataError.Code {
     /// The provider cannot do what the configuration asks for.
     public static var unsupported: Self { Self("Use standard validation, or a provider that can do it.") }
 }
+
+/// A source, storage or clock that knows which other values are the same as it, for HoldfastCompatibility, where policies
+/// with the same ones share a store.
+package protocol IdentifiedSource: Sendable {
+    /// Equal texts for what is the same.
+    var sourceIdentity: String { get }
+}

@@ -1,8 +1,8 @@
 import struct Foundation.Date
 
 /// What a verified document says, whatever its format.
-struct StoreContent: Sendable {
-    let table: PinTable
+package struct StoreContent: Sendable {
+    package let table: PinTable
     /// Whether the document was signed as a whole: then a removed entry is no longer trusted, and its statement about
     /// hosts without pins is signed.
     let isSignedAsAWhole: Bool
@@ -14,7 +14,7 @@ struct StoreContent: Sendable {
     let issuedAt: Date?
     let versionCheck: VersionCheck?
 
-    init(_ list: FingerprintList) {
+    package init(_ list: FingerprintList) {
         table = PinTable(list.entries)
         isSignedAsAWhole = false
         domains = nil
@@ -23,7 +23,7 @@ struct StoreContent: Sendable {
         versionCheck = nil
     }
 
-    init(_ response: ChallengeResponse) {
+    package init(_ response: ChallengeResponse) {
         table = PinTable(response.entries)
         isSignedAsAWhole = true
         domains = response.domainsConfiguration
@@ -38,7 +38,7 @@ struct StoreContent: Sendable {
     ///   - old: the content it would replace; nil where nothing verified is stored.
     ///   - time: the trusted time, in Unix seconds.
     ///   - acceptingLoss: whether the application lets a static list drop names.
-    func checkReplaces(_ old: StoreContent?, at time: Int64, acceptingLoss: Bool) throws(DocumentError) {
+    package func checkReplaces(_ old: StoreContent?, at time: Int64, acceptingLoss: Bool) throws(DocumentError) {
         guard !isSignedAsAWhole, !acceptingLoss else { return }
         guard table.count > 0 else {
             throw DocumentError(.emptyList, field: "fingerprints", expected: "at least one entry", found: "none")
@@ -52,16 +52,21 @@ struct StoreContent: Sendable {
 }
 
 /// What a ``CertStore`` decides by at one moment.
-struct StoreSnapshot: Sendable {
+package struct StoreSnapshot: Sendable {
     let document: DocumentSnapshot<StoreContent>
     let fallback: PinTable
 
+    package init(document: DocumentSnapshot<StoreContent>, fallback: PinTable) {
+        self.document = document
+        self.fallback = fallback
+    }
+
     /// The verified document; nil while none is stored.
-    var content: StoreContent? { document.content }
+    package var content: StoreContent? { document.content }
     var trustedTime: TrustedTime { document.trustedTime }
 
     /// The entries that count: fallback entries only while no verified document is stored.
-    var table: PinTable { content?.table ?? fallback }
+    package var table: PinTable { content?.table ?? fallback }
 
     /// Whether the host has entries of any kind, usable or not.
     func isListed(_ host: DialedHost) -> Bool { !entriesEver(for: host).isEmpty }

@@ -15,7 +15,7 @@ package struct TrustedTime: Sendable, Hashable {
     /// The newest issue time of a verified document, as far as it counts: an older document is a rollback.
     let newestIssue: Date?
 
-    init(buildDate: Date? = nil, newestIssue: Date? = nil) {
+    package init(buildDate: Date? = nil, newestIssue: Date? = nil) {
         self.buildDate = buildDate
         self.newestIssue = newestIssue
     }

@@ -23,8 +23,7 @@ public final class TrustServerStore: UpdatingStore {
     /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
     /// ``load(configuration:clock:logger:)`` does off the caller's thread.
     ///
-    /// Several stores for one server, customer and signer each download for themselves:
-    /// ``shared(configuration:clock:logger:)`` makes one for all policies.
+    /// Several stores for one server, customer and signer each download for themselves, so make one for all policies.
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: what the time is.

@@ -1,8 +1,7 @@
-import struct Foundation.Date
-import struct Foundation.TimeInterval
+package import Foundation
 
 /// The content of a verified trust-server document, by host.
-struct TrustServerTable: Sendable {
+package struct TrustServerTable: Sendable {
     /// What the document has for a host that was dialed.
     enum Answer: Sendable {
         case pins(PinSet)
@@ -46,13 +45,13 @@ struct TrustServerTable: Sendable {
     private typealias Services = [Int?: Service]
 
     /// When the document was made, limited so that a signer whose clock is years ahead cannot make it fresh for years.
-    let timestamp: Date
+    package let timestamp: Date
     /// When the document was made, according to its signer.
-    let signedTimestamp: Date
+    package let signedTimestamp: Date
     /// The notAfter of the signer's certificate, where it has passed.
     let signerExpired: Date?
     /// The first instant at which the document no longer counts, its grace included.
-    let end: Date
+    package let end: Date
     private let services: [DialedHost.Kind: Services]
 
     /// - Parameters:

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Limits of a pin file, and its requirements")
+@Suite("Limits of a pin file")
 struct PinFileLimitTests {
     private static func place(_ data: Data) -> String? { PinFileText.refusal(of: data)?.place }
 
@@ -81,47 +81,5 @@ struct PinFileLimitTests {
         let file = try reader.file()
         #expect(file.hosts.count == 50 && file.hosts[49].pins.count == 32)
         #expect(reader.json.comparisons < 6 * data.count)
-    }
-
-    // MARK: Signed files
-
-    private static let signed =
-        #""issuedAt":"2026-11-21T12:00:00Z","notAfter":"2027-02-21T12:00:00Z","refresh":{"after":21600},"#
-
-    private static func requirement(_ data: Data, for use: PinFile.Use = .signed) throws -> String? {
-        let file = try PinFile(json: data)
-        do throws(PinFileError) {
-            try file.checkRequirements(for: use)
-            return nil
-        } catch {
-            return error.place
-        }
-    }
-
-    @Test("A signed file says when it was issued, until when it counts and when to look for another")
-    func required() throws {
-        let fields = Self.signed.split(separator: ",").map(String.init)
-        #expect(try Self.requirement(PinFileText.file("", more: Self.signed)) == nil)
-        for (index, name) in ["issuedAt", "notAfter", "refresh"].enumerated() {
-            let rest = fields.enumerated().filter { $0.offset != index }.map { $0.element + "," }.joined()
-            #expect(try Self.requirement(PinFileText.file("", more: rest)) == "missingField \(name)")
-            #expect(try Self.requirement(PinFileText.file("", more: rest), for: .shipped) == nil)
-        }
-    }
-
-    @Test("A signed file has a backup for each host that is in use, and no debug anchors")
-    func signedContent() throws {
-        let alone = #"{"host":"a.example.com","pins":[\#(PinFileText.pinObject(1))]}"#
-        let backed =
-            #"{"host":"b.example.com","pins":[\#(PinFileText.pinObject(1)),\#(PinFileText.pinObject(2, #","state":"backup""#))]}"#
-        let retired = #"{"host":"c.example.com","retired":true}"#
-        #expect(try Self.requirement(PinFileText.file("\(backed),\(retired)", more: Self.signed)) == nil)
-        #expect(
-            try Self.requirement(PinFileText.file("\(backed),\(alone)", more: Self.signed))
-                == "missingBackup hosts[1].pins")
-        let root = CanonicalBase64.encode(try TestAuthority.root(clock: Judge.clock).root)
-        let withAnchor = PinFileText.file(backed, more: Self.signed + #""debugAnchors":["\#(root)"],"#)
-        #expect(try Self.requirement(withAnchor) == "debugAnchorsInSignedFile debugAnchors")
-        #expect(try Self.requirement(withAnchor, for: .shipped) == nil)
     }
 }

@@ -134,7 +134,7 @@ struct PinFileReaderTests {
         for _ in 0..<2_000 {
             let seconds = Int64(generator.below(Int(PinFileLimits.lastSecond)))
             let date = Date(wholeSeconds: seconds)
-            let text = PinFileTime.text(date)
+            let text = date.formatted(.iso8601)
             #expect(PinFileTime.read(Array(text.utf8)[...]) == seconds)
             let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
             #expect(

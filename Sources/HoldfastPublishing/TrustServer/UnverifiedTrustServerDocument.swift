@@ -1,3 +1,5 @@
+package import Holdfast
+
 package import struct Foundation.Data
 package import struct Foundation.Date
 
@@ -35,5 +37,17 @@ package struct UnverifiedTrustServerDocument {
             return (try? message.verify(with: key)) != nil
         }
         hasLegacyDigest = (try? CMSSignedData([UInt8](data), allowsLegacyDigests: false)) == nil
+    }
+}
+
+extension TrustServerDocument {
+    /// The document with the JSON that was signed: its publisher finds the keys themselves there, not only their pins.
+    package static func withContent(
+        verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date, limits: DocumentLimits
+    ) throws(DocumentError) -> (document: TrustServerDocument, content: Data) {
+        let document = try TrustServerDocument(
+            verifying: data, by: signer, customer: customer, at: time, limits: limits, allowsLegacyDigests: true)
+        let message = try CMSSignedData([UInt8](data), allowsLegacyDigests: true)
+        return (document, Data(message.bytes[message.content]))
     }
 }

@@ -1,3 +1,5 @@
+package import Holdfast
+
 package import struct Foundation.Data
 
 extension PinFile {
@@ -6,8 +8,8 @@ extension PinFile {
     package var json: Data {
         var lines = ["{", "  \"schema\": \(Self.schema),"]
         if let app { lines.append("  \"app\": \(Self.text(app)),") }
-        if let issuedAt { lines.append("  \"issuedAt\": \"\(PinFileTime.text(issuedAt))\",") }
-        if let notAfter { lines.append("  \"notAfter\": \"\(PinFileTime.text(notAfter))\",") }
+        if let issuedAt { lines.append("  \"issuedAt\": \"\(issuedAt.formatted(.iso8601))\",") }
+        if let notAfter { lines.append("  \"notAfter\": \"\(notAfter.formatted(.iso8601))\",") }
         if let refresh {
             let fields = "\"after\": \(refresh.after), \"jitter\": \(refresh.jitter.text), \"grace\": \(refresh.grace)"
             lines.append("  \"refresh\": {\(fields)},")
@@ -63,7 +65,16 @@ extension PinFile.Host {
 
 extension PinFile.KeyPin {
     fileprivate var line: String {
-        let end = notAfter.map { ", \"notAfter\": \"\(PinFileTime.text($0))\"" } ?? ""
+        let end = notAfter.map { ", \"notAfter\": \"\($0.formatted(.iso8601))\"" } ?? ""
         return "{\"pin\": \"\(pin)\", \"role\": \"\(role.rawValue)\", \"state\": \"\(state.rawValue)\"\(end)}"
+    }
+}
+
+extension PinFile.Fraction {
+    /// As the writer spells it: at least one digit after the point, without further trailing zeros.
+    package var text: String {
+        let digits = String(1_000_000 + millionths % 1_000_000).dropFirst()
+        let kept = digits.reversed().drop { $0 == "0" }.reversed()
+        return "\(millionths / 1_000_000)." + (kept.isEmpty ? "0" : String(kept))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+public import Holdfast
 public import Logging
 
 extension TrustServerStore {
@@ -82,13 +83,6 @@ private struct StoreKey: Hashable, Sendable {
         }
         return part
     }
-}
-
-/// A source, storage or clock that knows which other values are the same as it: stores that are made from the same ones
-/// are one; see ``TrustServerStore/shared(configuration:clock:logger:)``.
-package protocol IdentifiedSource: Sendable {
-    /// Equal texts for what is the same.
-    var sourceIdentity: String { get }
 }
 
 extension URLSessionDataProvider: IdentifiedSource {

@@ -1,3 +1,5 @@
+package import Holdfast
+
 /// A certification request (PKCS #10, RFC 2986), read as far as the key that it asks a certificate for: the key of a
 /// backup pin often exists as a request long before there is a certificate.
 package struct CertificateRequest: Sendable {

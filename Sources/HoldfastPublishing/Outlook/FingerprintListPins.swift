@@ -1,0 +1,39 @@
+package import Foundation
+package import Holdfast
+
+/// The pins of a verified list as a client would use them, for tools that check whether it would get in.
+package struct FingerprintListPins: PinSource {
+    private let snapshot: StoreSnapshot
+    private let configuration = CertStoreConfiguration(serviceURL: URL(filePath: "/"), publicKey: "")
+
+    /// The pins of a list.
+    package init(_ list: FingerprintList) { self.init(StoreContent(list)) }
+
+    /// The pins of an answer to a challenge.
+    package init(_ response: ChallengeResponse) { self.init(StoreContent(response)) }
+
+    private init(_ content: StoreContent) {
+        snapshot = StoreSnapshot(
+            document: DocumentSnapshot(content: content, trustedTime: TrustedTime()), fallback: .empty)
+    }
+
+    /// The first instant at which no entry counts any more; nil without entries.
+    package var end: Date? { snapshot.table.latestEnd.map(Date.init(wholeSeconds:)) }
+
+    /// Why a client that holds this list keeps it at a time when it is served another; nil if it takes the other.
+    package func refusal(of new: FingerprintListPins, at time: Date) -> DocumentError? {
+        do throws(DocumentError) {
+            try new.snapshot.content?.checkReplaces(
+                snapshot.content, at: time.wholeSeconds, acceptingLoss: configuration.acceptsLossOfPins)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    package func answer(to question: PinQuestion) -> PinAnswer {
+        PinAnswer(snapshot.content(for: question, under: configuration, at: question.time), at: question.time)
+    }
+
+    package var mayAdmitWithoutPins: Bool { false }
+}
