@@ -129,8 +129,8 @@ struct RevocationListFormat: DocumentFormat {
                 .invalidValue, field: "issuingDistributionPoint", expected: "a list for the same certificates",
                 found: new.unsupported ?? "a list for others")
         }
-        guard ListValidityRule.objection(to: old, at: time.wholeSeconds) == nil else { return }
-        if let found = ListValidityRule.objection(to: new, at: time.wholeSeconds) {
+        guard ListRule.validityObjection(to: old, at: time.wholeSeconds) == nil else { return }
+        if let found = ListRule.validityObjection(to: new, at: time.wholeSeconds) {
             throw DocumentError(.outdated, field: "nextUpdate", expected: "a list that counts now", found: found)
         }
     }
@@ -141,7 +141,7 @@ struct RevocationListFormat: DocumentFormat {
                 .storeIsEmpty, expected: "a revocation list of \(url.quotedAddress)", found: "none",
                 remedy: "Let the application reach the authority's server.")
         }
-        guard let found = ListValidityRule.objection(to: content, at: time.wholeSeconds) else { return nil }
+        guard let found = ListRule.validityObjection(to: content, at: time.wholeSeconds) else { return nil }
         return StoreError(
             .storeIsEmpty, expected: "a revocation list of \(url.quotedAddress) that counts now", found: found,
             remedy: "Check that the authority still publishes its lists, and the clock.")

@@ -73,17 +73,17 @@ struct ListInquiry {
 
     /// Whether a list is understood and in force.
     func isUsable(_ list: Int) -> Bool {
-        lists[list].unsupported == nil && ListValidityRule().objection(to: lists[list], about: subject) == nil
+        lists[list].unsupported == nil && ListRule.validityObjection(to: lists[list], at: subject.time) == nil
     }
 
-    func covers(_ list: Int) -> Bool { ListScopeRule().objection(to: lists[list], about: subject) == nil }
+    func covers(_ list: Int) -> Bool { ListRule.scopeObjection(to: lists[list], about: subject) == nil }
 
     /// Whether a delta list takes back what a complete list says (RFC 5280 5.2.4): the complete list has at least what the
     /// base has, and the delta list is newer.
     func takesBack(_ delta: Int, from list: Int) -> Bool {
         let (later, earlier) = (lists[delta], lists[list])
         guard listings[delta] == .removed, later.isDeltaAlone, !earlier.header.isDelta,
-            ListValidityRule().objection(to: later, about: subject) == nil,
+            ListRule.validityObjection(to: later, at: subject.time) == nil,
             let base = later.header.baseNumber, let number = earlier.header.number, base <= number
         else { return false }
         return later.scope == earlier.scope && later.header.age(beside: earlier.header) == .newer
@@ -114,20 +114,22 @@ extension PathSearch {
 
     /// Whether a list that does not name the certificate vouches for it; what keeps it from that is noted.
     private mutating func vouches(_ list: Int, _ inquiry: inout ListInquiry) throws(ListInquiry.Overrun) -> Bool {
-        for rule in Self.listRules {
-            func objection(_ rule: some RevocationListRule) -> ListObjection? {
-                ListObjection(rule, inquiry.lists[list], inquiry.subject)
-            }
-            if let objection = objection(rule) {
-                inquiry.objections.append(objection)
-                return false
-            }
-            // The first rule is left out: it is known that the list covers the certificate.
-            inquiry.isCovered = true
+        let (one, subject) = (inquiry.lists[list], inquiry.subject)
+        let scope = ListRule.scopeObjection(to: one, about: subject).map { ListObjection(.scope, $0) }
+        if scope == nil { inquiry.isCovered = true }
+        let objection =
+            scope ?? one.unsupported.map { ListObjection(.kind, $0) }
+            ?? ListRule.validityObjection(to: one, at: subject.time).map { ListObjection(.validity, $0) }
+        if let objection {
+            inquiry.objections.append(objection)
+            return false
         }
         guard let signer = try signer(of: list, &inquiry) else { return false }
         guard try !isContradicted(list, of: signer, &inquiry) else {
-            inquiry.objections.append(ListObjection(ListOrderRule.name, ListOrderRule.reference, ListOrderRule.found))
+            inquiry.objections.append(
+                ListObjection(
+                    .order,
+                    "a list that is newer than another by its number or its thisUpdate, and older by the other"))
             return false
         }
         return true

@@ -52,12 +52,11 @@ extension PathSearch {
     }
 
     struct ListObjection {
-        let name: String
-        let reference: String
+        let rule: ListRule
         let found: String
-    }
 
-    static let listRules: [any RevocationListRule] = [ListScopeRule(), ListKindRule(), ListValidityRule()]
+        init(_ rule: ListRule, _ found: String) { (self.rule, self.found) = (rule, found) }
+    }
 
     mutating func revocationOutcome(at place: Int, of path: [Int]) -> Outcome {
         var findings: [TracedRule]?
@@ -120,7 +119,7 @@ extension PathSearch {
         for objection in inquiry.objections where findings != nil {
             findings = findings.map { $0 + Self.findings(objection, for: certificate) }
         }
-        let telling = inquiry.objections.last { $0.name != ListScopeRule().name } ?? inquiry.objections.last
+        let telling = inquiry.objections.last { $0.rule.name != ListRule.scope.name } ?? inquiry.objections.last
         return .violated(
             Self.unknownStatus(certificate, telling?.found ?? "no list of its issuer"), anywhere: false)
     }
@@ -144,17 +143,13 @@ extension PathSearch {
 
     /// The rules that a list kept, and the one that it broke.
     private static func findings(_ objection: ListObjection?, for certificate: X509Certificate) -> [TracedRule] {
-        let order =
-            listRules.map { ($0.name, $0.reference) } + [
-                (ListSignerRule.name, ListSignerRule.reference), (ListSignatureRule.name, ListSignatureRule.reference),
-                (ListOrderRule.name, ListOrderRule.reference),
-            ]
         var findings: [TracedRule] = []
-        for (name, reference) in order {
-            let isBroken = objection?.name == name
+        for rule in ListRule.all {
+            let isBroken = objection?.rule.name == rule.name
             let violation = isBroken ? unknownStatus(certificate, objection?.found ?? "") : nil
             findings.append(
-                TracedRule(name: name, reference: reference, certificate: certificate, violation: violation))
+                TracedRule(
+                    name: rule.name, reference: rule.reference, certificate: certificate, violation: violation))
             if isBroken { break }
         }
         return findings
@@ -213,8 +208,8 @@ extension PathSearch {
     mutating func answer(
         of list: RevocationListHeader, about subject: Int?, by issuers: ArraySlice<Int>, isOfSigner: Bool = false
     ) -> ListAnswer {
-        if let found = ListSignatureRule.algorithmObjection(to: list) {
-            return .unusable(ListObjection(ListSignatureRule.name, ListSignatureRule.reference, found))
+        if let found = ListRule.algorithmObjection(to: list) {
+            return .unusable(ListObjection(.signature, found))
         }
         var objection: ListObjection?
         for above in issuers.indices {
@@ -231,8 +226,8 @@ extension PathSearch {
                 return .overBudget("the limit for work")
             }
             for other in others {
-                if let found = ListSignerRule.objection(to: nodes[other].certificate, isIssuer: false) {
-                    objection = objection ?? ListObjection(ListSignerRule.name, ListSignerRule.reference, found)
+                if let found = ListRule.signerObjection(to: nodes[other].certificate, isIssuer: false) {
+                    objection = objection ?? ListObjection(.signer, found)
                     continue
                 }
                 let question = RevocationMemory.SignerQuestion(
@@ -240,7 +235,7 @@ extension PathSearch {
                 switch signerPath(question) {
                 case .overBudget(let what): return .overBudget(what)
                 case .none(let found):
-                    objection = ListObjection(ListSignerRule.name, ListSignerRule.reference, found)
+                    objection = ListObjection(.signer, found)
                 case .found(let end):
                     switch answer(of: list, by: other, isIssuer: false) {
                     case .signed:
@@ -253,20 +248,20 @@ extension PathSearch {
             }
         }
         let nobody = "a list that nobody is known to have signed"
-        return .unusable(objection ?? ListObjection(ListSignerRule.name, ListSignerRule.reference, nobody))
+        return .unusable(objection ?? ListObjection(.signer, nobody))
     }
 
     /// Whether this certificate's key signed the list, and may.
     private mutating func answer(
         of list: RevocationListHeader, by signer: Int, isIssuer: Bool
     ) -> ListAnswer {
-        if let found = ListSignerRule.objection(to: nodes[signer].certificate, isIssuer: isIssuer) {
-            return .unusable(ListObjection(ListSignerRule.name, ListSignerRule.reference, found))
+        if let found = ListRule.signerObjection(to: nodes[signer].certificate, isIssuer: isIssuer) {
+            return .unusable(ListObjection(.signer, found))
         }
         guard let isSigned = verify(list, by: signer) else { return .overBudget("the limits for signatures") }
         if isSigned { return .signed(by: signer, isIssuer: isIssuer) }
         let found = "a list whose signature does not verify under the issuer's key"
-        return .unusable(ListObjection(ListSignatureRule.name, ListSignatureRule.reference, found))
+        return .unusable(ListObjection(.signature, found))
     }
 
     private func mayBeNamed(_ node: Int, as list: RevocationListHeader) -> Bool {
@@ -287,20 +282,8 @@ extension PathSearch {
         guard spendSignature(under: signer, over: times < Self.freeHashings ? 0 : list.toBeSigned.count) else {
             return nil
         }
-        let isSigned = ListSignatureRule.verifies(list, by: nodes[signer].certificate)
+        let isSigned = list.verifies(under: nodes[signer].certificate)
         revocation.signatures[key] = isSigned
         return isSigned
-    }
-}
-
-extension PathSearch.ListObjection {
-    /// nil where the list keeps the rule.
-    init?(_ rule: some RevocationListRule, _ list: CertificateRevocationList, _ subject: RevocationSubject) {
-        guard let found = rule.objection(to: list, about: subject) else { return nil }
-        self.init(name: rule.name, reference: rule.reference, found: found)
-    }
-
-    init(_ name: String, _ reference: String, _ found: String) {
-        self.init(name: name, reference: reference, found: found)
     }
 }

@@ -14,23 +14,34 @@ struct RevocationSubject {
     }
 }
 
-/// One rule about a list, for one certificate: a small value, tested alone, named by its RFC section.
-protocol RevocationListRule: Sendable {
+/// One rule about a list, named by its RFC section, and what its breach keeps the list from telling.
+struct ListRule: Sendable {
     /// A short name for reports, for example `list validity`.
-    var name: String { get }
+    let name: String
     /// Where the rule comes from, for example `RFC 5280 5.1.2.5`.
-    var reference: String { get }
+    let reference: String
 
-    /// Why the list does not tell the certificate's status; nil if it does.
-    func objection(to list: CertificateRevocationList, about subject: RevocationSubject) -> String?
-}
+    /// A list covers the certificates in its scope (RFC 5280 6.3.3 (b)).
+    static let scope = ListRule(name: "list scope", reference: "RFC 5280 6.3.3 (b)")
+    /// A list is of a kind that tells every certificate in its scope (RFC 5280 5.2.3 to 5.2.5).
+    static let kind = ListRule(name: "list kind", reference: "RFC 5280 5.2")
+    /// A list has begun to count and the next one is not due (RFC 5280 5.1.2.4, 5.1.2.5). Conforming lists say when the
+    /// next one is; otherwise nobody can tell when a list is too old.
+    static let validity = ListRule(name: "list validity", reference: "RFC 5280 5.1.2.5")
+    /// The signer of a list may sign lists: its keyUsage has cRLSign (RFC 5280 6.3.3 (f)).
+    static let signer = ListRule(name: "list signer", reference: "RFC 5280 6.3.3 (f)")
+    /// A list's signature verifies under its signer's key (RFC 5280 6.3.3 (g)).
+    static let signature = ListRule(name: "list signature", reference: "RFC 5280 6.3.3 (g)")
+    /// A list vouches only where no other of the same key and scope says that it is newer and older at once: its number
+    /// says one thing, its thisUpdate the other (RFC 5280 5.2.3).
+    static let order = ListRule(name: "list order", reference: "RFC 5280 5.2.3")
 
-/// A list covers the certificates in its scope (RFC 5280 6.3.3 (b)).
-struct ListScopeRule: RevocationListRule {
-    let name = "list scope"
-    let reference = "RFC 5280 6.3.3 (b)"
+    /// In the order in which they are asked.
+    static let all = [scope, kind, validity, signer, signature, order]
 
-    func objection(to list: CertificateRevocationList, about subject: RevocationSubject) -> String? {
+    // MARK: Why a list does not tell a certificate's status; nil if it does
+
+    static func scopeObjection(to list: CertificateRevocationList, about subject: RevocationSubject) -> String? {
         let scope = list.scope
         if scope.onlyEndEntities, subject.isAuthority { return "a list for end entities alone" }
         if scope.onlyAuthorities, !subject.isAuthority { return "a list for CAs alone" }
@@ -39,41 +50,16 @@ struct ListScopeRule: RevocationListRule {
         return listed.isDisjoint(with: own.namesForSomeReasons)
             ? "a list of another distribution point" : "a list of a distribution point for some reasons"
     }
-}
 
-/// A list is of a kind that tells every certificate in its scope (RFC 5280 5.2.3 to 5.2.5).
-struct ListKindRule: RevocationListRule {
-    let name = "list kind"
-    let reference = "RFC 5280 5.2"
-
-    func objection(to list: CertificateRevocationList, about subject: RevocationSubject) -> String? { list.unsupported }
-}
-
-/// A list has begun to count and the next one is not due (RFC 5280 5.1.2.4, 5.1.2.5). Conforming lists say when the
-/// next one is; otherwise nobody can tell when a list is too old.
-struct ListValidityRule: RevocationListRule {
-    let name = "list validity"
-    let reference = "RFC 5280 5.1.2.5"
-
-    func objection(to list: CertificateRevocationList, about subject: RevocationSubject) -> String? {
-        Self.objection(to: list, at: subject.time)
-    }
-
-    static func objection(to list: CertificateRevocationList, at time: Int64) -> String? {
+    static func validityObjection(to list: CertificateRevocationList, at time: Int64) -> String? {
         if list.thisUpdateSeconds > time { return "a list of the future" }
         guard let end = list.endSecond else { return "a list without nextUpdate" }
         return time < end ? nil : "a list that is out of date"
     }
-}
-
-/// The signer of a list may sign lists: its keyUsage has cRLSign (RFC 5280 6.3.3 (f)).
-enum ListSignerRule {
-    static let name = "list signer"
-    static let reference = "RFC 5280 6.3.3 (f)"
 
     /// - Parameter isIssuer: whether it is the very issuer of the certificate. Another that is no CA must say that it is
     ///   for lists, as RFC 5280 4.2.1.3 asks: a server whose subject is spelled like its authority's would be one.
-    static func objection(to signer: X509Certificate, isIssuer: Bool) -> String? {
+    static func signerObjection(to signer: X509Certificate, isIssuer: Bool) -> String? {
         do throws(DERError) {
             if let usage = try signer.keyUsage {
                 return usage.contains(.cRLSign) ? nil : "a list of a signer whose keyUsage lacks cRLSign"
@@ -85,37 +71,25 @@ enum ListSignerRule {
             return "a list of a signer whose keyUsage cannot be read"
         }
     }
-}
 
-/// A list's signature verifies under its signer's key (RFC 5280 6.3.3 (g)).
-enum ListSignatureRule {
-    static let name = "list signature"
-    static let reference = "RFC 5280 6.3.3 (g)"
-
-    /// What is wrong with the algorithm, whoever signed.
+    /// What is wrong with the algorithm of the signature, whoever signed.
     static func algorithmObjection(to list: RevocationListHeader) -> String? {
         switch list.signatureAlgorithm {
         case .weak(let name), .unsupported(let name): "a list that is signed with \(name)"
         case .rsaPKCS1, .rsaPSS, .ecdsa, .ed25519: nil
         }
     }
-
-    static func verifies(_ list: RevocationListHeader, by signer: X509Certificate) -> Bool {
-        SignatureRule.verifies(
-            list.der[list.signature], over: list.der[list.toBeSigned], with: list.signatureAlgorithm, by: signer)
-    }
 }
 
-/// A list vouches only where no other of the same key and scope says that it is newer and older at once: its number
-/// says one thing, its thisUpdate the other (RFC 5280 5.2.3).
-enum ListOrderRule {
-    static let name = "list order"
-    static let reference = "RFC 5280 5.2.3"
-    static let found = "a list that is newer than another by its number or its thisUpdate, and older by the other"
+extension RevocationListHeader {
+    /// Whether the key of a certificate verifies the signature.
+    func verifies(under signer: X509Certificate) -> Bool {
+        SignatureRule.verifies(der[signature], over: der[toBeSigned], with: signatureAlgorithm, by: signer)
+    }
 }
 
 extension CertificateRevocationList {
     /// Whether the key of a certificate verifies the signature of the list. Nothing else is checked, so it says who
     /// signed and not whether the list counts.
-    package func isSigned(by signer: X509Certificate) -> Bool { ListSignatureRule.verifies(header, by: signer) }
+    package func isSigned(by signer: X509Certificate) -> Bool { header.verifies(under: signer) }
 }
