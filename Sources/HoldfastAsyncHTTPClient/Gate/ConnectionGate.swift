@@ -82,9 +82,6 @@ final class ConnectionGate: Sendable {
         self.expired = expired
     }
 
-    /// How many connections the pool has been given and still has.
-    var connectionCount: Int { state.withLock { $0.connections.count } }
-
     /// How many connections the pool has been given.
     var admissions: Int { state.withLock { $0.admissions } }
 
@@ -95,9 +92,6 @@ final class ConnectionGate: Sendable {
     var isConnected: Bool { state.withLock { $0.isConnected } }
 
     var isRetired: Bool { state.withLock { $0.isRetired } }
-
-    /// How many handshakes for evidence were begun.
-    var evidenceHandshakes: Int { collector?.handshakes ?? 0 }
 
     // MARK: New connections
 

@@ -39,9 +39,6 @@ final class OriginClients: Sendable {
         state.withLock { $0.entries.values.filter { !$0.hasEnded && !$0.isStuck }.map(\.client) }
     }
 
-    /// Requests whose responses are not read to their end.
-    var requestsInFlight: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.requests } } }
-
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     // MARK: Requests
