@@ -109,7 +109,7 @@ public struct TrustServerSigner: Sendable {
         of certificate: X509Certificate, code: DocumentError.Code
     ) throws(DocumentError) -> CertificatePublicKey {
         let context = PathRuleContext(time: 0, isServer: false)
-        if let violation = KeyStrengthRule().violation(of: certificate, in: context) {
+        if let violation = PathRule.keyStrength.violation(of: certificate, in: context) {
             let failure = violation.failure(host: nil, chain: PresentedChain([]))
             throw DocumentError(code, field: "public key", expected: failure.expected, found: failure.found)
         }

@@ -38,7 +38,7 @@ enum Judge {
 
     /// What one rule says about a certificate made from `specification`, of an authority of no interest.
     static func violation(
-        of rule: some PathRule, _ specification: CertificateSpecification, key: TestKey.Choice = .p256,
+        of rule: PathRule, _ specification: CertificateSpecification, key: TestKey.Choice = .p256,
         isServer: Bool = true, checksValidity: Bool = true, at time: Date = now
     ) throws -> TrustFailure.Code? {
         let certificate = try X509Certificate(der: TestAuthority.selfSigned(specification, key: key, clock: clock).der)

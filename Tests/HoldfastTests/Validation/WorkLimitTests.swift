@@ -122,14 +122,14 @@ struct WorkLimitTests {
             names: (0..<2_000).map { .dns("h\($0).example.com") }, subject: .commonName(long))
         let certificate = try X509Certificate(der: leaf.der)
         let context = PathRuleContext(time: 0, isServer: true)
-        #expect(CommonNameRule().violation(of: certificate, in: context)?.code == .profileViolation)
+        #expect(PathRule.commonName.violation(of: certificate, in: context)?.code == .profileViolation)
         let names = try #require(try certificate.subjectAltName)
         var work = 0
-        #expect(CommonNameRule.differsInCase(Array(long.utf8), from: names, work: &work) == false)
+        #expect(PathRule.differsInCase(Array(long.utf8), from: names, work: &work) == false)
         #expect(work == names.count)
         // Only an entry of its length is looked at.
         work = 0
-        #expect(CommonNameRule.differsInCase(Array("H1.example.com".utf8), from: names, work: &work) == true)
+        #expect(PathRule.differsInCase(Array("H1.example.com".utf8), from: names, work: &work) == true)
         #expect(work == names.count + 10 * ("h1.example.com".utf8.count - 1))
         #expect(certificate.rulesWork(.strict) >= certificate.rulesWork(.standard) + 20_000)
     }

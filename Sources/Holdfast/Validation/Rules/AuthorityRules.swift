@@ -1,9 +1,6 @@
-/// An issuer is a CA according to its basicConstraints (RFC 5280 4.2.1.9, 6.1.4 (k)).
-struct BasicConstraintsRule: ExtensionRule {
-    let name = "basicConstraints"
-    let reference = "RFC 5280 4.2.1.9"
-
-    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+extension PathRule {
+    /// An issuer is a CA according to its basicConstraints (RFC 5280 4.2.1.9, 6.1.4 (k)).
+    static let basicConstraints = reading("basicConstraints", "RFC 5280 4.2.1.9") { (certificate, _) throws(DERError) in
         guard let constraints = try certificate.basicConstraints else {
             return Violation(
                 .notACertificateAuthority, certificate, "basicConstraints with cA TRUE",
@@ -40,13 +37,10 @@ struct PathLengthRule {
     }
 }
 
-/// A CA that has a keyUsage has keyCertSign in it (RFC 5280 4.2.1.3, 6.1.4 (n)).
-struct KeyCertSignRule: ExtensionRule {
-    let name = "keyCertSign"
-    let reference = "RFC 5280 4.2.1.3"
-    let field = "keyUsage"
-
-    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+extension PathRule {
+    /// A CA that has a keyUsage has keyCertSign in it (RFC 5280 4.2.1.3, 6.1.4 (n)).
+    static let keyCertSign = reading("keyCertSign", "RFC 5280 4.2.1.3", field: "keyUsage") {
+        (certificate, _) throws(DERError) in
         guard let usage = try certificate.keyUsage, !usage.contains(.keyCertSign) else { return nil }
         return Violation(
             .keyUsageForbidsSigning, certificate, "keyUsage with keyCertSign",

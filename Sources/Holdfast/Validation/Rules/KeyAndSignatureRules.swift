@@ -1,10 +1,7 @@
-/// Keys are of a supported kind and strong enough: RSA of 2048 bits or more (CA/Browser Forum baseline requirements
-/// 6.1.5, NIST SP 800-131A), the curves P-256, P-384, P-521, Ed25519.
-struct KeyStrengthRule: PathRule {
-    let name = "public key"
-    let reference = "CA/B BR 6.1.5"
-
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+extension PathRule {
+    /// Keys are of a supported kind and strong enough: RSA of 2048 bits or more (CA/Browser Forum baseline requirements
+    /// 6.1.5, NIST SP 800-131A), the curves P-256, P-384, P-521, Ed25519.
+    static let keyStrength = PathRule("public key", "CA/B BR 6.1.5") { certificate, _ in
         let kind: CertificatePublicKey.Kind
         do throws(DERError) {
             kind = try certificate.publicKey.kind

@@ -1,11 +1,8 @@
-/// An end entity whose keyUsage allows neither to sign nor to agree on keys nor to decrypt one is not for TLS (RFC 5280
-/// 4.2.1.3, RFC 8446 4.4.2.2). A CA's certificate may be the leaf: some private authorities serve with their own, whose
-/// keyUsage is about issuing, and no attacker has its key.
-struct LeafKeyUsageRule: ExtensionRule {
-    let name = "keyUsage"
-    let reference = "RFC 5280 4.2.1.3"
-
-    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+extension PathRule {
+    /// An end entity whose keyUsage allows neither to sign nor to agree on keys nor to decrypt one is not for TLS (RFC 5280
+    /// 4.2.1.3, RFC 8446 4.4.2.2). A CA's certificate may be the leaf: some private authorities serve with their own, whose
+    /// keyUsage is about issuing, and no attacker has its key.
+    static let leafKeyUsage = reading("keyUsage", "RFC 5280 4.2.1.3") { (certificate, _) throws(DERError) in
         guard let usage = try certificate.keyUsage else { return nil }
         guard usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) else { return nil }
         if try certificate.basicConstraints?.isCertificateAuthority == true { return nil }
@@ -13,18 +10,11 @@ struct LeafKeyUsageRule: ExtensionRule {
             .keyUsageForbidsTLS, certificate, "keyUsage digitalSignature, keyEncipherment or keyAgreement",
             "neither")
     }
-}
 
-/// An extendedKeyUsage includes the purpose at hand (RFC 5280 4.2.1.12). In an issuer it limits the purposes of the
-/// certificates below, as in the web PKI (CA/B BR 7.1.2.10.6); without one there is no limit.
-struct ExtendedKeyUsageRule: ExtensionRule {
-    let name = "extendedKeyUsage"
-    let reference = "RFC 5280 4.2.1.12"
-
-    /// Purposes that a failure names.
-    private static let maximumShown = 10
-
-    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+    /// An extendedKeyUsage includes the purpose at hand (RFC 5280 4.2.1.12). In an issuer it limits the purposes of the
+    /// certificates below, as in the web PKI (CA/B BR 7.1.2.10.6); without one there is no limit.
+    static let extendedKeyUsage = reading("extendedKeyUsage", "RFC 5280 4.2.1.12") {
+        (certificate, context) throws(DERError) in
         guard let usage = try certificate.extendedKeyUsage else { return nil }
         let der = certificate.layout.der
         let isAllowed =
@@ -42,4 +32,7 @@ struct ExtendedKeyUsageRule: ExtensionRule {
             usage.identifiers.prefix(Self.maximumShown).map { ExtendedKeyUsage.name(of: der[$0]) }
                 .joined(separator: ", ") + (usage.identifiers.count > Self.maximumShown ? ", …" : ""))
     }
+
+    /// Purposes that a failure names.
+    private static let maximumShown = 10
 }

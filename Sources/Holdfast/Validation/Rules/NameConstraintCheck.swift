@@ -77,25 +77,18 @@ struct NameConstraintCheck {
     }
 }
 
-/// Name constraints can be read (RFC 5280 4.2.1.10): one that cannot would otherwise constrain nothing.
-/// ``NameConstraintCheck`` decides whether the names on a path satisfy them.
-struct NameConstraintsRule: ExtensionRule {
-    let name = "nameConstraints"
-    let reference = "RFC 5280 4.2.1.10"
-
-    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+extension PathRule {
+    /// Name constraints can be read (RFC 5280 4.2.1.10): one that cannot would otherwise constrain nothing.
+    /// ``NameConstraintCheck`` decides whether the names on a path satisfy them.
+    static let nameConstraints = reading("nameConstraints", "RFC 5280 4.2.1.10") { (certificate, _) throws(DERError) in
         _ = try certificate.nameConstraints
         return nil
     }
-}
 
-/// Only a CA's certificate may constrain names (RFC 5280 4.2.1.10).
-struct LeafNameConstraintsRule: ExtensionRule {
-    let name = "nameConstraints of the leaf"
-    let reference = "RFC 5280 4.2.1.10"
-    let field = "basicConstraints"
-
-    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+    /// Only a CA's certificate may constrain names (RFC 5280 4.2.1.10).
+    static let leafNameConstraints = reading(
+        "nameConstraints of the leaf", "RFC 5280 4.2.1.10", field: "basicConstraints"
+    ) { (certificate, _) throws(DERError) in
         guard certificate.value(of: .nameConstraints) != nil,
             try certificate.basicConstraints?.isCertificateAuthority != true
         else { return nil }

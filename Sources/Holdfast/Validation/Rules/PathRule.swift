@@ -1,36 +1,41 @@
 /// One rule about one certificate at one place of a path: a small value, tested alone, named by its RFC section.
-protocol PathRule: Sendable {
+struct PathRule: Sendable {
     /// A short name for reports, for example `validity`.
-    var name: String { get }
+    let name: String
     /// Where the rule comes from, for example `RFC 5280 4.1.2.5`.
-    var reference: String { get }
+    let reference: String
+    private let check: @Sendable (X509Certificate, PathRuleContext) -> Violation?
 
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation?
-}
+    init(
+        _ name: String, _ reference: String,
+        _ check: @escaping @Sendable (X509Certificate, PathRuleContext) -> Violation?
+    ) {
+        (self.name, self.reference, self.check) = (name, reference, check)
+    }
 
-/// A rule that reads an extension, which has to read as its syntax says.
-protocol ExtensionRule: PathRule {
-    /// What cannot be read, in a violation; by default the name of the rule.
-    var field: String { get }
-
-    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation?
-}
-
-extension ExtensionRule {
-    var field: String { name }
+    /// A rule that reads an extension, which has to read as its syntax says.
+    /// - Parameter field: what cannot be read, in a violation; nil for the name of the rule.
+    static func reading(
+        _ name: String, _ reference: String, field: String? = nil,
+        _ check: @escaping @Sendable (X509Certificate, PathRuleContext) throws(DERError) -> Violation?
+    ) -> PathRule {
+        PathRule(name, reference) { certificate, context in
+            do throws(DERError) {
+                return try check(certificate, context)
+            } catch {
+                return Violation(error, in: field ?? name, of: certificate)
+            }
+        }
+    }
 
     func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
-        do throws(DERError) {
-            return try check(certificate, in: context)
-        } catch {
-            return Violation(error, in: field, of: certificate)
-        }
+        check(certificate, context)
     }
 }
 
-extension PathRule {
+extension Violation {
     /// A certificate that breaks a rule of the strict profile alone.
-    func violation(
+    static func profile(
         _ certificate: X509Certificate, _ expected: String, _ found: @autoclosure @escaping @Sendable () -> String
     ) -> Violation {
         Violation(.profileViolation, certificate, expected, found())
@@ -56,9 +61,9 @@ struct PathRuleContext: Sendable {
 /// The rules of each profile, the cheapest first. They are closed sets.
 struct PathRules: Sendable {
     /// For the certificate whose key the handshake proved.
-    let leaf: [any PathRule]
+    let leaf: [PathRule]
     /// For every certificate that signs another, the anchor included.
-    let issuer: [any PathRule]
+    let issuer: [PathRule]
 
     static func rules(of profile: ValidationProfile) -> PathRules {
         switch profile {
@@ -74,23 +79,23 @@ struct PathRules: Sendable {
     static let listSigner = everyCertificate
 
     static let standard = PathRules(
-        leaf: everyCertificate + [LeafKeyUsageRule(), ExtendedKeyUsageRule(), LeafNameConstraintsRule()],
+        leaf: everyCertificate + [.leafKeyUsage, .extendedKeyUsage, .leafNameConstraints],
         issuer: everyCertificate
             + [
-                IssuerNameRule(), BasicConstraintsRule(), KeyCertSignRule(), ExtendedKeyUsageRule(),
-                NameConstraintsRule(),
+                .issuerName, .basicConstraints, .keyCertSign, .extendedKeyUsage,
+                .nameConstraints,
             ])
 
     static let strict = PathRules(
-        leaf: standard.leaf + strictEveryCertificate + [AuthorityUsageRule(isLeaf: true), CommonNameRule()],
-        issuer: standard.issuer + strictEveryCertificate + [AuthorityUsageRule(isLeaf: false)])
+        leaf: standard.leaf + strictEveryCertificate + [.authorityUsage(isLeaf: true), .commonName],
+        issuer: standard.issuer + strictEveryCertificate + [.authorityUsage(isLeaf: false)])
 
-    private static let everyCertificate: [any PathRule] = [
-        VersionRule(), ValidityRule(), NamedIssuerRule(), CriticalExtensionsRule(), KeyStrengthRule(),
+    private static let everyCertificate: [PathRule] = [
+        .version, .validity, .namedIssuer, .criticalExtensions, .keyStrength,
     ]
 
-    private static let strictEveryCertificate: [any PathRule] = [
-        SerialNumberRule(), CriticalityRule(), KeyIdentifierRule(), KeyShapeRule(), NameSyntaxRule(),
-        AuthorityInformationAccessRule(), TimeFormRule(),
+    private static let strictEveryCertificate: [PathRule] = [
+        .serialNumber, .criticality, .keyIdentifier, .keyShape, .nameSyntax,
+        .authorityInformationAccess, .timeForm,
     ]
 }

@@ -23,6 +23,6 @@ struct BasicConstraintsRuleTests {
             ),
         ] as [(CertificateSpecification, TrustFailure.Code?)])
     func rule(specification: CertificateSpecification, code: TrustFailure.Code?) throws {
-        #expect(try Judge.violation(of: BasicConstraintsRule(), specification) == code)
+        #expect(try Judge.violation(of: PathRule.basicConstraints, specification) == code)
     }
 }

@@ -35,6 +35,6 @@ struct CriticalExtensionsRuleTests {
             (.testCA.with { $0.nameConstraints = .init(permitted: [.dns("a")]) }, nil),
         ] as [(CertificateSpecification, TrustFailure.Code?)])
     func rule(specification: CertificateSpecification, code: TrustFailure.Code?) throws {
-        #expect(try Judge.violation(of: CriticalExtensionsRule(), specification) == code)
+        #expect(try Judge.violation(of: PathRule.criticalExtensions, specification) == code)
     }
 }

@@ -21,7 +21,7 @@ struct ExtendedKeyUsageRuleTests {
         ] as [(CertificateSpecification, Bool, Bool)])
     func rule(specification: CertificateSpecification, server: Bool, client: Bool) throws {
         for (isServer, allowed) in [(true, server), (false, client)] {
-            let code = try Judge.violation(of: ExtendedKeyUsageRule(), specification, isServer: isServer)
+            let code = try Judge.violation(of: PathRule.extendedKeyUsage, specification, isServer: isServer)
             #expect(code == (allowed ? nil : .wrongExtendedKeyUsage))
         }
     }
@@ -31,7 +31,7 @@ struct ExtendedKeyUsageRuleTests {
         let specification = CertificateSpecification.testLeaf.with {
             $0.faults = [.extensionContent(.extendedKeyUsage, value)]
         }
-        #expect(try Judge.violation(of: ExtendedKeyUsageRule(), specification) == .malformedExtension)
+        #expect(try Judge.violation(of: PathRule.extendedKeyUsage, specification) == .malformedExtension)
     }
 
     @Test("The words of a failure name a few of the purposes, not thousands")
@@ -39,7 +39,7 @@ struct ExtendedKeyUsageRuleTests {
         let specification = Self.with((0..<5_000).map { [1, 2, 3, $0] })
         let certificate = try X509Certificate(der: TestAuthority.selfSigned(specification, clock: Judge.clock).der)
         let context = PathRuleContext(time: 0, isServer: true)
-        let violation = try #require(ExtendedKeyUsageRule().violation(of: certificate, in: context))
+        let violation = try #require(PathRule.extendedKeyUsage.violation(of: certificate, in: context))
         let failure = violation.failure(host: nil, chain: PresentedChain([]))
         #expect(failure.found.hasPrefix("1.2.3.0, 1.2.3.1"))
         #expect(failure.found.count < 1_000)

@@ -7,7 +7,7 @@ import Testing
 struct IssuerNameRuleTests {
     @Test("An empty subject is no CA's")
     func rule() throws {
-        #expect(try Judge.violation(of: IssuerNameRule(), .testCA) == nil)
-        #expect(try Judge.violation(of: IssuerNameRule(), .testCA.with { $0.subject = .empty }) == .emptyName)
+        #expect(try Judge.violation(of: PathRule.issuerName, .testCA) == nil)
+        #expect(try Judge.violation(of: PathRule.issuerName, .testCA.with { $0.subject = .empty }) == .emptyName)
     }
 }

@@ -21,6 +21,6 @@ struct KeyCertSignRuleTests {
             (.testCA.with { $0.faults = [.extensionContent(.keyUsage, [5, 0])] }, .malformedExtension),
         ] as [(CertificateSpecification, TrustFailure.Code?)])
     func rule(specification: CertificateSpecification, code: TrustFailure.Code?) throws {
-        #expect(try Judge.violation(of: KeyCertSignRule(), specification) == code)
+        #expect(try Judge.violation(of: PathRule.keyCertSign, specification) == code)
     }
 }

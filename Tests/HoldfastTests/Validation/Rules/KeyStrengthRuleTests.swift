@@ -44,7 +44,7 @@ struct KeyStrengthRuleTests {
             (rsa([0x80], 255), .unsupportedKey),
         ] as [(CertificateSpecification, TrustFailure.Code?)]).map { Key(specification: $0, code: $1) })
     private func rsaSizes(key: Key) throws {
-        #expect(try Judge.violation(of: KeyStrengthRule(), key.specification) == key.code)
+        #expect(try Judge.violation(of: PathRule.keyStrength, key.specification) == key.code)
     }
 
     @Test("RSA numbers are odd, and the exponent is not 1; points are uncompressed, and whole")
@@ -53,7 +53,7 @@ struct KeyStrengthRuleTests {
         let rsa: TestObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 1]
         func complaint(_ algorithm: [[UInt8]], _ key: [UInt8]) throws -> TrustFailure.Code? {
             let info = TestDER.sequence([TestDER.sequence(algorithm), TestDER.bitString(key)])
-            return try Judge.violation(of: KeyStrengthRule(), .testLeaf.with { $0.subjectPublicKeyInfo = info })
+            return try Judge.violation(of: PathRule.keyStrength, .testLeaf.with { $0.subjectPublicKeyInfo = info })
         }
         for (modulus, exponent, code) in [
             (odd, [3], nil), (odd, [1], .unsupportedKey), (odd, [2], .unsupportedKey),
@@ -76,7 +76,7 @@ struct KeyStrengthRuleTests {
 
     @Test("The curves that are verified pass", arguments: [.p256, .p384, .p521, .ed25519] as [TestKey.Choice])
     func curves(key: TestKey.Choice) throws {
-        #expect(try Judge.violation(of: KeyStrengthRule(), .testLeaf, key: key) == nil)
+        #expect(try Judge.violation(of: PathRule.keyStrength, .testLeaf, key: key) == nil)
     }
 
     @Test(
@@ -89,6 +89,6 @@ struct KeyStrengthRuleTests {
         ])
     func others(key: [UInt8]) throws {
         let specification = CertificateSpecification.testLeaf.with { $0.subjectPublicKeyInfo = key }
-        #expect(try Judge.violation(of: KeyStrengthRule(), specification) == .unsupportedKey)
+        #expect(try Judge.violation(of: PathRule.keyStrength, specification) == .unsupportedKey)
     }
 }

@@ -23,6 +23,6 @@ struct LeafKeyUsageRuleTests {
             (.testCA.with { $0.faults = [.extensionContent(.basicConstraints, [3, 0])] }, .malformedExtension),
         ] as [(CertificateSpecification, TrustFailure.Code?)])
     func rule(specification: CertificateSpecification, code: TrustFailure.Code?) throws {
-        #expect(try Judge.violation(of: LeafKeyUsageRule(), specification) == code)
+        #expect(try Judge.violation(of: PathRule.leafKeyUsage, specification) == code)
     }
 }

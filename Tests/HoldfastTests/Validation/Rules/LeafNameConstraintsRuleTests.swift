@@ -24,6 +24,6 @@ struct LeafNameConstraintsRuleTests {
             ),
         ] as [(CertificateSpecification, TrustFailure.Code?)])
     func rule(specification: CertificateSpecification, code: TrustFailure.Code?) throws {
-        #expect(try Judge.violation(of: LeafNameConstraintsRule(), specification) == code)
+        #expect(try Judge.violation(of: PathRule.leafNameConstraints, specification) == code)
     }
 }

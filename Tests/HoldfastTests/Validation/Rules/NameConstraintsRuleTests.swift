@@ -17,6 +17,6 @@ struct NameConstraintsRuleTests {
             ),
         ] as [(CertificateSpecification, TrustFailure.Code?)])
     func rule(specification: CertificateSpecification, code: TrustFailure.Code?) throws {
-        #expect(try Judge.violation(of: NameConstraintsRule(), specification) == code)
+        #expect(try Judge.violation(of: PathRule.nameConstraints, specification) == code)
     }
 }

@@ -19,8 +19,8 @@ struct ValidityRuleTests {
         ] as [(Double, TrustFailure.Code?)])
     func ends(offset: Double, code: TrustFailure.Code?) throws {
         let time = Date(timeIntervalSince1970: Judge.now.timeIntervalSince1970 + offset)
-        #expect(try Judge.violation(of: ValidityRule(), Self.hour, at: time) == code)
-        #expect(try Judge.violation(of: ValidityRule(), Self.hour, checksValidity: false, at: time) == nil)
+        #expect(try Judge.violation(of: PathRule.validity, Self.hour, at: time) == code)
+        #expect(try Judge.violation(of: PathRule.validity, Self.hour, checksValidity: false, at: time) == nil)
     }
 
     @Test("A validity that ends before it begins holds no time")
@@ -29,7 +29,7 @@ struct ValidityRuleTests {
             $0.notBefore = .after(10); $0.notAfter = .after(-10)
         }
         for offset in [-20.0, 0, 20] {
-            #expect(try Judge.violation(of: ValidityRule(), backwards, at: Judge.now + offset) != nil)
+            #expect(try Judge.violation(of: PathRule.validity, backwards, at: Judge.now + offset) != nil)
         }
     }
 

@@ -1,14 +1,11 @@
-/// A common name that is a host is one of the subjectAltName entries, character for character (CA/B BR 7.1.4.3). It
-/// identifies no host either way, but a different name would mislead readers.
-///
-/// This applies to addresses in any notation, A-labels and U-labels, and names that differ from an entry only in case.
-/// A plain name beside entries for other names is allowed: private authorities use it for services with several names,
-/// and it identifies nothing.
-struct CommonNameRule: PathRule {
-    let name = "common name"
-    let reference = "CA/B BR 7.1.4.3"
-
-    func violation(of certificate: X509Certificate, in context: PathRuleContext) -> Violation? {
+extension PathRule {
+    /// A common name that is a host is one of the subjectAltName entries, character for character (CA/B BR 7.1.4.3). It
+    /// identifies no host either way, but a different name would mislead readers.
+    ///
+    /// This applies to addresses in any notation, A-labels and U-labels, and names that differ from an entry only in case.
+    /// A plain name beside entries for other names is allowed: private authorities use it for services with several names,
+    /// and it identifies nothing.
+    static let commonName = PathRule("common name", "CA/B BR 7.1.4.3") { certificate, _ in
         guard let attribute = certificate.subject.lastCommonNameAttribute, !attribute.value.isEmpty,
             let names = try? certificate.subjectAltName
         else { return nil }
@@ -19,7 +16,7 @@ struct CommonNameRule: PathRule {
         guard let differsInCase = Self.differsInCase(common, from: names, work: &work), differsInCase || looksLikeHost,
             !Self.isAddress(common, among: names)
         else { return nil }
-        return violation(
+        return .profile(
             certificate, "a common name that is one of the subjectAltName entries",
             String(decoding: common, as: UTF8.self).quoted)
     }
@@ -90,31 +87,28 @@ extension DistinguishedName.Attribute {
     }
 }
 
-/// DNS names have the preferred name syntax (RFC 5280 4.2.1.6, RFC 1034 3.5, RFC 1123 2.1), a wildcard only as the whole
-/// leftmost label and not above a public suffix (CA/B BR 3.2.2.6), and a DNS name constraint begins with a label
-/// (RFC 5280 4.2.1.10).
-struct NameSyntaxRule: ExtensionRule {
-    let name = "syntax of names"
-    let reference = "RFC 5280 4.2.1.6, 4.2.1.10"
-    let field = "names"
-
-    func check(_ certificate: X509Certificate, in context: PathRuleContext) throws(DERError) -> Violation? {
+extension PathRule {
+    /// DNS names have the preferred name syntax (RFC 5280 4.2.1.6, RFC 1034 3.5, RFC 1123 2.1), a wildcard only as the whole
+    /// leftmost label and not above a public suffix (CA/B BR 3.2.2.6), and a DNS name constraint begins with a label
+    /// (RFC 5280 4.2.1.10).
+    static let nameSyntax = reading("syntax of names", "RFC 5280 4.2.1.6, 4.2.1.10", field: "names") {
+        (certificate, context) throws(DERError) in
         for name in try certificate.subjectAltName ?? [] {
             guard case .dNSName(let octets) = name else { continue }
             if !Self.isPreferredSyntax(octets) {
-                return violation(certificate, "DNS names of letters, digits and hyphens", name.text)
+                return .profile(certificate, "DNS names of letters, digits and hyphens", name.text)
             }
             guard let suffixes = context.publicSuffixes,
                 octets.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")])
             else { continue }
             let parent = String(decoding: octets.dropFirst(2).map(DNSOctets.lowercase), as: UTF8.self)
             if !parent.contains(".") || suffixes.lists(parent) {
-                return violation(certificate, "no wildcard above a public suffix", name.text)
+                return .profile(certificate, "no wildcard above a public suffix", name.text)
             }
         }
         for base in try certificate.nameConstraints.map({ $0.permitted + $0.excluded }) ?? [] {
             guard case .dNSName(let octets) = base, octets.first == UInt8(ascii: ".") else { continue }
-            return violation(certificate, "a DNS name constraint that begins with a label", base.text)
+            return .profile(certificate, "a DNS name constraint that begins with a label", base.text)
         }
         return nil
     }
