@@ -79,7 +79,7 @@ struct PinOnlyValidation {
         let query = PathValidator.Query(
             chain: chain, purpose: purpose.checkingHost(!leafOnly), time: time.wholeSeconds,
             revocation: revocation, isTrusted: { pinned.contains($0) }, spent: spent)
-        var trace: [PathSearch.TracedRule]?
+        var trace: [RuleOutcome]?
         var accepted: (path: ValidatedPath, match: PinMatch)?
         let outcome = own.ignoringValidity(to: TrustAnchors(certificates)).search(query, trace: &trace) { path in
             accepted = pins.match(in: path, at: time, leafOnly: leafOnly).map { (path, $0) }

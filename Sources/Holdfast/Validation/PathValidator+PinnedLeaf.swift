@@ -36,7 +36,7 @@ extension PathValidator {
         let query = Query(
             chain: PresentedChain([leaf.der] + issuers), purpose: .server(identity: nil),
             time: time.wholeSeconds, revocation: revocation, isTrusted: { $0 != leaf }, skipsRules: true, spent: effort)
-        var trace: [PathSearch.TracedRule]?
+        var trace: [RuleOutcome]?
         let outcome = search(query, trace: &trace) { _ in true }
         effort = outcome.effort
         guard outcome.path == nil else { return nil }

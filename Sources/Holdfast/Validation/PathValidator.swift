@@ -109,7 +109,7 @@ public struct PathValidator: ChainValidator {
             return ValidationOutcome(
                 path: path, failure: nil, effort: effort, notices: query.notices(about: path))
         }
-        var trace: [PathSearch.TracedRule]?
+        var trace: [RuleOutcome]?
         var outcome = search(query, trace: &trace, accepting: accepting)
         outcome.effort -= spent
         if let key, let path = outcome.path {
@@ -160,7 +160,7 @@ public struct PathValidator: ChainValidator {
     /// The one entry to the search, for decisions and explanations.
     /// - Parameter trace: if not nil, gets the result of each rule.
     func search(
-        _ query: Query, trace: inout [PathSearch.TracedRule]?, accepting: (ValidatedPath) -> Bool
+        _ query: Query, trace: inout [RuleOutcome]?, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         let (chain, host) = (query.chain, query.purpose.host)
         var meter = WorkMeter(limits, effort: query.spent)

@@ -116,7 +116,7 @@ extension PathSearch {
         if let violation = PolicyCheck.violation(of: path.map { nodes[$0].certificate }, meter: &meter) {
             return violation.code == .budgetExceeded ? .overBudget : .blocked
         }
-        var findings: [TracedRule]?
+        var findings: [RuleOutcome]?
         for place in path.indices.dropLast() {
             switch revocationOutcome(at: place, of: path, isOfSigner: true, findings: &findings) {
             case .kept: continue

@@ -59,7 +59,7 @@ extension PathSearch {
     }
 
     mutating func revocationOutcome(at place: Int, of path: [Int]) -> Outcome {
-        var findings: [TracedRule]?
+        var findings: [RuleOutcome]?
         return revocationOutcome(at: place, of: path, findings: &findings)
     }
 
@@ -73,7 +73,7 @@ extension PathSearch {
     ///     that issuers on it sign, and no further.
     ///   - findings: where it is not nil, how each rule came out for each list that was needed.
     mutating func revocationOutcome(
-        at place: Int, of path: [Int], isOfSigner: Bool = false, findings: inout [TracedRule]?
+        at place: Int, of path: [Int], isOfSigner: Bool = false, findings: inout [RuleOutcome]?
     ) -> Outcome {
         guard request.revocation.isChecked, place + 1 < path.count else { return .kept }
         let unknown = place == 0 && !isOfSigner ? request.revocation.unknownLeaf : request.revocation.unknownIssuer
@@ -105,7 +105,7 @@ extension PathSearch {
         switch verdict {
         case .revoked(let isFinal): return revoked(at: place, of: path, isFinal: isFinal)
         case .good:
-            findings = findings.map { $0 + Self.findings(nil, for: certificate) }
+            findings = findings.map { $0 + self.findings(nil, for: certificate) }
             return .kept
         case .unknown: break
         }
@@ -117,7 +117,7 @@ extension PathSearch {
             }
         guard isRefused else { return .kept }
         for objection in inquiry.objections where findings != nil {
-            findings = findings.map { $0 + Self.findings(objection, for: certificate) }
+            findings = findings.map { $0 + self.findings(objection, for: certificate) }
         }
         let telling = inquiry.objections.last { $0.rule.name != ListRule.scope.name } ?? inquiry.objections.last
         return .violated(
@@ -142,14 +142,12 @@ extension PathSearch {
     }
 
     /// The rules that a list kept, and the one that it broke.
-    private static func findings(_ objection: ListObjection?, for certificate: X509Certificate) -> [TracedRule] {
-        var findings: [TracedRule] = []
+    private func findings(_ objection: ListObjection?, for certificate: X509Certificate) -> [RuleOutcome] {
+        var findings: [RuleOutcome] = []
         for rule in ListRule.all {
             let isBroken = objection?.rule.name == rule.name
-            let violation = isBroken ? unknownStatus(certificate, objection?.found ?? "") : nil
-            findings.append(
-                TracedRule(
-                    name: rule.name, reference: rule.reference, certificate: certificate, violation: violation))
+            let violation = isBroken ? Self.unknownStatus(certificate, objection?.found ?? "") : nil
+            findings.append(outcome(rule.name, rule.reference, certificate, violation))
             if isBroken { break }
         }
         return findings

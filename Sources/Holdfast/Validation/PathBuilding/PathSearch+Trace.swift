@@ -1,24 +1,15 @@
 extension PathSearch {
-    /// What one rule said about one certificate of a path.
-    struct TracedRule {
-        let name: String
-        let reference: String
-        let certificate: X509Certificate
-        let violation: Violation?
-    }
-
     /// Goes over the path that the search found, or where it found none the certificates that come nearest to one, with
     /// the search's own checks: each rule for each certificate, leaf first, also those after the first that is broken.
-    mutating func trace() -> [TracedRule] {
+    mutating func trace() -> [RuleOutcome] {
         let path = firstValid ?? nearestPath()
-        var traced: [TracedRule] = []
+        var traced: [RuleOutcome] = []
         var intermediates = 0
         for (place, node) in path.enumerated() {
             let certificate = nodes[node].certificate
             let isAnchor = nodes[node].isAnchor || place == 0 && path.count == 1 && isOwnPath(node)
             func add(_ name: String, _ reference: String, _ violation: Violation?) {
-                traced.append(
-                    TracedRule(name: name, reference: reference, certificate: certificate, violation: violation))
+                traced.append(outcome(name, reference, certificate, violation))
             }
             context.isAnchor = isAnchor && place > 0
             for rule in place == 0 ? request.rules.leaf : request.rules.issuer {
@@ -57,7 +48,7 @@ extension PathSearch {
                 SignatureRule.name, SignatureRule.reference,
                 SignatureRule.algorithmViolation(of: certificate) ?? signature.violation)
             if request.revocation.isChecked {
-                var findings: [TracedRule]? = []
+                var findings: [RuleOutcome]? = []
                 let status = revocationOutcome(at: place, of: path, findings: &findings)
                 traced += findings ?? []
                 add(Self.revocationRule, Self.revocationReference, status.violation)
@@ -67,6 +58,14 @@ extension PathSearch {
             }
         }
         return traced
+    }
+
+    func outcome(
+        _ name: String, _ reference: String, _ certificate: X509Certificate, _ violation: Violation?
+    ) -> RuleOutcome {
+        RuleOutcome(
+            rule: name, reference: reference, certificate: certificate,
+            failure: violation?.failure(host: request.host, chain: request.chain))
     }
 
     private func isOwnPath(_ node: Int) -> Bool { request.anchors.contains(nodes[node].certificate) }

@@ -24,14 +24,10 @@ extension PathValidator {
     ///   - time: the time of the examination.
     /// - Returns: one outcome for each rule and certificate; empty where the leaf cannot be read or too much was presented.
     package func outcomes(of chain: PresentedChain, for purpose: ValidationPurpose, at time: Date) -> [RuleOutcome] {
-        var trace: [PathSearch.TracedRule]? = []
+        var trace: [RuleOutcome]? = []
         var query = Query(chain: chain, purpose: purpose, time: time.wholeSeconds)
         query.transparency = demand(for: purpose)
         _ = search(query, trace: &trace) { _ in true }
-        return (trace ?? []).map { one in
-            RuleOutcome(
-                rule: one.name, reference: one.reference, certificate: one.certificate,
-                failure: one.violation?.failure(host: purpose.host, chain: chain))
-        }
+        return trace ?? []
     }
 }
