@@ -21,15 +21,8 @@ package struct ChallengeResponse: Sendable, Hashable {
     ///   - limits: the most that is read.
     /// - Throws: ``DocumentError`` that names the entry and the field.
     package init(
-        verifying body: Data, signature: String, challenge: String, with key: DocumentPublicKey,
-        limits: DocumentLimits = DocumentLimits()
-    ) throws(DocumentError) {
-        try self.init(verifying: body, signature: signature, challenge: challenge, by: key, limits: limits)
-    }
-
-    init(
         verifying body: Data, signature: String, challenge: String, by key: any SignatureVerifying,
-        limits: DocumentLimits
+        limits: DocumentLimits = DocumentLimits()
     ) throws(DocumentError) {
         let octets = [UInt8](body)
         var reader = try StrictJSONReader(octets, maximumBytes: limits.bytes)

@@ -205,14 +205,6 @@ package struct StrictJSONReader {
         return takeWord("null")
     }
 
-    /// Whether a text is next, for fields that may have another type.
-    var nextIsText: Bool {
-        mutating get {
-            skipWhitespace()
-            return peek == UInt8(ascii: "\"")
-        }
-    }
-
     /// The kind of the value that is due.
     package var nextKind: Kind {
         mutating get {
@@ -275,17 +267,16 @@ package struct StrictJSONReader {
 
     /// Any value, checked as strictly as those that are read.
     package mutating func skipValue() throws(DocumentError) {
-        skipWhitespace()
-        switch peek {
-        case UInt8(ascii: "{"):
+        switch nextKind {
+        case .object:
             try beginObject()
             while try nextKey() != nil { try skipValue() }
-        case UInt8(ascii: "["):
+        case .array:
             try beginArray()
             while try nextElement() { try skipValue() }
-        case UInt8(ascii: "\""): _ = try octets()
-        case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): try skipNumber()
-        default:
+        case .text: _ = try octets()
+        case .number: try skipNumber()
+        case .word:
             guard takeWord("true") || takeWord("false") || takeWord("null") else {
                 throw error(.notJSON, "a value", here)
             }

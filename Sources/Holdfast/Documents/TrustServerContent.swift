@@ -107,7 +107,7 @@ extension StrictJSONReader {
 
     /// The reference writes it as a text.
     private mutating func portNumber() throws(DocumentError) -> Int {
-        guard nextIsText else {
+        guard nextKind == .text else {
             let number = try integer()
             guard (1...65_535).contains(number) else { throw error(.invalidValue, Self.portRule, "\(number)") }
             return Int(clamping: number)

@@ -81,15 +81,6 @@ package enum AtomicFile {
         return data
     }
 
-    /// Reads a regular file of at most this many bytes; nil if there is no file, it is something else, or it is longer.
-    package static func readIfRegular(_ url: URL, maximumBytes: Int) throws -> Data? {
-        do {
-            return try read(url, maximumBytes: maximumBytes, isOwn: true)
-        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileReadTooLarge, CocoaError.fileReadUnsupportedScheme {
-            return nil
-        }
-    }
-
     private static func regularFile(_ url: URL) throws -> FileHandle {
         let descriptor = unsafe open(url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {

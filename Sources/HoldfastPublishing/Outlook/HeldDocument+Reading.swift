@@ -50,7 +50,7 @@ extension HeldDocument {
         case .challengedList(let publicKey, let challenge, let signature):
             let response = try ChallengeResponse(
                 verifying: document.octets, signature: signature, challenge: challenge,
-                with: DocumentPublicKey(base64: publicKey))
+                by: DocumentPublicKey(base64: publicKey))
             return .list(FingerprintListPins(response))
         case .trustServer(let certificate, let customer, _):
             let signer = try TrustServerSigner(certificate: certificate)

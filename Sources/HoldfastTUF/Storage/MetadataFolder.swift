@@ -1,5 +1,5 @@
 public import Foundation
-import Holdfast
+package import Holdfast
 
 /// Keeps metadata in files of a folder, readable only by their owner: `root.json`, `timestamp.json`, `snapshot.json`,
 /// `targets.json`, and a file for each delegated role, named by the role's percent-encoded name.
@@ -42,5 +42,16 @@ public struct MetadataFolder: MetadataStore {
             try FileManager.default.removeItem(at: file)
         }
         return true
+    }
+}
+
+extension AtomicFile {
+    /// Reads a regular file of at most this many bytes; nil if there is no file, it is something else, or it is longer.
+    package static func readIfRegular(_ url: URL, maximumBytes: Int) throws -> Data? {
+        do {
+            return try read(url, maximumBytes: maximumBytes, isOwn: true)
+        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileReadTooLarge, CocoaError.fileReadUnsupportedScheme {
+            return nil
+        }
     }
 }

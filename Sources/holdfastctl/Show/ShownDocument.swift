@@ -155,7 +155,7 @@ struct ShownDocument {
             return item
         }
         do throws(DocumentError) {
-            _ = try ChallengeResponse(verifying: data, signature: signature, challenge: challenge, with: key)
+            _ = try ChallengeResponse(verifying: data, signature: signature, challenge: challenge, by: key)
             item.signature = .init(state: .verified, text: "signed for this challenge with the key that was given")
         } catch {
             item.signature = .init(state: .invalid, text: "\(error)")

@@ -91,13 +91,13 @@ struct ChallengeSignerTests {
             to: challenge, entries: entries, at: time,
             versionCheck: .init(update: .suggested, message: "A \"new\" one\n\u{1F600}"))
         let response = try ChallengeResponse(
-            verifying: answer.body, signature: answer.signature, challenge: challenge, with: key.publicKey)
+            verifying: answer.body, signature: answer.signature, challenge: challenge, by: key.publicKey)
         #expect(response.entries == entries && response.issuedAt == Date(timeIntervalSince1970: 1_900_000_000))
         #expect(response.versionCheck == .init(update: .suggested, message: "A \"new\" one\n\u{1F600}"))
         let other = Data(repeating: 8, count: length).base64EncodedString()
         #expect(throws: DocumentError.self) {
             try ChallengeResponse(
-                verifying: answer.body, signature: answer.signature, challenge: other, with: key.publicKey)
+                verifying: answer.body, signature: answer.signature, challenge: other, by: key.publicKey)
         }
     }
 

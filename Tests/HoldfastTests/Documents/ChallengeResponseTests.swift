@@ -19,7 +19,7 @@ struct ChallengeResponseTests {
     ) -> DocumentError.Code? {
         do throws(DocumentError) {
             _ = try ChallengeResponse(
-                verifying: body, signature: signature, challenge: challenge, with: key, limits: limits)
+                verifying: body, signature: signature, challenge: challenge, by: key, limits: limits)
             return nil
         } catch {
             return error.code
@@ -30,7 +30,7 @@ struct ChallengeResponseTests {
     func vector() throws {
         let response = try ChallengeResponse(
             verifying: Self.body, signature: Self.signature, challenge: Self.challenge,
-            with: DocumentPublicKey(base64: Self.key))
+            by: DocumentPublicKey(base64: Self.key))
         #expect(response.issuedAt == Date(timeIntervalSince1970: 1_604_853_448))
         #expect(response.entries.map(\.name) == ["github.com"] && response.entries.first?.expires == 1_710_460_799)
         #expect(response.entries.first?.fingerprint == "kqN/vV4hpTqVxxbhFE9EL1grlND6/Gc+tnF6TrUaiKc=")
@@ -61,7 +61,7 @@ struct ChallengeResponseTests {
         let (signature, key) = (try signer.answer(to: "c", body), try signer.publicKey)
         do throws(DocumentError) {
             return .success(
-                try ChallengeResponse(verifying: body, signature: signature, challenge: "c", with: key, limits: limits))
+                try ChallengeResponse(verifying: body, signature: signature, challenge: "c", by: key, limits: limits))
         } catch {
             return .failure(error)
         }
@@ -114,7 +114,7 @@ struct ChallengeResponseTests {
             let list = names.map { #"{"name":"\#($0)","sslPinningRequired":false}"# }.joined(separator: ",")
             let body = DocumentSigner.body([], at: 1, more: #","domainsConfig":{"domains":[\#(list)]}"#)
             return try ChallengeResponse(
-                verifying: body, signature: signer.answer(to: "AAAA", body), challenge: "AAAA", with: signer.publicKey
+                verifying: body, signature: signer.answer(to: "AAAA", body), challenge: "AAAA", by: signer.publicKey
             ).domainsConfiguration
         }
         let read = try #require(try domains(["\u{E9}", "e\u{301}", "a"]))

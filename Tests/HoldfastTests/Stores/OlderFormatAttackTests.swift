@@ -117,7 +117,7 @@ struct OlderFormatAttackTests {
         func answer(_ signature: P256.Signing.ECDSASignature) throws -> ChallengeResponse {
             try ChallengeResponse(
                 verifying: body, signature: signature.derRepresentation.base64EncodedString(), challenge: "AAAA",
-                with: signer.publicKey)
+                by: signer.publicKey)
         }
         #expect(
             try FingerprintList(

@@ -273,7 +273,9 @@ private struct ServedFolder: RemoteDataProvider {
     }
 
     private func current(_ name: String) throws -> Data? {
-        try AtomicFile.readIfRegular(folder.appending(path: "served/\(name)"), maximumBytes: 1 << 20)
+        let file = folder.appending(path: "served/\(name)")
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        return try AtomicFile.read(file, maximumBytes: 1 << 20)
     }
 }
 #endif
