@@ -244,7 +244,7 @@ let package = Package(
         .testTarget(
             name: "HoldfastProbeTests",
             dependencies: [
-                "Holdfast", "HoldfastProbe", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
+                "Holdfast", "HoldfastProbe", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -282,7 +282,7 @@ let package = Package(
             dependencies: [
                 "holdfastctl", "Holdfast", "HoldfastProbe", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF",
                 "HoldfastOutput",
-                "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioTLS, nioSSL,
+                "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -19,6 +19,7 @@ struct Holdfastctl: AsyncParsableCommand {
               holdfastctl import Info.plist --from trustkit
               holdfastctl keygen --tls www.example.com -o backup.key
               holdfastctl rollover bank.pins.json
+              holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
               holdfastctl keygen -o signer.pem
               holdfastctl sign www.example.com --key signer.pem --list pins.json
               holdfastctl verify pins.json --key signer.pub
@@ -32,7 +33,8 @@ struct Holdfastctl: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             CheckCommand.self, PinCommand.self, KeygenCommand.self, SignCommand.self,
-            VerifyCommand.self, ShowCommand.self, ListCommand.self, RolloverCommand.self, ExportCommand.self,
+            VerifyCommand.self, ShowCommand.self, ListCommand.self, RolloverCommand.self, GateCommand.self,
+            ExportCommand.self,
             ImportCommand.self,
             ExportPrivateCommand.self,
             TrustServerCommand.self, RepositoryCommand.self, TUFCommand.self,

@@ -5,6 +5,7 @@ import HoldfastAsyncHTTPClient
 import HoldfastMetrics
 import HoldfastNIO
 import HoldfastNIOTesting
+import HoldfastProbe
 import HoldfastPublishing
 import HoldfastSigning
 import HoldfastTUF
@@ -147,6 +148,19 @@ func nioTesting() async throws -> (Int, Int) {
     let received = server.statistics.plaintextBytesReceived
     await server.shutdown()
     return (port, received)
+}
+
+func probing(_ policy: any TrustPolicy, report: (PeerAddress?, any Sendable) -> Void) async throws {
+    var probe = HostProbe(validator: PathValidator(anchors: try await .system()))
+    probe.deadlines.whole = .seconds(20)
+    let findings = await probe.ask(try DialedHost("www.example.com"), policy: policy)
+    for sighting in findings.sightings {
+        switch sighting.result {
+        case .success(let shown): report(sighting.address, shown.decision)
+        case .failure(let failure): report(sighting.address, failure)
+        }
+    }
+    probe.filter = AddressFilter()
 }
 
 func repository(

@@ -46,11 +46,14 @@ struct DialogueFailure: Error, Equatable {
 
     /// What a peer said, shortened and made safe to repeat in one line.
     static func quoted(_ text: some StringProtocol) -> String {
-        // Scalars are counted, because a character may have any number of combining marks.
+        // Of ASCII, each scalar is a character; others are escaped.
         let limit = 200
-        var shown = ""
-        for scalar in text.unicodeScalars.prefix(limit) { shown += scalar.escaped(asASCII: true) }
-        return "'\(shown)\(text.unicodeScalars.count > limit ? "…" : "")'"
+        var shown: [Character] = []
+        for scalar in text.unicodeScalars {
+            shown += scalar.escaped(asASCII: true)
+            guard shown.count <= limit else { return "'\(String(shown.prefix(limit)))…'" }
+        }
+        return "'\(String(shown))'"
     }
 }
 

@@ -18,7 +18,9 @@ public struct ProbeConfigurationError: HoldfastError {
 
 extension ProbeConfigurationError.Code {
     /// The text is not an IP address, or not a block of addresses.
-    public static var invalidAddress: Self { Self("Write it like 192.0.2.7, 2001:db8::7, 192.0.2.0/24 or 2001:db8::/32.") }
+    public static var invalidAddress: Self {
+        Self("Write it like 192.0.2.7, 2001:db8::7, 192.0.2.0/24 or 2001:db8::/32.")
+    }
     /// The text does not name an HTTP proxy.
     public static var invalidProxy: Self { Self("Write it like proxy.example:3128 or http://USER:PASSWORD@HOST:PORT.") }
     /// The client's certificate cannot be read.

@@ -36,11 +36,15 @@ extension ProbeFailure.Code {
     /// The name has more addresses than are asked.
     public static var tooManyAddresses: Self { Self("Name the addresses to ask, some at a time.") }
     /// No connection was made: it was refused or reset, or the network is in the way.
-    public static var unreachable: Self { Self("Check that the server listens there, and that no firewall is in between.") }
+    public static var unreachable: Self {
+        Self("Check that the server listens there, and that no firewall is in between.")
+    }
     /// This machine has no route to the address, for example because it has no IPv6. That says nothing about the host.
     public static var unroutable: Self { Self("Ask from a machine that has this kind of network.") }
     /// The server or the proxy refused in its own protocol, before TLS began.
-    public static var refusedBeforeTLS: Self { Self("Check that the server offers TLS, and the proxy such connections.") }
+    public static var refusedBeforeTLS: Self {
+        Self("Check that the server offers TLS, and the proxy such connections.")
+    }
     /// What came before TLS is not what the protocol requires, or the connection ended.
     public static var failedBeforeTLS: Self { Self("Check the protocol and the port.") }
     /// The server ended the handshake with an alert (RFC 8446 6.2), for example because it wants a client's certificate.

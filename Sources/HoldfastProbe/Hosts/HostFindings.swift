@@ -1,3 +1,4 @@
+public import Foundation
 public import Holdfast
 
 /// What a host showed, at every address that was asked and with every kind of key.
@@ -34,4 +35,17 @@ public struct HostFindings: Sendable {
 
     /// Whether a proxy chose the address. The name may have others, which were not asked.
     public var isChosenByProxy: Bool { sightings.contains { $0.shown != nil && $0.address == nil } }
+}
+
+extension HostFindings {
+    /// The first instant at which something that was shown is no longer valid: a certificate of a validated path, or of
+    /// an untrusted chain the server's own certificate. It is nil if nothing was shown.
+    public var shownUntil: Date? {
+        let ends = shown.flatMap { shown in
+            if let path = shown.decision.path { return path.certificates.map(\.notAfter) }
+            return [shown.leaf?.notAfter].compactMap(\.self)
+        }
+        // A certificate is valid for the whole of its last second (RFC 5280 4.1.2.5).
+        return ends.min()?.addingTimeInterval(1)
+    }
 }

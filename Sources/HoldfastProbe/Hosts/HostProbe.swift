@@ -117,7 +117,9 @@ public struct HostProbe: Sendable {
         }
     }
 
-    private func found(_ target: DialedHost, until end: ContinuousClock.Instant) async throws(ProbeFailure) -> [IPAddress] {
+    private func found(
+        _ target: DialedHost, until end: ContinuousClock.Instant
+    ) async throws(ProbeFailure) -> [IPAddress] {
         if !addresses.isEmpty { return addresses }
         if let address = IPAddress(target) { return [address] }
         let name = target.name

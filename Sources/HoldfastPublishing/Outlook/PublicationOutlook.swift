@@ -29,6 +29,9 @@ public struct PublicationOutlook: Sendable, Hashable {
     /// Where ``json`` gets them from.
     let inputs: Inputs
 
+    /// What people call the documents, in the order of the inputs.
+    public var documentNames: [String] { inputs.documents.map(\.name) }
+
     /// Judges a publication.
     /// - Parameter inputs: everything that the outlook rests on.
     /// - Throws: ``PublishingError`` `invalidInput` for inputs that contradict themselves or exceed the limits. A document

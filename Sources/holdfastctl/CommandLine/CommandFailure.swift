@@ -9,11 +9,14 @@ struct CommandFailure: Error {
         case couldNotFindOut = 3
         /// It is as it should be now, but ends soon.
         case endsSoon = 4
+        /// What is in use ends before what is to replace it may be used.
+        case servedEndsFirst = 5
     }
 
     /// What could not be done. The raw values are stable, because they are part of machine-readable output.
     enum Code: String {
-        case notTrusted, wrongUsage, resolveFailed, unreachable, unroutable, timedOut, handshakeFailed, refused, noAnchors, unreadableFile
+        case notTrusted, wrongUsage, resolveFailed, unreachable, unroutable, timedOut, handshakeFailed, refused,
+            noAnchors, unreadableFile
         case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS, addressNotAllowed, tooManyAddresses
         case notSigned, invalidList, unwritableFile, downloadFailed, signerFailed
     }

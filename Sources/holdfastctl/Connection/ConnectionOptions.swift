@@ -115,7 +115,8 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Whether any option other than --ca was given.
     var concernsConnections: Bool {
-        !(connectTo == nil && addresses.isEmpty && !onlyIPv4 && !onlyIPv6 && timeout == 10 && clientCertificate == nil && clientKey == nil
+        !(connectTo == nil && addresses.isEmpty && !onlyIPv4 && !onlyIPv6 && timeout == 10 && clientCertificate == nil
+            && clientKey == nil
             && startTLS == nil && proxy == nil)
     }
 

@@ -251,7 +251,8 @@ struct PinCommand: AsyncParsableCommand {
         var report = PinReport(host: host, decisions: decisions)
         if let failure = decisions.lazy.compactMap(\.failure).first {
             // Not the whole failure, because that contains the pins.
-            let chain = decisions.count > 1 ? "a chain of \(host), which has \(decisions.count)," : "the chain of \(host)"
+            let chain =
+                decisions.count > 1 ? "a chain of \(host), which has \(decisions.count)," : "the chain of \(host)"
             let reason =
                 "\(chain) is not valid: \(failure.code.rawValue), expected \(failure.expected), "
                 + "found \(failure.found). \(failure.remedy)"

@@ -96,7 +96,8 @@ struct ShowCommand: AsyncParsableCommand {
     func run() async throws {
         let input = try InputDocument(source)
         let data = try await input.content(
-            maximumBytes: CertificateRevocationList.maximumBytes, timeout: timeout, through: ConnectionOptions.proxiesOfEnvironment
+            maximumBytes: CertificateRevocationList.maximumBytes, timeout: timeout,
+            through: ConnectionOptions.proxiesOfEnvironment
         ) { () async throws(CommandFailure) in try await ConnectionOptions.anchors(ca: ca) }
         let evidence = ShowEvidence(
             key: try key.map { key throws(CommandFailure) in try key.get() },

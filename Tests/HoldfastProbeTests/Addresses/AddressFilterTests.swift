@@ -104,7 +104,9 @@ struct AddressFilterTests {
         #expect(try refusal?.block == AddressBlock("127.0.0.0/8"))
     }
 
-    @Test("A block is read as it is written", arguments: ["10.0.0.0/8", "192.0.2.7/32", "2001:db8::/32", "::/0", "0.0.0.0/0"])
+    @Test(
+        "A block is read as it is written",
+        arguments: ["10.0.0.0/8", "192.0.2.7/32", "2001:db8::/32", "::/0", "0.0.0.0/0"])
     func reading(text: String) throws { #expect(try AddressBlock(text).description == text) }
 
     @Test("An address alone is a block of one")

@@ -1,3 +1,4 @@
+import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastTesting
@@ -13,9 +14,9 @@ struct HostProbeTests {
     @Test("Every address of the name is asked by that name, and each certificate is a sighting with its address")
     func everyAddress() async throws {
         let root = try TestAuthority.root()
-        let leaves = try (0..<3).map { _ in try root.leaf(names: [.dns(Fleet.name)]) }
+        let leaves = try (0..<3).map { _ in try root.leaf(names: [.dns(LoopbackFleet.name)]) }
         let addresses = ["127.0.0.1", "127.0.0.2", "127.0.0.3"]
-        try await Fleet.with(Array(zip(addresses, leaves)).map { ($0, $1) }) { fleet in
+        try await LoopbackFleet.with(Array(zip(addresses, leaves)).map { ($0, $1) }) { fleet in
             let findings = await (try HostProbe(trusting: root, resolving: addresses)).ask(try fleet.host)
             #expect(findings.failures.isEmpty)
             #expect(
@@ -23,7 +24,7 @@ struct HostProbeTests {
             #expect(findings.shown.map { $0.decision.chain?.leaf } == leaves.map(\.der))
             #expect(findings.shown.allSatisfy { $0.decision.isTrusted && $0.tlsVersion == "TLS 1.3" })
             for server in fleet.servers {
-                #expect(server.statistics.lastServerName == Fleet.name)
+                #expect(server.statistics.lastServerName == LoopbackFleet.name)
                 // One for each kind of key.
                 #expect(server.statistics.connectionsAccepted == 2)
             }
@@ -41,7 +42,7 @@ struct HostProbeTests {
         // Nobody listens on port 1; the other server accepts, and closes the connection at once.
         for port in [1, closing.port] {
             for _ in 0..<3 {
-                let findings = await probe.ask(try DialedHost(Fleet.name, port: port))
+                let findings = await probe.ask(try DialedHost(LoopbackFleet.name, port: port))
                 #expect(findings.sightings.count == 60)
                 #expect(findings.sightings.map { $0.address?.description } == addresses.map { "\($0):\(port)" })
                 #expect(findings.failures.count == 60)
@@ -56,7 +57,7 @@ struct HostProbeTests {
         let root = try TestAuthority.root()
         let addresses = (1...70).map { "127.0.2.\($0)" }
         let findings = await (try HostProbe(trusting: root, resolving: addresses)).ask(
-            try DialedHost(Fleet.name, port: 1))
+            try DialedHost(LoopbackFleet.name, port: 1))
         #expect(findings.sightings.compactMap(\.address).count == 70)
         #expect(findings.failures.count { $0.code == .tooManyAddresses } == 6)
         #expect(findings.failures.count { $0.code == .unreachable } == 64)
@@ -66,20 +67,20 @@ struct HostProbeTests {
     func codes() async throws {
         let root = try TestAuthority.root()
         let refused = await (try HostProbe(trusting: root, resolving: ["127.0.0.1"])).ask(
-            try DialedHost(Fleet.name, port: 1))
+            try DialedHost(LoopbackFleet.name, port: 1))
         #expect(refused.failures.map(\.code) == [.unreachable])
         #expect(refused.failures.first?.sentence == "cannot connect to 127.0.0.1:1: connection refused")
-        let unknown = await (try HostProbe(trusting: root, resolving: [])).ask(try DialedHost(Fleet.name))
+        let unknown = await (try HostProbe(trusting: root, resolving: [])).ask(try DialedHost(LoopbackFleet.name))
         #expect(unknown.failures.map(\.code) == [.resolveFailed])
         #expect(unknown.sightings.count == 1 && unknown.sightings.first?.address == nil)
         var probe = try HostProbe(trusting: root, resolving: ["127.0.0.1"])
         probe.families = [.ipv6]
-        #expect(await probe.ask(try DialedHost(Fleet.name, port: 1)).failures.map(\.code) == [.resolveFailed])
+        #expect(await probe.ask(try DialedHost(LoopbackFleet.name, port: 1)).failures.map(\.code) == [.resolveFailed])
     }
 
     @Test("A family without a route is known as such where the host answered at the other, and its addresses count")
     func unroutable() throws {
-        let host = try DialedHost(Fleet.name, port: 443)
+        let host = try DialedHost(LoopbackFleet.name, port: 443)
         let shown = ShownChain(
             decision: StandardPolicy(host: HostPattern(host)).evaluate(
                 ServerTrust(
@@ -114,9 +115,9 @@ struct HostProbeTests {
     @Test("Each deadline ends what it is about, and the one for all ends everything")
     func deadlines() async throws {
         let root = try TestAuthority.root()
-        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        let leaf = try root.leaf(names: [.dns(LoopbackFleet.name)])
         try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .stalled)) { server in
-            let host = try DialedHost(Fleet.name, port: server.port)
+            let host = try DialedHost(LoopbackFleet.name, port: server.port)
             var probe = try HostProbe(trusting: root, resolving: ["127.0.0.1"])
             probe.deadlines.handshake = .milliseconds(50)
             let handshake = await probe.ask(host)
@@ -145,14 +146,54 @@ struct HostProbeTests {
     @Test("Several hosts are asked side by side, each with its policy, in their order")
     func several() async throws {
         let root = try TestAuthority.root()
-        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        let leaf = try root.leaf(names: [.dns(LoopbackFleet.name)])
         try await withLoopbackTLSServer(serving: leaf) { server in
             let probe = try HostProbe(trusting: root, resolving: ["127.0.0.1"])
-            let hosts = try (0..<12).map { try DialedHost($0 % 3 == 0 ? "other.example" : Fleet.name, port: server.port) }
+            let hosts = try (0..<12).map {
+                try DialedHost($0 % 3 == 0 ? "other.example" : LoopbackFleet.name, port: server.port)
+            }
             let findings = await probe.ask(hosts) { StandardPolicy(host: HostPattern($0)) }
             #expect(findings.map(\.host) == hosts)
             #expect(
                 findings.map { $0.shown.map(\.decision.isTrusted) } == (0..<12).map { [$0 % 3 != 0] })
+        }
+    }
+
+    @Test("A certificate for each kind of key is a sighting of its own", .enabled(if: OpenSSLProgram.isAvailable))
+    func kindsOfKeys() async throws {
+        let root = try TestAuthority.root()
+        let rsa = try root.leaf(names: [.dns(LoopbackFleet.name)], key: .sharedRSA(bits: 2048, index: 0))
+        let ecdsa = try root.leaf(names: [.dns(LoopbackFleet.name)])
+        try await withTemporaryFolder { folder in
+            let (certificate, key) = (folder.appending(path: "rsa.pem"), folder.appending(path: "rsa.key"))
+            try Data(TestCertificate.pem(rsa.der).utf8).write(to: certificate)
+            try Data(rsa.key.privateKeyPEM.utf8).write(to: key)
+            let server = try await OpenSSLServer.start(
+                serving: ecdsa, arguments: ["-dcert", certificate.path, "-dkey", key.path])
+            let findings = await (try HostProbe(trusting: root, resolving: ["127.0.0.1"])).ask(
+                try DialedHost(LoopbackFleet.name, port: server.port))
+            await server.stop()
+            #expect(findings.failures.isEmpty)
+            #expect(Set(findings.shown.compactMap { $0.decision.chain?.leaf }) == [rsa.der, ecdsa.der])
+            #expect(findings.sightings.map(\.offer).first == .any)
+        }
+    }
+
+    @Test("IPv6 is asked beside IPv4, and one family alone if that is asked for", .enabled(if: LoopbackFleet.hasIPv6))
+    func families() async throws {
+        let root = try TestAuthority.root()
+        let leaves = try (0..<2).map { _ in try root.leaf(names: [.dns(LoopbackFleet.name)]) }
+        let addresses = ["127.0.0.1", "::1"]
+        try await LoopbackFleet.with(Array(zip(addresses, leaves)).map { ($0, $1) }) { fleet in
+            var probe = try HostProbe(trusting: root, resolving: addresses)
+            let both = await probe.ask(try fleet.host)
+            #expect(
+                both.sightings.map { $0.address?.description } == ["127.0.0.1:\(fleet.port)", "[::1]:\(fleet.port)"])
+            #expect(both.shown.map { $0.decision.chain?.leaf } == leaves.map(\.der))
+            for (family, leaf) in zip([IPAddress.Family.ipv4, .ipv6], leaves) {
+                probe.families = [family]
+                #expect(await probe.ask(try fleet.host).shown.map { $0.decision.chain?.leaf } == [leaf.der])
+            }
         }
     }
 
@@ -161,9 +202,9 @@ struct HostProbeTests {
     @Test("An address that may not be asked is not connected to, and its row says why")
     func filtered() async throws {
         let root = try TestAuthority.root()
-        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        let leaf = try root.leaf(names: [.dns(LoopbackFleet.name)])
         try await withLoopbackTLSServer(serving: leaf) { server in
-            let host = try DialedHost(Fleet.name, port: server.port)
+            let host = try DialedHost(LoopbackFleet.name, port: server.port)
             var probe = try HostProbe(trusting: root, resolving: ["127.0.0.1"])
             probe.filter = AddressFilter()
             for target in [nil, try DialedHost("127.0.0.1"), try DialedHost("localhost")] {
@@ -185,7 +226,7 @@ struct HostProbeTests {
     @Test("A name is resolved once, so that it cannot change its mind after the filter")
     func rebinding() async throws {
         let root = try TestAuthority.root()
-        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        let leaf = try root.leaf(names: [.dns(LoopbackFleet.name)])
         try await withLoopbackTLSServer(serving: leaf) { server in
             let questions = Lock(0)
             let (first, second) = (try IPAddress("127.0.0.9"), try IPAddress("127.0.0.1"))
@@ -197,7 +238,7 @@ struct HostProbeTests {
                     return [count == 1 ? first : second]
                 }
             }
-            let findings = await probe.ask(try DialedHost(Fleet.name, port: server.port))
+            let findings = await probe.ask(try DialedHost(LoopbackFleet.name, port: server.port))
             #expect(questions.withLock { $0 } == 1)
             #expect(findings.sightings.map { $0.address?.address } == [first])
             #expect(server.statistics.connectionsAccepted == 0)
@@ -207,9 +248,9 @@ struct HostProbeTests {
     @Test("A socket that is connected to an address that may not be asked is closed before a byte is sent")
     func connectedElsewhere() async throws {
         let root = try TestAuthority.root()
-        let leaf = try root.leaf(names: [.dns(Fleet.name)])
+        let leaf = try root.leaf(names: [.dns(LoopbackFleet.name)])
         try await withLoopbackTLSServer(serving: leaf) { server in
-            let host = try DialedHost(Fleet.name, port: server.port)
+            let host = try DialedHost(LoopbackFleet.name, port: server.port)
             // The handshake is told to go where the filter would not have let it.
             for startTLS in [nil, StartTLSProtocol.postgres] {
                 let handshake = Handshake(

@@ -98,20 +98,6 @@ struct ProxyTests {
         }
     }
 
-    @Test(
-        "HTTPS_PROXY of the environment is used, but for the hosts of NO_PROXY and for STARTTLS",
-        arguments: [
-            ([:], true), (["NO_PROXY": "example.com"], false), (["no_proxy": "x, .example.com:443"], false),
-            (["NO_PROXY": "*"], false), (["NO_PROXY": "ple.com,api.example.com:444,10.0.0.1"], true),
-        ] as [([String: String], Bool)])
-    func environment(settings: [String: String], isUsed: Bool) throws {
-        let proxy = try ProxySettings(environment: settings.merging(["https_proxy": "http://u:p@proxy.example"]) { $1 })
-            .proxy(for: try DialedHost("api.example.com", port: 443))
-        #expect((proxy?.host.description == "proxy.example:80") == isUsed && (proxy == nil) != isUsed)
-        #expect(
-            try ProxySettings(environment: settings).proxy(for: try DialedHost("api.example.com", port: 443)) == nil)
-    }
-
     @Test("A proxy of the environment passes the connection on; one that cannot be used is said without its value")
     func environmentRun() async throws {
         let site = try TestSite()

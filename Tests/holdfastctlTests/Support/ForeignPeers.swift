@@ -1,7 +1,5 @@
 import Foundation
 import HoldfastTesting
-import NIOCore
-import NIOPosix
 
 /// Programs of others that agree with us or not.
 enum ForeignPeers {
@@ -37,14 +35,6 @@ enum ForeignPeers {
             .map { URL(filePath: String($0)).appending(path: name) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
-
-    /// Whether a server can listen on ::1.
-    static let hasIPv6: Bool = {
-        guard let address = try? SocketAddress(ipAddress: "::1", port: 0) else { return false }
-        let listener = try? ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup).bind(to: address).wait()
-        try? listener?.close().wait()
-        return listener != nil
-    }()
 
     static let runsOpenSSL = OpenSSLProgram.isAvailable || areRequired
     static let runsCurl = curl != nil || areRequired

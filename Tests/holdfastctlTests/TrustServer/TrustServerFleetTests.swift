@@ -10,44 +10,6 @@ import Testing
 
 @testable import holdfastctl
 
-/// Servers of one name on several addresses and one port, each with a certificate of its own.
-private struct Fleet {
-    static let name = "api.example.com"
-
-    let servers: [LoopbackTLSServer]
-
-    var host: DialedHost { get throws { try DialedHost(Self.name, port: servers.first?.port) } }
-
-    private static func start(_ nodes: [(address: String, certificate: TestCertificate)]) async -> Fleet? {
-        var servers: [LoopbackTLSServer] = []
-        for (address, certificate) in nodes {
-            let options = LoopbackTLSServer.Options(address: address, port: servers.first?.port ?? 0)
-            guard let server = try? await LoopbackTLSServer.start(serving: certificate, options: options) else {
-                for server in servers { await server.shutdown() }
-                return nil
-            }
-            servers.append(server)
-        }
-        return Fleet(servers: servers)
-    }
-
-    static func with(
-        _ nodes: [(address: String, certificate: TestCertificate)], _ body: (Fleet) async throws -> Void
-    ) async throws {
-        var fleet: Fleet?
-        // Somebody else may have the port on another address.
-        for _ in 0..<10 where fleet == nil { fleet = await start(nodes) }
-        let servers = try #require(fleet).servers
-        do {
-            try await body(Fleet(servers: servers))
-        } catch {
-            for server in servers { await server.shutdown() }
-            throw error
-        }
-        for server in servers { await server.shutdown() }
-    }
-}
-
 @Suite("A trust server and hosts with several addresses", .timeLimit(.minutes(15)))
 struct TrustServerFleetTests {
     private static func survey(_ site: TrustServerSite, _ addresses: [String], tries: Int = 2) throws
@@ -56,7 +18,7 @@ struct TrustServerFleetTests {
         var probe = HostProbe(validator: PathValidator(anchors: try TrustAnchors(der: [site.root.root])))
         let (limit, found) = (Duration.seconds(60), try addresses.map { try IPAddress($0) })
         probe.deadlines = ProbeDeadlines(resolving: limit, connecting: limit, handshake: limit, whole: limit)
-        probe.resolver = AddressResolver { name throws(ProbeFailure) in name == Fleet.name ? found : [] }
+        probe.resolver = AddressResolver { name throws(ProbeFailure) in name == LoopbackFleet.name ? found : [] }
         probe.connectionsPerAddress = tries
         return Survey(probe: probe)
     }
@@ -74,22 +36,22 @@ struct TrustServerFleetTests {
 
     @Test("Every address of a name is asked by that name, and what all of them showed is published")
     func everyAddress() async throws {
-        let addresses = ["127.0.0.1", "127.0.0.2"] + (ForeignPeers.hasIPv6 ? ["::1"] : [])
+        let addresses = ["127.0.0.1", "127.0.0.2"] + (LoopbackFleet.hasIPv6 ? ["::1"] : [])
         try await TrustServerSite.with { site in
             let issuing = try site.root.intermediate()
-            let leaves = try addresses.map { _ in try issuing.leaf(names: [.dns(Fleet.name)]) }
-            try await Fleet.with(Array(zip(addresses, leaves)).map { ($0, $1) }) { fleet in
+            let leaves = try addresses.map { _ in try issuing.leaf(names: [.dns(LoopbackFleet.name)]) }
+            try await LoopbackFleet.with(Array(zip(addresses, leaves)).map { ($0, $1) }) { fleet in
                 let survey = try Self.survey(site, addresses)
                 let publication = try site.publication([try fleet.host], SystemWallClock()) { await survey.ask($0) }
                 let report = try await publication.run()
                 #expect(report.published == 1 && report.status == nil, "\(report.lines)")
                 let entries = try site.document().entries
-                #expect(entries.map(\.hostname) == [Fleet.name])
+                #expect(entries.map(\.hostname) == [LoopbackFleet.name])
                 #expect(entries.map(\.port) == [fleet.servers[0].port])
                 #expect(try Set(entries.flatMap(\.publicKeyPins)) == Set(leaves.map(Self.pin)))
                 #expect(entries.flatMap(\.certificatePins).count == leaves.count)
                 for server in fleet.servers {
-                    #expect(server.statistics.lastServerName == Fleet.name)
+                    #expect(server.statistics.lastServerName == LoopbackFleet.name)
                     #expect(server.statistics.connectionsAccepted == 2)
                 }
                 guard OpenSSLProgram.isAvailable else { return }
@@ -111,8 +73,10 @@ struct TrustServerFleetTests {
     func rollingRenewal() async throws {
         try await TrustServerSite.with { site in
             let issuing = try site.root.intermediate()
-            let (old, new) = (try issuing.leaf(names: [.dns(Fleet.name)]), try issuing.leaf(names: [.dns(Fleet.name)]))
-            try await Fleet.with([("127.0.0.1", old), ("127.0.0.2", old)]) { fleet in
+            let (old, new) = (
+                try issuing.leaf(names: [.dns(LoopbackFleet.name)]), try issuing.leaf(names: [.dns(LoopbackFleet.name)])
+            )
+            try await LoopbackFleet.with([("127.0.0.1", old), ("127.0.0.2", old)]) { fleet in
                 let clock = ManualClock(now: SystemWallClock().now)
                 let survey = try Self.survey(site, ["127.0.0.1", "127.0.0.2"])
                 let publication = try site.publication([try fleet.host], clock) { await survey.ask($0) }
@@ -144,11 +108,11 @@ struct TrustServerFleetTests {
     func failingAddress() async throws {
         try await TrustServerSite.with { site in
             let issuing = try site.root.intermediate()
-            let good = try issuing.leaf(names: [.dns(Fleet.name)])
-            let impostor = try TestAuthority.root(name: "Elsewhere").leaf(names: [.dns(Fleet.name)])
-            let early = try issuing.leaf(names: [.dns(Fleet.name)]) { $0.notBefore = .days(1) }
+            let good = try issuing.leaf(names: [.dns(LoopbackFleet.name)])
+            let impostor = try TestAuthority.root(name: "Elsewhere").leaf(names: [.dns(LoopbackFleet.name)])
+            let early = try issuing.leaf(names: [.dns(LoopbackFleet.name)]) { $0.notBefore = .days(1) }
             let nodes = [("127.0.0.1", good), ("127.0.0.2", impostor), ("127.0.0.3", early)]
-            try await Fleet.with(nodes) { fleet in
+            try await LoopbackFleet.with(nodes) { fleet in
                 func run(_ addresses: [String]) async throws -> TrustServerPublication.Report {
                     let survey = try Self.survey(site, addresses)
                     let report = try await site.publication([try fleet.host], SystemWallClock()) {
@@ -178,15 +142,15 @@ struct TrustServerFleetTests {
         .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"), arguments: [nil, .tls12] as [OpenSSLServer.Version?])
     func bothKinds(version: OpenSSLServer.Version?) async throws {
         try await TrustServerSite.with { site in
-            let ecdsa = try site.root.leaf(names: [.dns(Fleet.name)])
-            let rsa = try site.root.leaf(names: [.dns(Fleet.name)], key: .sharedRSA(bits: 2048, index: 0))
+            let ecdsa = try site.root.leaf(names: [.dns(LoopbackFleet.name)])
+            let rsa = try site.root.leaf(names: [.dns(LoopbackFleet.name)], key: .sharedRSA(bits: 2048, index: 0))
             try site.write("rsa.pem", TestCertificate.pem(rsa.der))
             try site.write("rsa.key", rsa.key.privateKeyPEM)
             let server = try await OpenSSLServer.start(
                 serving: ecdsa, version: version,
                 arguments: ["-dcert", site.file("rsa.pem").path, "-dkey", site.file("rsa.key").path])
             let survey = try Self.survey(site, ["127.0.0.1"])
-            let answer = await survey.ask(try DialedHost(Fleet.name, port: server.port))
+            let answer = await survey.ask(try DialedHost(LoopbackFleet.name, port: server.port))
             await server.stop()
             #expect(answer.problems == [])
             let leaves = Set(answer.paths.compactMap(\.leaf?.publicKeyPin))
@@ -197,9 +161,9 @@ struct TrustServerFleetTests {
     @Test("Connections to an address are as many as --tries says, whatever it answers", arguments: [1, 3])
     func tries(count: Int) async throws {
         try await TrustServerSite.with { site in
-            let leaf = try site.root.leaf(names: [.dns(Fleet.name)])
-            let impostor = try TestAuthority.root(name: "Elsewhere").leaf(names: [.dns(Fleet.name)])
-            try await Fleet.with([("127.0.0.1", leaf), ("127.0.0.2", impostor)]) { fleet in
+            let leaf = try site.root.leaf(names: [.dns(LoopbackFleet.name)])
+            let impostor = try TestAuthority.root(name: "Elsewhere").leaf(names: [.dns(LoopbackFleet.name)])
+            try await LoopbackFleet.with([("127.0.0.1", leaf), ("127.0.0.2", impostor)]) { fleet in
                 let survey = try Self.survey(site, ["127.0.0.1", "127.0.0.2"], tries: count)
                 let answer = await survey.ask(try fleet.host)
                 #expect(answer.problems.map(\.kind) == [.untrusted])
@@ -211,13 +175,13 @@ struct TrustServerFleetTests {
     @Test("A name with more addresses than are asked is told; one without any could not be asked")
     func manyAddresses() async throws {
         try await TrustServerSite.with { site in
-            let host = try DialedHost(Fleet.name, port: 1)
+            let host = try DialedHost(LoopbackFleet.name, port: 1)
             let many = try Self.survey(site, (1...65).map { "127.0.0.\($0)" }, tries: 1)
             let answer = await many.ask(host)
             #expect(answer.problems.count == 65)
             #expect(answer.problems.last?.reason == "of the 65 addresses of api.example.com:1 64 were asked")
             let none = await (try Self.survey(site, [])).ask(host)
-            #expect(none.problems.map(\.reason) == ["no address was found for \(Fleet.name)"])
+            #expect(none.problems.map(\.reason) == ["no address was found for \(LoopbackFleet.name)"])
             let other = await many.ask(try DialedHost("other.example.com", port: 1))
             #expect(other.problems.map(\.kind) == [.unreachable])
         }

@@ -1,3 +1,4 @@
+import HoldfastNIOTesting
 import Testing
 
 @testable import HoldfastProbe
@@ -49,7 +50,7 @@ struct DialogueTests {
         }
     }
 
-    @Test("What a peer said is repeated as 200 scalars at most, however few characters they are")
+    @Test("What a peer said is repeated as 200 characters of ASCII at most, however few characters they are")
     func marks() {
         let quoted = DialogueFailure.quoted("a" + String(repeating: "\u{301}", count: 8_000))
         #expect(quoted.unicodeScalars.count == 203)

@@ -1,15 +1,14 @@
-import Foundation
 import Holdfast
-import HoldfastNIOTesting
-import HoldfastTesting
+package import HoldfastTesting
 import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
 
 /// A server on the loopback address that follows a script in plaintext, and speaks TLS where the script says so.
-final class ScriptedServer: Sendable {
-    enum Line: Sendable {
+package final class ScriptedServer: Sendable {
+    /// A line of a script.
+    package enum Line: Sendable {
         case say([UInt8])
         /// The client must say just this.
         case hear([UInt8])
@@ -17,32 +16,33 @@ final class ScriptedServer: Sendable {
         case tls
         case close
 
-        static func say(_ text: String) -> Line { .say(Array(text.utf8)) }
-        static func hear(_ text: String) -> Line { .hear(Array(text.utf8)) }
+        package static func say(_ text: String) -> Line { .say(Array(text.utf8)) }
+        package static func hear(_ text: String) -> Line { .hear(Array(text.utf8)) }
     }
 
-    struct Record: Sendable {
-        var connections = 0
+    /// What clients did.
+    package struct Record: Sendable {
+        package var connections = 0
         /// What was said in place of what the script has.
-        var surprises: [String] = []
+        package var surprises: [String] = []
         /// Bytes that came although the script was at its end without TLS.
-        var bytesAfterEnd = 0
-        var handshakes = 0
-        var plaintextBytesInTLS = 0
+        package var bytesAfterEnd = 0
+        package var handshakes = 0
+        package var plaintextBytesInTLS = 0
     }
 
-    let port: Int
+    package let port: Int
     private let listener: any Channel
     private let values: Records
 
-    final class Records: Sendable {
+    private final class Records: Sendable {
         private let record = Lock(Record())
         let channels = Lock<[any Channel]>([])
         func change(_ body: (inout Record) -> Void) { record.withLock { body(&$0) } }
         var value: Record { record.withLock { $0 } }
     }
 
-    var record: Record { values.value }
+    package var record: Record { values.value }
 
     private init(port: Int, listener: any Channel, values: Records) {
         self.port = port
@@ -50,7 +50,7 @@ final class ScriptedServer: Sendable {
         self.values = values
     }
 
-    static func start(_ script: [Line], serving certificate: TestCertificate) async throws -> ScriptedServer {
+    package static func start(_ script: [Line], serving certificate: TestCertificate) async throws -> ScriptedServer {
         let context = try NIOSSLContext(configuration: .testServer(certificate))
         let values = Records()
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -68,7 +68,7 @@ final class ScriptedServer: Sendable {
     }
 
     /// Ends when every client has gone, so that the record is whole.
-    func shutdown() async {
+    package func shutdown() async {
         try? await listener.close().get()
         for channel in values.channels.withLock({ $0 }) { try? await channel.closeFuture.get() }
     }
@@ -161,39 +161,5 @@ final class ScriptedServer: Sendable {
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-    }
-}
-
-extension TestSite {
-    /// Runs a verb against a server that follows a script, with the site's root as the only anchor.
-    func run(
-        _ verb: String, _ arguments: [String] = [], script: [ScriptedServer.Line], host: String = name,
-        trustingRoot: Bool = true, connecting option: String = "--connect-to"
-    ) async throws -> (CommandRun, ScriptedServer.Record) {
-        try await withTemporaryFolder { folder in
-            let ca = folder.appending(path: "root.pem")
-            let anchor = trustingRoot ? root : try TestAuthority.root(name: "Another Root")
-            try Data(anchor.certificate.pem.utf8).write(to: ca)
-            let server = try await ScriptedServer.start(script, serving: leaf)
-            let run = try await CommandRun.holdfastctl(
-                [verb, host, "--ca", ca.path, option, "127.0.0.1:\(server.port)", "--timeout", "60"] + arguments)
-            await server.shutdown()
-            return (run, server.record)
-        }
-    }
-
-    /// Lets a server follow a script beside a folder with the site's root as `root.pem`.
-    func serving(_ script: [ScriptedServer.Line], _ body: (ScriptedServer, URL) async throws -> Void) async throws {
-        try await withTemporaryFolder { folder in
-            try Data(root.certificate.pem.utf8).write(to: folder.appending(path: "root.pem"))
-            let server = try await ScriptedServer.start(script, serving: leaf)
-            do {
-                try await body(server, folder)
-            } catch {
-                await server.shutdown()
-                throw error
-            }
-            await server.shutdown()
-        }
     }
 }

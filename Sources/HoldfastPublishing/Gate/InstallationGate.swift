@@ -1,0 +1,171 @@
+public import Foundation
+public import Holdfast
+import HoldfastSigning
+
+/// Says whether a certificate may be installed on a host now: whether every client that may be out there gets in with it.
+///
+/// ```swift
+/// let gate = try InstallationGate(installing: .chain(next), on: host, judging: inputs, servedUntil: end)
+/// guard gate.answer == .open else { return report(gate) }
+/// ```
+/// It asks ``PublicationOutlook`` about the next certificate as if it were served from now on, and has no rule of its own
+/// about pins. It knows one thing that an outlook cannot know: that clients may hold a document from before the ones that
+/// were named.
+public struct InstallationGate: Sendable, Hashable {
+    /// What is about to be installed.
+    public enum Next: Sendable, Hashable {
+        /// DER of the certificates, leaf first.
+        case chain([Data])
+        /// DER of a SubjectPublicKeyInfo of which there is no certificate yet, such as that of a certificate request.
+        /// Nobody knows its issuers then, so only a pin of this key lets a client in.
+        case key(Data)
+    }
+
+    /// Whether it may be installed.
+    public enum Answer: Sendable, Hashable {
+        /// Every client gets in, now and for the whole span.
+        case open
+        /// Every client gets in now, but not until the end of the span.
+        case ending(at: Date)
+        /// Clients would be locked out. From `until` on all get in, if what was given stays as it is; nil if they never
+        /// will.
+        case closed(until: Date?)
+        /// Nobody can say.
+        case unknown
+    }
+
+    /// Whether it may be installed.
+    public let answer: Answer
+    /// Why it may not, or not for long; nil for `open`.
+    public let cause: PublicationOutlook.Cause?
+    /// Which clients decided; nil for `open`, and if it is not about clients of a document.
+    public let decisive: PublicationOutlook.Row?
+    /// What was judged: the next certificate, from now on.
+    public let outlook: PublicationOutlook
+    /// The first instant at which what is served now is no longer valid; nil if that is not known.
+    public let servedUntil: Date?
+
+    /// Whether what is served now ends before the next may be installed, so that waiting locks out everybody.
+    public var servedEndsFirst: Bool {
+        guard let servedUntil, case .closed(let until?) = answer else { return false }
+        return servedUntil < until
+    }
+
+    /// Judges.
+    /// - Parameters:
+    ///   - next: what is about to be installed.
+    ///   - host: the host, with its port.
+    ///   - inputs: the documents that clients may hold, the platforms, the builds and the staleness. The span is how long
+    ///     clients must get in after the installation. The hosts are not used.
+    ///   - hasEarlierDocuments: whether clients may hold documents from before those that are given, unless these are
+    ///     older than the staleness or replace another that is given. False only for documents that were never published
+    ///     before.
+    ///   - servedUntil: the first instant at which what is served now is no longer valid; nil if that is not known.
+    /// - Throws: ``PublishingError`` `invalidInput`.
+    public init(
+        installing next: Next, on host: DialedHost, judging inputs: PublicationOutlook.Inputs,
+        hasEarlierDocuments: Bool = true, servedUntil: Date? = nil
+    ) throws(PublishingError) {
+        var inputs = inputs
+        try Self.plan(next, on: host, &inputs)
+        let outlook = try PublicationOutlook(judging: inputs)
+        self.outlook = outlook
+        self.servedUntil = servedUntil
+        let unnamed = hasEarlierDocuments ? Self.unnamedDocuments(inputs) : nil
+        let row = outlook.decisive.map { outlook.rows[$0] }
+        switch outlook.verdict {
+        case .unknown: (answer, cause, decisive) = (.unknown, row?.cause, row)
+        case .out:
+            let ready = try Self.ready(inputs, notBefore: unnamed?.until)
+            (answer, cause, decisive) = (.closed(until: ready), row?.cause, row)
+        case .in, .ending:
+            if let unnamed {
+                let ready = try Self.ready(inputs, notBefore: unnamed.until)
+                (answer, cause, decisive) = (.closed(until: ready), unnamed.cause, nil)
+            } else if outlook.verdict == .ending, let row {
+                (answer, cause, decisive) = (.ending(at: Self.end(of: row) ?? inputs.now), row.cause, row)
+            } else {
+                (answer, cause, decisive) = (.open, nil, nil)
+            }
+        }
+    }
+
+    // MARK: What is judged
+
+    /// Makes the next certificate all that the host shows, from now on.
+    private static func plan(
+        _ next: Next, on host: DialedHost, _ inputs: inout PublicationOutlook.Inputs
+    ) throws(PublishingError) {
+        inputs.now = Date(wholeSeconds: inputs.now.wholeSeconds)
+        let chain: [Data]
+        switch next {
+        case .chain(let certificates): chain = certificates
+        case .key(let key):
+            let end = inputs.now.addingTimeInterval(2 * (OutlookLimits.longest))
+            do throws(SigningError) {
+                let standIn = try StandInCertificate(
+                    of: [UInt8](key), for: host, from: inputs.now.addingTimeInterval(-1), until: end)
+                chain = [Data(standIn.certificate)]
+                inputs.platforms = [.init("any platform that trusts its issuer", anchors: [Data(standIn.root)])]
+            } catch {
+                throw PublishingError(.invalidInput, of: "the next key", expected: error.expected, found: error.found)
+            }
+        }
+        inputs.hosts = [
+            .init(
+                host.name, port: host.port,
+                shown: [.init(planned: chain, at: "the next certificate", from: inputs.now)])
+        ]
+    }
+
+    /// Clients may hold a document that nobody named: the one from before a document that was published within the
+    /// staleness. Builds keep what they carry, so what came before it is another build.
+    private static func unnamedDocuments(
+        _ inputs: PublicationOutlook.Inputs
+    ) -> (until: Date, cause: PublicationOutlook.Cause)? {
+        let gaps = inputs.documents.compactMap { document -> (until: Date, name: String)? in
+            guard document.kind != .shippedPins, document.replaced == nil else { return nil }
+            let known = inputs.documents.contains { other in
+                other.replaced != nil && other.kind.isForSameClients(as: document.kind)
+            }
+            let until = document.published.addingTimeInterval(inputs.staleness)
+            return !known && inputs.now < until ? (until, document.name) : nil
+        }
+        guard let last = gaps.max(by: { $0.until < $1.until }) else { return nil }
+        return (
+            last.until,
+            PublicationOutlook.Cause(
+                .document, at: inputs.now,
+                "clients that have not asked since \(last.name) was published may hold an earlier document, and none was "
+                    + "given")
+        )
+    }
+
+    // MARK: When it may be installed
+
+    /// The first instant from which every client gets in for the whole span; nil if there is none within the staleness
+    /// and twice the span.
+    private static func ready(
+        _ inputs: PublicationOutlook.Inputs, notBefore earliest: Date?
+    ) throws(PublishingError) -> Date? {
+        var inputs = inputs
+        let span = inputs.span
+        inputs.span = min(OutlookLimits.longest, inputs.staleness + 2 * max(span, 1))
+        let outlook = try PublicationOutlook(judging: inputs)
+        let counted = outlook.rows.filter { $0.holders != .older }
+        guard !counted.contains(where: { $0.verdict == .unknown }) else { return nil }
+        let closed = counted.flatMap(\.spans).filter { !$0.getsIn || $0.isGrace }
+        let end = inputs.now.addingTimeInterval(inputs.span)
+        let first = max(earliest ?? inputs.now, inputs.now)
+        let candidates = ([first] + closed.map(\.ends).filter { first < $0 }).sorted()
+        return candidates.first { instant in
+            let last = instant.addingTimeInterval(span)
+            return last <= end && !closed.contains { $0.begins < last && instant < $0.ends }
+        }
+    }
+
+    /// When a row that ends does so.
+    private static func end(of row: PublicationOutlook.Row) -> Date? {
+        row.verdict == .out ? row.begins : row.until
+    }
+}

@@ -1,0 +1,167 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastOutput
+import HoldfastProbe
+import HoldfastPublishing
+
+/// `holdfastctl gate`
+struct GateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gate",
+        abstract: "Say whether a certificate may be installed, before clients meet it.",
+        usage: "holdfastctl gate <host[:port]> --next <file> [<options>]",
+        discussion: """
+            Asks whether every client that may be out there gets in with the next certificate, if it were installed now: \
+            clients with the published document, those that still hold an earlier one, those that begin, and versions of \
+            the app that carry pins. Their own code decides, with the certificate as it would be served.
+
+            The host is asked for what it shows now, at every address, because of the time that is left: if that \
+            certificate ends before the next may be installed, the command says so at once and exits with 5.
+
+            A document that was published within --staleness is not yet held by everybody. Name the one from before with \
+            --before; without it the answer is that clients may hold something else. --first says that there was none.
+
+            --next is the chain that will be served, the server's own certificate first, or a certificate request or a \
+            key. Of a request nobody knows the issuers yet, so only a pin of its own key lets clients in.
+
+            Let the web server read another folder than the one into which the ACME client writes, and copy the \
+            certificate and its key there only if the exit code is 0. With --wait the command asks again until it is, \
+            and gives up after that time.
+
+            EXAMPLES
+              holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
+              holdfastctl gate www.example.com --next fullchain.pem --list pins.json --key signer.pub \\
+                --before pins-old.json --no-shipped-pins
+              holdfastctl gate www.example.com --next next.csr --repository https://pins.example.com \\
+                --app-root root.json --published 2026-11-20 --no-shipped-pins --wait 2h
+
+            Exit codes: 0 every client gets in, for --span at least, 1 not yet or never, with the reason and the date, \
+            2 wrong usage, 3 something could not be read or asked, 4 now, but not for --span, 5 what is served ends \
+            before the next may be installed.
+
+            With --json one object is printed: answer (open, ending, closed, unknown), host, port, next, until, \
+            servedUntil, servedEndsFirst, cause (code, text), clients (document, kind, holders, appVersions, platform), \
+            premises.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The host, with the port if it is not the usual one.", valueName: "host[:port]"),
+        transform: { text in CheckedArgument { try ServerAddress.hostWithOptionalPort(text) } })
+    var host: CheckedArgument<DialedHost>
+
+    @Option(
+        help: ArgumentHelp(
+            "What is about to be installed: the chain, leaf first, or a certificate request or key.", valueName: "file"),
+        completion: .file())
+    var next: String
+
+    @OptionGroup(title: "What clients hold")
+    var documents: GateDocumentOptions
+
+    @Option(help: ArgumentHelp("How long clients must get in after the installation.", valueName: "time"))
+    var span = TimeSpan(seconds: 7 * 86_400)
+
+    @Option(
+        help: ArgumentHelp("Ask again until the answer is 0, for this long at most, such as 2h.", valueName: "time"))
+    var wait: TimeSpan?
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    @Flag(help: "Print nothing if the exit code is 0.")
+    var quiet = false
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
+    /// The longest time between two tries of --wait, in seconds.
+    private static let longestPause: Int64 = 60
+
+    func validate() throws {
+        try host.validate("HOST")
+        guard span.seconds > 0 else { throw ValidationError("--span must be positive.") }
+        guard !(json && quiet) else { throw ValidationError("Give --json or --quiet, not both.") }
+    }
+
+    func run() async throws {
+        let end = wait.map { ContinuousClock.now + .seconds($0.seconds) }
+        while true {
+            let result = await attempt()
+            // What ends first is said at once: waiting is what makes it worse.
+            let isFinal =
+                switch result {
+                case .success(let report): report.status == nil || report.status == .servedEndsFirst
+                case .failure(let error): error.status == .wrongUsage
+                }
+            guard !isFinal, let end, ContinuousClock.now < end else { return try finish(result) }
+            let pause = Duration.seconds(min(Self.longestPause, max(1, (wait?.seconds ?? 0) / 20)))
+            try await Task.sleep(for: min(pause, end - ContinuousClock.now))
+        }
+    }
+
+    private func finish(_ result: Result<GateReport, CommandFailure>) throws {
+        let report = try result.get()
+        if json {
+            try Output.standard.jsonLine(report)
+        } else if !quiet || report.status != nil {
+            report.print(to: Output.standard)
+        }
+        if let status = report.status { throw NegativeAnswer(status: status) }
+    }
+
+    /// Reads and asks everything anew.
+    private func attempt() async -> Result<GateReport, CommandFailure> {
+        do throws(CommandFailure) {
+            return .success(try await judge())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func judge() async throws(CommandFailure) -> GateReport {
+        let now = SystemWallClock().now
+        let host: DialedHost
+        do {
+            host = try connection.dialed(try self.host.get())
+        } catch {
+            throw CommandFailure(.wrongUsage, "\(error)")
+        }
+        let inputs = try await documents.inputs(connection, span: span, at: now)
+        let next = try nextCertificate()
+        let served = try await servedEnd(of: host)
+        let gate: InstallationGate
+        do throws(PublishingError) {
+            gate = try InstallationGate(
+                installing: next, on: host, judging: inputs, hasEarlierDocuments: !documents.isFirst,
+                servedUntil: served)
+        } catch {
+            throw CommandFailure(error)
+        }
+        return GateReport(gate, next: self.next, on: host)
+    }
+
+    private func nextCertificate() throws(CommandFailure) -> InstallationGate.Next {
+        let entries = try InputFile.publicKeys(of: next).entries
+        guard entries.contains(where: { $0.kind == .certificate }) else {
+            guard let entry = entries.first, entries.count == 1 else {
+                throw CommandFailure(.wrongUsage, "\(next) has several keys: --next is the one that will be served")
+            }
+            return .key(Data(entry.subjectPublicKeyInfo))
+        }
+        return .chain(try InputFile.certificates(of: next).map { Data($0.der) })
+    }
+
+    /// When the first certificate of what the host shows ends.
+    private func servedEnd(of host: DialedHost) async throws(CommandFailure) -> Date? {
+        let findings = await (try connection.probe()).ask(host, policy: StandardPolicy(host: HostPattern(host)))
+        if let failure = findings.commandFailure { throw failure }
+        guard !findings.isChosenByProxy else {
+            throw CommandFailure(
+                .unreachable,
+                "the proxy chose the address of \(host), and nobody knows what the others show: name them with --address"
+            )
+        }
+        return findings.shownUntil
+    }
+}

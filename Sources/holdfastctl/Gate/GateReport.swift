@@ -1,0 +1,118 @@
+import Foundation
+import Holdfast
+import HoldfastOutput
+import HoldfastPublishing
+
+/// What `gate` found out. Its fields are those of the JSON object.
+struct GateReport: Encodable {
+    enum Answer: String, Encodable {
+        case open, ending, closed, unknown
+    }
+
+    /// The clients that decided.
+    struct Clients: Encodable {
+        let document: String?
+        let kind: String?
+        let holders: String
+        let appVersions: [String]
+        let platform: String?
+    }
+
+    struct Cause: Encodable {
+        let code: String
+        let text: String
+    }
+
+    let answer: Answer
+    let host: String
+    let port: Int?
+    let next: String
+    /// From when on it may be installed, or until when clients get in; absent if that is not known.
+    var until: String?
+    /// The first instant at which what is served now is no longer valid.
+    var servedUntil: String?
+    var servedEndsFirst = false
+    var cause: Cause?
+    var clients: Clients?
+    var premises: [String] = []
+
+    init(_ gate: InstallationGate, next: String, on host: DialedHost) {
+        self.next = next
+        self.host = host.name
+        port = host.port
+        switch gate.answer {
+        case .open: answer = .open
+        case .ending(let date):
+            answer = .ending
+            until = date.formatted(.iso8601)
+        case .closed(let date):
+            answer = .closed
+            until = date?.formatted(.iso8601)
+        case .unknown: answer = .unknown
+        }
+        servedUntil = gate.servedUntil?.formatted(.iso8601)
+        servedEndsFirst = gate.servedEndsFirst
+        cause = gate.cause.map { Cause(code: $0.code.rawValue, text: $0.words) }
+        clients = gate.decisive.map { row in
+            Clients(
+                document: row.document.map { gate.outlook.documentNames[$0] }, kind: row.client?.rawValue,
+                holders: row.holders.rawValue, appVersions: row.appVersions, platform: row.platform)
+        }
+        premises = gate.outlook.premises
+    }
+
+    var status: CommandFailure.Status? {
+        switch answer {
+        case .open: nil
+        case .ending: .endsSoon
+        case .closed: servedEndsFirst ? .servedEndsFirst : .negativeAnswer
+        case .unknown: .couldNotFindOut
+        }
+    }
+
+    func print(to output: Output) {
+        let next = SafeText.escapedLine(next)
+        switch answer {
+        case .open: output.line(.init("Open", .good), .init(": every client gets in with \(next)."))
+        case .ending:
+            output.line(
+                .init("Ends soon", .bad),
+                .init(": every client gets in with \(next) now, but not after \(until ?? "")."))
+        case .closed where servedEndsFirst:
+            output.line(
+                .init("Too late", .bad),
+                .init(
+                    ": what is served ends at \(servedUntil ?? ""), and \(next) may be installed from \(until ?? "") on."
+                ))
+        case .closed:
+            let when =
+                until.map { "From \($0) on every client gets in, if nothing changes." }
+                ?? "With these documents not every client ever will: publish pins of it first."
+            output.line(.init("Not yet", .bad), .init(": clients would be locked out with \(next). \(when)"))
+        case .unknown:
+            output.line(.init("Unknown", .bad), .init(": nobody can say whether clients get in with \(next)."))
+        }
+        if let cause {
+            let who = clients?.words.map { "\($0): " } ?? ""
+            output.line("  \(SafeText.escapedLine(who + cause.text))")
+        }
+        if answer == .closed, !servedEndsFirst, let servedUntil {
+            output.line("  What is served ends at \(servedUntil).")
+        }
+        for premise in premises { output.line("  \(SafeText.escapedLine(premise))", .faint) }
+    }
+}
+
+extension GateReport.Clients {
+    /// Which clients, in words.
+    fileprivate var words: String? {
+        guard let document else { return nil }
+        let whose =
+            switch PublicationOutlook.Holders(rawValue: holders) {
+            case .replaced: "clients that still hold \(document)"
+            case .beginning: "clients that begin with \(document)"
+            default: appVersions.isEmpty ? "clients with \(document)" : "app versions that carry \(document)"
+            }
+        return platform.map { "\(whose), \($0)" } ?? whose
+    }
+}

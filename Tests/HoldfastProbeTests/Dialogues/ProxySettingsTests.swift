@@ -1,0 +1,36 @@
+import Foundation
+import Holdfast
+import HoldfastProbe
+import Testing
+
+@Suite("Proxies for connections to hosts")
+struct ProxySettingsTests {
+    @Test(
+        "HTTPS_PROXY of the environment is used, but for the hosts of NO_PROXY and for STARTTLS",
+        arguments: [
+            ([:], true), (["NO_PROXY": "example.com"], false), (["no_proxy": "x, .example.com:443"], false),
+            (["NO_PROXY": "*"], false), (["NO_PROXY": "ple.com,api.example.com:444,10.0.0.1"], true),
+        ] as [([String: String], Bool)])
+    func environment(settings: [String: String], isUsed: Bool) throws {
+        let proxy = try ProxySettings(environment: settings.merging(["https_proxy": "http://u:p@proxy.example"]) { $1 })
+            .proxy(for: try DialedHost("api.example.com", port: 443))
+        #expect((proxy?.host.description == "proxy.example:80") == isUsed && (proxy == nil) != isUsed)
+        #expect(
+            try ProxySettings(environment: settings).proxy(for: try DialedHost("api.example.com", port: 443)) == nil)
+    }
+
+    @Test("A proxy is read with its port and its credentials, and no error repeats them")
+    func reading() throws {
+        #expect(try ProxyServer("proxy.example:3128").host.description == "proxy.example:3128")
+        #expect(try ProxyServer("http://proxy.example/").host.port == 80)
+        #expect(try ProxyServer("[2001:db8::1]:3128").host.name == "2001:db8::1")
+        for text in [
+            "", "proxy.example", "https://user:s3cret@proxy.example:1", "socks5://user:s3cret@proxy.example:1",
+            "user:s3cret@proxy.example:x", "http://user:s3\ncret@proxy.example", "user:s%0D%0A3cret@proxy.example:1",
+        ] {
+            let error = #expect(throws: ProbeConfigurationError.self) { try ProxyServer(text) }
+            #expect(error?.code == .invalidProxy)
+            #expect(error.map { "\($0)".contains("cret") } == false, "\(text)")
+        }
+    }
+}

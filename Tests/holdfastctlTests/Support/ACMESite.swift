@@ -1,0 +1,220 @@
+import Foundation
+import Holdfast
+import HoldfastProbe
+import HoldfastTesting
+import NIOCore
+import NIOPosix
+import Testing
+
+/// An operator's folder with certbot, a pebble that issues whatever it is asked for, and an nginx that serves what the
+/// manual's script has installed.
+struct ACMESite {
+    static let name = "www.example.com"
+
+    /// Whether the tests with it run: the programs are there, or their absence is to be a failure.
+    static let isAvailable =
+        ForeignPeers.areRequired || ["certbot", "pebble", "nginx", "curl"].allSatisfy { find($0) != nil }
+
+    let folder: URL
+    /// The folder into which certbot writes.
+    let live = "conf/live/\(ACMESite.name)"
+    private let acme: Int
+    private let web: Int
+
+    private static let path = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin:/opt/homebrew/bin"
+
+    private static func find(_ name: String) -> String? {
+        path.split(separator: ":").map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// Starts everything, with a first certificate that is served and pinned.
+    static func with(reusesKey: Bool, _ body: (ACMESite) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let (pebble, ports) = try await pebble(in: folder)
+            defer { pebble.end() }
+            let site = ACMESite(folder: folder, acme: ports.acme, web: try await freePorts(1)[0])
+            try await site.prepare(reusesKey: reusesKey, management: ports.management)
+            try await site.startWebServer()
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(site)) } catch { result = .failure(error) }
+            _ = try? await site.stopWebServer()
+            try result.get()
+        }
+    }
+
+    // MARK: What the operator does
+
+    /// Asks for a new certificate, whatever is left of the old one. The script is certbot's hook.
+    func renew() async throws -> CommandRun {
+        try await shell(
+            "certbot renew --force-renewal --no-random-sleep-on-renew --deploy-hook \"$PWD/install-certificate\" "
+                + Self.folders)
+    }
+
+    /// Runs the script, as the timer does.
+    func install() async throws -> CommandRun { try await shell("./install-certificate") }
+
+    /// Ships an app that pins the keys of these certificates.
+    func pin(_ files: String...) async throws {
+        let run = try await shell(
+            "holdfastctl pin \(files.joined(separator: " ")) --certificates leaf --format json --host \(Self.name)")
+        try #require(run.status == 0, "\(run.errors)")
+        try write("bank.pins.json", run.output)
+    }
+
+    func startWebServer() async throws { try await must("nginx -c \"$PWD/nginx.conf\" -p \"$PWD\"") }
+
+    func stopWebServer() async throws {
+        // The process has gone when its file has.
+        try await must(
+            "nginx -c \"$PWD/nginx.conf\" -p \"$PWD\" -s stop; for i in $(seq 100); do [ -e pid ] || exit 0; sleep 0.1; done; exit 1"
+        )
+    }
+
+    func restartWebServer() async throws {
+        try await stopWebServer()
+        try await startWebServer()
+    }
+
+    // MARK: What clients see
+
+    /// The first certificate of a file.
+    func leaf(_ file: String) throws -> [UInt8] {
+        let data = try Data(contentsOf: folder.appending(path: file))
+        return Array(try #require(CertificateFile.certificates(in: data, named: file).first).der)
+    }
+
+    /// The certificate that a client gets now.
+    func served() async throws -> [UInt8]? {
+        let root = try Data(contentsOf: folder.appending(path: "root.pem"))
+        let anchors = TrustAnchors(try CertificateFile.certificates(in: root, named: "root.pem"))
+        var probe = HostProbe(validator: PathValidator(anchors: anchors))
+        probe.connectTo = try DialedHost("127.0.0.1", port: web)
+        let host = try DialedHost(Self.name)
+        let shown = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host))).shown
+        #expect(shown.allSatisfy { $0.decision.isTrusted })
+        return shown.first?.decision.chain?.leaf
+    }
+
+    /// After it was told to read its files anew, nginx answers with the old ones for a moment.
+    func waitUntilServed(_ leaf: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        for _ in 0..<500 where try await served() != leaf { await Task.yield() }
+        #expect(try await served() == leaf, sourceLocation: sourceLocation)
+    }
+
+    // MARK: Preparation
+
+    private static let folders = "--config-dir conf --work-dir work --logs-dir logs"
+
+    private func write(_ file: String, _ text: String) throws {
+        try Data(text.utf8).write(to: folder.appending(path: file))
+    }
+
+    private func prepare(reusesKey: Bool, management: Int) async throws {
+        let tools = folder.appending(path: "tools")
+        try FileManager.default.createDirectory(at: tools, withIntermediateDirectories: false)
+        // It finds the name on loopback and trusts pebble; the words of the commands are the manual's.
+        try await ExecutableScript.write(
+            """
+            #!/bin/bash
+            case "$1" in
+                gate) exec "\(try #require(CommandRun.program).path)" "$@" --ca "$SITE/root.pem" \
+            --connect-to "127.0.0.1:\(web)" --timeout 60 ;;
+                *) exec "\(try #require(CommandRun.program).path)" "$@" ;;
+            esac
+            """, to: tools.appending(path: "holdfastctl"))
+        let script = try OperatingManual.block("install-certificate")
+            .replacingOccurrences(of: "/etc/letsencrypt", with: "\(folder.path)/conf")
+            .replacingOccurrences(of: "/srv/tls", with: "\(folder.path)/srv")
+            .replacingOccurrences(of: "/srv/pins", with: folder.path)
+            .replacingOccurrences(of: "nginx -s", with: "nginx -c \(folder.path)/nginx.conf -p \(folder.path) -s")
+        try await ExecutableScript.write(script, to: folder.appending(path: "install-certificate"))
+        try await must(
+            "curl --silent --fail --retry 20 --retry-connrefused --cacert acme-root.pem https://127.0.0.1:\(management)/roots/0 > root.pem"
+        )
+        try await must(
+            "certbot certonly -n --manual --preferred-challenges http --manual-auth-hook /bin/true --key-type ecdsa "
+                + "--server https://127.0.0.1:\(acme)/dir -d \(Self.name) --agree-tos "
+                + "--register-unsafely-without-email \(reusesKey ? "--reuse-key" : "") \(Self.folders)")
+        // The first certificate is copied by hand.
+        try await must(
+            "mkdir -p srv/first && cp \(live)/fullchain.pem \(live)/privkey.pem srv/first && ln -s first srv/current")
+        try await pin("srv/current/fullchain.pem")
+        let scratch = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map { "\($0)_temp_path \(folder.path)/\($0);" }.joined(separator: " ")
+        try write(
+            "nginx.conf",
+            """
+            \(getuid() == 0 ? "user root;" : "") pid \(folder.path)/pid; error_log \(folder.path)/log; events {}
+            http { access_log off; \(scratch) server { listen 127.0.0.1:\(web) ssl;
+            ssl_certificate \(folder.path)/srv/current/fullchain.pem;
+            ssl_certificate_key \(folder.path)/srv/current/privkey.pem;
+            } }
+            """)
+    }
+
+    private func must(_ line: String) async throws {
+        let run = try await shell(line)
+        try #require(run.status == 0, "\(line): \(run.output) \(run.errors)")
+    }
+
+    private func shell(_ line: String) async throws -> CommandRun {
+        try await CommandRun.run(
+            URL(filePath: "/bin/bash"), ["-uc", line],
+            environment: [
+                "PATH": "\(folder.path)/tools:\(Self.path)", "SITE": folder.path,
+                "REQUESTS_CA_BUNDLE": "\(folder.path)/acme-root.pem", "HOME": folder.path,
+            ], in: folder)
+    }
+
+    // MARK: Pebble
+
+    private static func pebble(
+        in folder: URL
+    ) async throws -> (GuardedProcess, ports: (acme: Int, management: Int)) {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.address([127, 0, 0, 1])])
+        for (file, text) in [
+            ("acme-root.pem", root.certificate.pem), ("acme.pem", leaf.chainPEM), ("acme.key", leaf.key.privateKeyPEM),
+        ] { try Data(text.utf8).write(to: folder.appending(path: file)) }
+        var failures = 0
+        while true {
+            let ports = try await freePorts(2)
+            let (acme, management) = (ports[0], ports[1])
+            try Data(
+                """
+                {"pebble": {"listenAddress": "127.0.0.1:\(acme)", "managementListenAddress": "127.0.0.1:\(management)",
+                "certificate": "acme.pem", "privateKey": "acme.key", "httpPort": 1, "tlsPort": 1}}
+                """.utf8
+            ).write(to: folder.appending(path: "pebble.json"))
+            // It issues without asking, and does not refuse nonces to see what happens.
+            let process = try GuardedProcess(
+                URL(filePath: "/bin/bash"),
+                [
+                    "-c",
+                    "PEBBLE_VA_ALWAYS_VALID=1 PEBBLE_VA_NOSLEEP=1 PEBBLE_WFE_NONCEREJECT=0 "
+                        + "exec pebble -config pebble.json > >(sed -u 's/^Pebble [^ ]* [^ ]* //') 2>&1",
+                ], in: folder, limit: .seconds(300))
+            do {
+                _ = try await process.firstLine(startingWith: "ACME directory available")
+                return (process, (acme, management))
+            } catch let failure as GuardedProcess.Failure {
+                failures += 1
+                guard failures < 10, failure.output.contains("address already in use") else { throw failure }
+            }
+        }
+    }
+
+    /// Neither program can be told to take any port. All are taken before the first is given back.
+    private static func freePorts(_ count: Int) async throws -> [Int] {
+        var listeners: [any Channel] = []
+        for _ in 0..<count {
+            listeners.append(
+                try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                    .bind(host: "127.0.0.1", port: 0).get())
+        }
+        let ports = try listeners.map { try #require($0.localAddress?.port) }
+        for listener in listeners { try await listener.close().get() }
+        return ports
+    }
+}
