@@ -101,7 +101,7 @@ public struct InstallationGate: Sendable, Hashable {
         switch next {
         case .chain(let certificates): chain = certificates
         case .key(let key):
-            let end = inputs.now.addingTimeInterval(2 * (OutlookLimits.longest))
+            let end = inputs.now.addingTimeInterval((OutlookLimits.longest * 2).inSeconds)
             do throws(SigningError) {
                 let standIn = try StandInCertificate(
                     of: [UInt8](key), for: host, from: inputs.now.addingTimeInterval(-1), until: end)
@@ -123,12 +123,14 @@ public struct InstallationGate: Sendable, Hashable {
     private static func unnamedDocuments(
         _ inputs: PublicationOutlook.Inputs
     ) -> (until: Date, cause: PublicationOutlook.Cause)? {
-        let gaps = inputs.documents.compactMap { document -> (until: Date, name: String)? in
+        let gaps = inputs.documents.indices.compactMap { index -> (until: Date, name: String)? in
+            let document = inputs.documents[index]
             guard document.kind != .shippedPins, document.replaced == nil else { return nil }
             let known = inputs.documents.contains { other in
                 other.replaced != nil && other.kind.isForSameClients(as: document.kind)
             }
-            let until = document.published.addingTimeInterval(inputs.staleness)
+            let lifetime = (try? HeldDocument(index, inputs))?.lifetime ?? inputs.staleness.inSeconds
+            let until = document.published.addingTimeInterval(min(lifetime, inputs.staleness.inSeconds))
             return !known && inputs.now < until ? (until, document.name) : nil
         }
         guard let last = gaps.max(by: { $0.until < $1.until }) else { return nil }
@@ -150,16 +152,16 @@ public struct InstallationGate: Sendable, Hashable {
     ) throws(PublishingError) -> Date? {
         var inputs = inputs
         let span = inputs.span
-        inputs.span = min(OutlookLimits.longest, inputs.staleness + 2 * max(span, 1))
+        inputs.span = min(OutlookLimits.longest, inputs.staleness + max(span, .seconds(1)) * 2)
         let outlook = try PublicationOutlook(judging: inputs)
         let counted = outlook.rows.filter { $0.holders != .older }
         guard !counted.contains(where: { $0.verdict == .unknown }) else { return nil }
         let closed = counted.flatMap(\.spans).filter { !$0.getsIn || $0.isGrace }
-        let end = inputs.now.addingTimeInterval(inputs.span)
+        let end = inputs.now.addingTimeInterval(inputs.span.inSeconds)
         let first = max(earliest ?? inputs.now, inputs.now)
         let candidates = ([first] + closed.map(\.ends).filter { first < $0 }).sorted()
         return candidates.first { instant in
-            let last = instant.addingTimeInterval(span)
+            let last = instant.addingTimeInterval(span.inSeconds)
             return last <= end && !closed.contains { $0.begins < last && instant < $0.ends }
         }
     }

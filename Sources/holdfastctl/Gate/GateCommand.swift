@@ -19,8 +19,9 @@ struct GateCommand: AsyncParsableCommand {
             The host is asked for what it shows now, at every address, because of the time that is left: if that \
             certificate ends before the next may be installed, the command says so at once and exits with 5.
 
-            A document that was published within --staleness is not yet held by everybody. Name the one from before with \
-            --before; without it the answer is that clients may hold something else. --first says that there was none.
+            A document that was published within --staleness is not yet held by everybody. Name the one from before, and \
+            when it was replaced, with --replaced; without it the answer is that clients may hold something else. \
+            --published says since when the document has been there, and --first that none was there before.
 
             --next is the chain that will be served, the server's own certificate first, or a certificate request or a \
             key. Of a request nobody knows the issuers yet, so only a pin of its own key lets clients in.
@@ -31,8 +32,8 @@ struct GateCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
-              holdfastctl gate www.example.com --next fullchain.pem --list pins.json --key signer.pub \\
-                --before pins-old.json --no-shipped-pins
+              holdfastctl gate www.example.com --next fullchain.pem --pins pins.json --key signer.pub \\
+                --replaced pins-old.json@2026-11-20 --no-shipped-pins
               holdfastctl gate www.example.com --next next.csr --repository https://pins.example.com \\
                 --app-root root.json --published 2026-11-20 --no-shipped-pins --wait 2h
 
@@ -57,7 +58,21 @@ struct GateCommand: AsyncParsableCommand {
     var next: String
 
     @OptionGroup(title: "What clients hold")
-    var documents: GateDocumentOptions
+    var published: PublishedPinOptions
+
+    @OptionGroup(title: "Clients")
+    var clients: OutlookOptions
+
+    @Option(
+        name: .customLong("published"),
+        help: ArgumentHelp(
+            "When clients could first get the document, if no --replaced says it: Unix seconds, or a date in UTC. "
+                + "Otherwise nobody knows, and it counts as published now.", valueName: "time"),
+        transform: TimeArgument.seconds)
+    var publishedSince: Int64?
+
+    @Flag(name: .customLong("first"), help: "No document was published before.")
+    var isFirst = false
 
     @Option(help: ArgumentHelp("How long clients must get in after the installation.", valueName: "time"))
     var span = TimeSpan(seconds: 7 * 86_400)
@@ -81,6 +96,12 @@ struct GateCommand: AsyncParsableCommand {
     func validate() throws {
         try host.validate("HOST")
         guard span.seconds > 0 else { throw ValidationError("--span must be positive.") }
+        guard !published.isEmpty || !clients.shipped.isEmpty else {
+            throw ValidationError("Say which pins clients have: --pins, --repository or --shipped.")
+        }
+        guard !isFirst || clients.replaced.isEmpty else {
+            throw ValidationError("--replaced names a document from before, and --first says that there was none.")
+        }
         guard !(json && quiet) else { throw ValidationError("Give --json or --quiet, not both.") }
     }
 
@@ -127,18 +148,45 @@ struct GateCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.wrongUsage, "\(error)")
         }
-        let inputs = try await documents.inputs(connection, span: span, at: now)
+        let inputs = try await inputs(at: now)
         let next = try nextCertificate()
         let served = try await servedEnd(of: host)
         let gate: InstallationGate
         do throws(PublishingError) {
             gate = try InstallationGate(
-                installing: next, on: host, judging: inputs, hasEarlierDocuments: !documents.isFirst,
+                installing: next, on: host, judging: inputs, hasEarlierDocuments: !isFirst,
                 servedUntil: served)
         } catch {
             throw CommandFailure(error)
         }
         return GateReport(gate, next: self.next, on: host)
+    }
+
+    /// Reads what clients may hold, as `check` does.
+    private func inputs(at now: Date) async throws(CommandFailure) -> PublicationOutlook.Inputs {
+        let anchors = try await connection.anchors()
+        let read = try await published.read(at: now, connection: connection) { () throws(CommandFailure) in anchors }
+        let earlier = try clients.replacedDocuments { data, name throws(CommandFailure) in
+            try published.version(of: data, named: name, at: now)
+        }
+        let since = publishedSince.map(Date.init(wholeSeconds:)) ?? earlier.compactMap(\.replaced).max()
+        let shipped = try clients.shippedDocuments(at: now)
+        let documents =
+            (read + shipped).map { pins in
+                var document = pins.document
+                if let since, document.kind != .shippedPins { document.published = since }
+                if let interval = clients.renewedEvery {
+                    document.renew(
+                        every: .seconds(interval.seconds), lasting: .seconds(clients.lifetime.seconds), at: now)
+                }
+                return document
+            } + earlier
+        return PublicationOutlook.Inputs(
+            documents: documents, hosts: [],
+            platforms: try clients.platforms(
+                anchors, named: connection.ca ?? "the authorities of this machine", lists: []),
+            appVersions: clients.appVersions(carrying: documents), staleness: .seconds(clients.staleness.seconds),
+            span: .seconds(span.seconds), now: now)
     }
 
     private func nextCertificate() throws(CommandFailure) -> InstallationGate.Next {

@@ -11,8 +11,9 @@ struct InstallationGateTests {
 
     private static func gate(
         _ scene: OutlookScene, _ documents: [PublicationOutlook.Document], next: InstallationGate.Next? = nil,
-        versions: PublicationOutlook.AppVersions = .noShippedPins, staleness: TimeInterval = 30 * Scene.day,
-        span: TimeInterval = 7 * Scene.day, now: Date = Scene.start, hasEarlier: Bool = true, servedUntil: Date? = nil
+        versions: PublicationOutlook.AppVersions = .noShippedPins, staleness: Duration = .seconds(30 * 86_400),
+        span: Duration = .seconds(7 * 86_400), now: Date = Scene.start, hasEarlier: Bool = true,
+        servedUntil: Date? = nil
     ) throws -> InstallationGate {
         try InstallationGate(
             installing: next ?? .chain(scene.next.chain.map { Data($0) }), on: DialedHost(Scene.host, port: 443),
@@ -150,7 +151,7 @@ struct InstallationGateTests {
         #expect(gate.answer == .ending(at: Scene.after(days: 3).addingTimeInterval(1)))
         #expect(
             try Self.gate(
-                scene, [file], versions: .versions([.init("1.0")]), span: 2 * Scene.day
+                scene, [file], versions: .versions([.init("1.0")]), span: .seconds(2 * 86_400)
             ).answer == .open)
     }
 
@@ -190,7 +191,7 @@ struct InstallationGateTests {
                 installing: next, on: DialedHost("192.0.2.1", port: 8443),
                 judging: .init(
                     documents: [scene.shipped(file, in: "1.0")], hosts: [], platforms: [scene.platform],
-                    appVersions: .versions([.init("1.0")]), span: Scene.day, now: Scene.start))
+                    appVersions: .versions([.init("1.0")]), span: .seconds(86_400), now: Scene.start))
             #expect(gate.answer == .open, "\(gate)")
         }
     }

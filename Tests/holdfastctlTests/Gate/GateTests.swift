@@ -96,7 +96,7 @@ struct GateTests {
                 let date = Date(wholeSeconds: now.addingTimeInterval(-published * 86_400).wholeSeconds)
                 let run = try await site.run(
                     gate + [
-                        "--list", "pins.json", "--key", site.publicKey, "--no-shipped-pins", "--json",
+                        "--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins", "--json",
                         "--published", "\(date.wholeSeconds)",
                     ] + more)
                 let report = try run.json(Report.self)
@@ -106,17 +106,21 @@ struct GateTests {
                 }
                 return report
             }
-            let closed = try await run(5, ["--before", "before.json"])
+            func before(_ days: Double) -> [String] {
+                let date = Date(wholeSeconds: now.addingTimeInterval(-days * 86_400).wholeSeconds)
+                return ["--replaced", "before.json@\(date.wholeSeconds)"]
+            }
+            let closed = try await run(5, before(5))
             #expect(closed.answer == "closed" && closed.until != nil && closed.clients?.holders == "replaced")
             let unnamed = try await run(5, [])
             #expect(unnamed.answer == "closed" && unnamed.until != nil && unnamed.clients == nil)
             #expect(unnamed.cause?.text.contains("may hold an earlier document") == true)
-            #expect(try await run(31, ["--before", "before.json"]).answer == "open")
+            #expect(try await run(31, before(31)).answer == "open")
             #expect(try await run(31, []).answer == "open")
             #expect(try await run(5, ["--first"]).answer == "open")
-            // By default the file says since when.
+            // Otherwise it counts as published now.
             let young = try await site.run(
-                gate + ["--list", "pins.json", "--key", site.publicKey, "--no-shipped-pins"])
+                gate + ["--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins"])
             #expect(young.status == 1, "\(young.output)")
         }
     }
@@ -131,7 +135,7 @@ struct GateTests {
             let missing = gate.map { $0 == "next.pem" ? "missing.pem" : $0 }
             #expect(try await site.run(missing + ["--pins", "new.json"]).status == 3)
             let versions = try await site.run(
-                gate + ["--list", "pins.json", "--key", site.publicKey, "--first", "--json"])
+                gate + ["--pins", "pins.json", "--key", site.publicKey, "--first", "--json"])
             #expect(versions.status == 3, "\(versions.errors)")
             #expect(try versions.json(Report.self).cause?.code == "appVersions")
             // Asked for at every address, one of which is down.
@@ -153,7 +157,8 @@ struct GateTests {
             try Self.list(site, "pins.json", served, next)
             let arguments =
                 gate + [
-                    "--list", "pins.json", "--key", site.publicKey, "--no-shipped-pins", "--before", "before.json",
+                    "--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins", "--replaced",
+                    "before.json@\(SystemWallClock().now.wholeSeconds - 3_600)",
                 ]
             let run = try await site.run(arguments + ["--wait", "1h"])
             #expect(run.status == 5 && run.output.hasPrefix("Too late: "), "\(run.output) \(run.errors)")
@@ -213,9 +218,9 @@ struct GateTests {
     @Test(
         "What cannot be meant is wrong usage",
         arguments: [
-            [], ["--pins", "a", "--no-shipped-pins"], ["--list", "a"], ["--repository", "https://pins.example.com"],
-            ["--trust-server", "a"], ["--pins", "a", "--before", "b"], ["--pins", "a", "--first"],
-            ["--pins", "a", "--span", "0d"], ["--pins", "a", "--json", "--quiet"],
+            [], ["--no-shipped-pins"], ["--key", "a"], ["--repository", "https://pins.example.com"],
+            ["--pins", "a", "--first", "--replaced", "b@2026-11-20"], ["--pins", "a", "--replaced", "b"],
+            ["--pins", "a", "--span", "0d"], ["--pins", "a", "--json", "--quiet"], ["--pins", "a", "--wait", "5"],
         ])
     func usage(arguments: [String]) async throws {
         let run = try await CommandRun.holdfastctl(["gate", "www.example.com", "--next", "next.pem"] + arguments)
