@@ -1,0 +1,277 @@
+import Foundation
+import Holdfast
+
+/// How advice comes about.
+///
+/// To name one more pin refuses nobody, so everything that may be shown is published first, and pins are withdrawn last.
+/// In between, each server shows at each instant what the fewest clients refuse, and changes to what was named once
+/// nobody refuses that any more.
+struct RolloverPlan {
+    private let situation: RolloverSituation
+    /// What all servers are to show.
+    private let target: Int?
+    /// Whether some server shows, or would come to show, what is to be withdrawn.
+    private let isLeaving: Bool
+    private let forecast: RolloverForecast
+    private let courses: [RolloverCourse]
+    /// For each identity, whether a server shows it now, or will.
+    private let wanted: [Bool]
+    /// What is wanted, or kept as a spare, and is not published.
+    private let missing: [Int]
+    /// What is wanted although its published pin ends before that, with the end.
+    private let ending: [(identity: Int, end: Date)]
+
+    init(_ situation: RolloverSituation) {
+        self.situation = situation
+        let published = situation.published
+        let free = RolloverForecast(situation, publishes: true)
+        var planned = situation.servers.indices.map { RolloverCourse(of: $0, situation, free, situation.next) }
+        let isLeaving = situation.isLeaving(planned)
+        let target = situation.next ?? (isLeaving ? situation.target(free) : nil)
+        if target != situation.next {
+            planned = situation.servers.indices.map { RolloverCourse(of: $0, situation, free, target) }
+        }
+        self.isLeaving = isLeaving
+        self.target = target
+        var wanted = Array(repeating: false, count: situation.identities.count)
+        for course in planned { for identity in course.shows { wanted[identity] = true } }
+        if let target { wanted[target] = true }
+        var missing: [Int] = []
+        var ending: [(identity: Int, end: Date)] = []
+        var isDue = false
+        for identity in wanted.indices where wanted[identity] {
+            guard situation.isCovered(identity, by: published) else { missing.append(identity); continue }
+            guard let end = situation.end(of: identity, in: published) else { continue }
+            ending.append((identity, end))
+            if situation.renewal(before: end) <= situation.time { isDue = true }
+        }
+        if let spare = situation.missingSpare(target) { missing.append(spare) }
+        self.wanted = wanted
+        self.missing = missing
+        self.ending = ending
+        if missing.isEmpty, !isDue {
+            let kept = RolloverForecast(situation, publishes: false)
+            forecast = kept
+            courses = situation.servers.indices.map { RolloverCourse(of: $0, situation, kept, target) }
+        } else {
+            forecast = free
+            courses = planned
+        }
+    }
+
+    // MARK: The advice
+
+    var advice: RolloverAdvice {
+        RolloverAdvice(
+            step, lost: losses, blocking: blocking,
+            holdsUntil: earliest(courses.map { $0.laterChange.map { forecast.instants[$0] } }))
+    }
+
+    private var isAnythingValid: Bool { forecast.best[0] < .infinity }
+
+    private var step: RolloverAdvice.Step {
+        guard isAnythingValid else { return .prepareNext(by: nil) }
+        if let relief = deployment(where: { forecast.costs[0][$0.shown] > forecast.best[0] }) { return relief }
+        guard missing.isEmpty else { return .publish(missing) }
+        let due = ending.filter { situation.renewal(before: $0.end) <= situation.time }
+        if !due.isEmpty { return .renew(due.map(\.identity), by: lastCall(earliest(due.map(\.end)))) }
+        if let change = deployment(where: { _ in true }) { return change }
+        if let waiting { return waiting }
+        return cleaning
+    }
+
+    /// A change of servers that is due, or already better than what they show.
+    private func deployment(where isMeant: (RolloverCourse) -> Bool) -> RolloverAdvice.Step? {
+        var (identity, servers): (Int?, [Int]) = (nil, [])
+        var ends: [Date?] = []
+        for course in courses where isMeant(course) {
+            guard let index = course.change, dueTime(of: course, index) <= situation.time else { continue }
+            let next = course.shows[index]
+            // A client that has just got the published document would refuse it.
+            guard identity ?? next == next, situation.isCovered(next, by: situation.published) else { continue }
+            identity = next
+            servers.append(course.server)
+            ends.append(forecast.firstBetter(than: course.shown).flatMap { $0 > 0 ? forecast.instants[$0] : nil })
+        }
+        guard let identity else { return nil }
+        return .deploy(identity, servers: servers, before: earliest(ends))
+    }
+
+    /// When a server should change, so that people have time and nobody refuses it: no later than it must.
+    private func dueTime(of course: RolloverCourse, _ index: Int) -> Date {
+        let next = course.shows[index]
+        var first = index
+        while first > 0, forecast.costs[first - 1][next] == 0 { first -= 1 }
+        return max(forecast.instants[first], forecast.instants[index].addingTimeInterval(-situation.lead))
+    }
+
+    /// When something other than a change of certificates with the same key is next to be done; nil if nothing is.
+    private var nextEvent: Date? {
+        var events: [Date?] = courses.map { course in course.change.map { dueTime(of: course, $0) } }
+        for (_, end) in ending { events.append(situation.renewal(before: end)) }
+        return earliest(events)
+    }
+
+    /// Waiting for the end of a change that is under way.
+    private var waiting: RolloverAdvice.Step? {
+        guard let target else { return isLeaving ? .prepareNext(by: lastCall(nextEvent)) : nil }
+        guard courses.contains(where: { $0.shown != target }) else { return nil }
+        let last = situation.identities[target].validity.last?.upperBound ?? .distantPast
+        guard last > situation.time else { return .prepareNext(by: lastCall(nextEvent)) }
+        return .wait(until: nextEvent)
+    }
+
+    private var cleaning: RolloverAdvice.Step {
+        if situation.pinned == .publicKey, !situation.hasSpare(target) { return .addBackup }
+        var (old, kept): ([Int], Int) = ([], 0)
+        for (index, identity) in situation.identities.enumerated() where identity.isPublished {
+            if identity.isRetiring, !wanted[index] { old.append(index) } else { kept += 1 }
+        }
+        if !old.isEmpty, kept > 0 { return .remove(old) }
+        // Clients need the next certificate before those in use end.
+        var events = [nextEvent]
+        if let end = lastEnd {
+            let date = situation.renewal(before: end)
+            guard date > situation.time else { return .prepareNext(by: lastCall(end)) }
+            events.append(date)
+        }
+        var (keys, ends): ([Int], [Date]) = ([], [])
+        for (index, identity) in situation.identities.enumerated() where courses.contains(where: { $0.shown == index })
+        {
+            guard let end = identity.certificateEnd else { continue }
+            let date = end.addingTimeInterval(-situation.lead)
+            events.append(date)
+            if date <= situation.time { (keys, ends) = (keys + [index], ends + [end]) }
+        }
+        if !keys.isEmpty {
+            return .renewCertificates(keys, by: earliest(ends).flatMap { $0 > situation.time ? $0 : nil })
+        }
+        return .nothing(until: earliest(events))
+    }
+
+    /// When the last of what servers can show ends; nil if it never does.
+    private var lastEnd: Date? {
+        forecast.best.firstIndex(of: .infinity).map { forecast.instants[$0] }
+    }
+
+    /// The last instant at which everybody can still be reached before an end; nil if that is past.
+    private func lastCall(_ end: Date?) -> Date? {
+        guard let date = end?.addingTimeInterval(-(situation.staleness ?? 0)), date > situation.time else { return nil }
+        return date
+    }
+
+    private func earliest(_ dates: [Date?]) -> Date? {
+        var found: Date?
+        for date in dates { if let date { found = found.map { min($0, date) } ?? date } }
+        return found
+    }
+
+    // MARK: Who is lost
+
+    /// The clients that are refused although every server shows what costs least.
+    private var losses: [RolloverAdvice.Loss] {
+        guard isAnythingValid else {
+            return forecast.holdings.map {
+                .init(clients: $0.clients, servers: Array(courses.indices), from: situation.time, until: nil)
+            }
+        }
+        guard courses.contains(where: { loses($0) }) else { return [] }
+        var losses: [RolloverAdvice.Loss] = []
+        for (place, holding) in forecast.holdings.enumerated() {
+            var servers: [Int] = []
+            var (from, until) = (Date.distantFuture, Date.distantPast)
+            for course in courses {
+                let refused = course.shows.indices.filter {
+                    forecast.refusing(course.shows[$0], at: $0).contains(place)
+                }
+                guard let first = refused.first, let last = refused.last else { continue }
+                servers.append(course.server)
+                from = min(from, forecast.instants[first])
+                until = max(until, last + 1 < forecast.instants.count ? forecast.instants[last + 1] : .distantFuture)
+            }
+            guard !servers.isEmpty else { continue }
+            losses.append(
+                .init(
+                    clients: holding.clients, servers: servers, from: from,
+                    until: until == .distantFuture ? nil : until))
+        }
+        return losses
+    }
+
+    private func loses(_ course: RolloverCourse) -> Bool {
+        for (index, identity) in course.shows.enumerated() where forecast.costs[index][identity] > 0 { return true }
+        return false
+    }
+
+    /// The clients because of which what was named is never ready.
+    private var blocking: [Int] {
+        guard let target, forecast.ready(target) == nil else { return [] }
+        guard let last = forecast.costs.lastIndex(where: { $0[target] < .infinity }) else { return [] }
+        return forecast.refusing(target, at: last).map { forecast.holdings[$0].clients }
+    }
+}
+
+extension RolloverSituation {
+    /// Whether some server shows, or would come to show, what is to be withdrawn.
+    fileprivate func isLeaving(_ courses: [RolloverCourse]) -> Bool {
+        for course in courses {
+            if identities[course.shown].isRetiring { return true }
+            for identity in course.shows where identities[identity].isRetiring { return true }
+        }
+        return false
+    }
+
+    /// What all servers are to show if nobody has said it: what can be finished, what other servers show already, what is
+    /// published, and a backup last. Never what merely ends later.
+    fileprivate func target(_ forecast: RolloverForecast) -> Int? {
+        var found: (identity: Int, rank: [Int])?
+        for (index, identity) in identities.enumerated() where !identity.isRetiring {
+            guard forecast.costs.contains(where: { $0[index] < .infinity }) else { continue }
+            let rank = [
+                forecast.ready(index) == nil ? 0 : 1, servers.count { $0.shows == index },
+                identity.isPublished ? 1 : 0, identity.isBackup ? 0 : 1,
+            ]
+            guard let other = found?.rank, !other.lexicographicallyPrecedes(rank) else {
+                found = (index, rank)
+                continue
+            }
+        }
+        return found?.identity
+    }
+
+    /// Whether the published document lets clients in with an identity as soon as that is valid.
+    fileprivate func isCovered(_ identity: Int, by published: Clients?) -> Bool {
+        guard let published else { return false }
+        let facts = identities[identity]
+        guard let last = facts.validity.last, last.upperBound > time else { return facts.isPublished }
+        return RolloverForecast.isAdmitted(facts.validity, by: published.admissions[identity], after: time)
+    }
+
+    /// When the published pin of an identity ends, if the identity is valid for longer.
+    fileprivate func end(of identity: Int, in published: Clients?) -> Date? {
+        guard let valid = identities[identity].validity.last?.upperBound,
+            let end = published?.admissions[identity].last?.upperBound, end < valid, end > time
+        else { return nil }
+        return end
+    }
+
+    /// When something must be replaced so that every client has what follows before it ends, with time for people.
+    fileprivate func renewal(before end: Date) -> Date { end.addingTimeInterval(-(staleness ?? 0) - lead) }
+
+    /// Whether something is published for the day when a key is lost.
+    fileprivate func hasSpare(_ target: Int?) -> Bool {
+        for (index, identity) in identities.enumerated()
+        where identity.isPublished && isSpare(index, target) { return true }
+        return false
+    }
+
+    /// The key that is to be published as a spare; nil if one is published, or none is known.
+    fileprivate func missingSpare(_ target: Int?) -> Int? {
+        guard pinned == .publicKey, !hasSpare(target) else { return nil }
+        return identities.indices.first { identities[$0].isBackup && isSpare($0, target) }
+    }
+
+    private func isSpare(_ index: Int, _ target: Int?) -> Bool {
+        index != target && !identities[index].isRetiring && !servers.contains { $0.shows == index }
+    }
+}

@@ -1,0 +1,135 @@
+public import Foundation
+public import Holdfast
+
+/// What is signed, served and deployed for one host, and which clients may be out there: what a ``RolloverAdvice`` rests
+/// on.
+///
+/// It judges nothing. Whether clients get in, and when, are facts in it that come from the clients' own code: see
+/// ``RolloverInputs``. Which certificate ends later is no fact about which of them is newer, and there is no such fact
+/// here.
+public struct RolloverSituation: Sendable, Hashable {
+    /// A key or a certificate that servers show, that is published, or that is to be deployed.
+    public struct Identity: Sendable, Hashable {
+        /// What people call it; for words only.
+        public var name: String
+        /// What documents pin of it.
+        public var pin: Pin
+        /// When clients that have its pin get in, as its certificates allow; empty if they never do.
+        ///
+        /// A key outlives its certificate: if the next certificate may have the same key, its time goes on.
+        public var validity: [Range<Date>]
+        /// When the certificate with it must have been renewed, for a key that outlives it; nil for a certificate.
+        public var certificateEnd: Date?
+        /// Whether the operator has it, so that any server can show it.
+        public var isDeployable: Bool
+        /// Whether it is kept for the day when another is lost.
+        public var isBackup: Bool
+        /// Whether somebody has said that its pin is withdrawn as soon as no server shows it any more.
+        public var isRetiring: Bool
+        /// Whether the published document names its pin.
+        public var isPublished: Bool
+
+        /// Describes a key or certificate.
+        public init(
+            _ name: String, pin: Pin, validity: [Range<Date>], certificateEnd: Date? = nil, isDeployable: Bool = true,
+            isBackup: Bool = false, isRetiring: Bool = false, isPublished: Bool
+        ) {
+            self.name = name
+            self.pin = pin
+            self.validity = validity
+            self.certificateEnd = certificateEnd
+            self.isDeployable = isDeployable
+            self.isBackup = isBackup
+            self.isRetiring = isRetiring
+            self.isPublished = isPublished
+        }
+    }
+
+    /// A server of the host: one address and one kind of key.
+    public struct Server: Sendable, Hashable {
+        /// Its address; for words only.
+        public var name: String
+        /// What it shows: an index of ``RolloverSituation/identities``.
+        public var shows: Int
+
+        /// Describes a server.
+        public init(_ name: String, shows: Int) {
+            self.name = name
+            self.shows = shows
+        }
+    }
+
+    /// The clients that may hold one document.
+    public struct Clients: Sendable, Hashable {
+        /// What people call the document, such as a file's name or a version of the app; for words only.
+        public var document: String
+        /// When the document was published: nobody held it before.
+        public var published: Date
+        /// When another took its place; nil while it is published, and for one that builds carry.
+        public var replaced: Date?
+        /// Whether builds carry it, so that no update replaces it.
+        public var isShipped: Bool
+        /// For what builds carry: the first instant at which nobody uses them any more, if an end is in sight.
+        public var usedUntil: Date?
+        /// For each identity, when the clients' own code lets it in with this document.
+        public var admissions: [[Range<Date>]]
+
+        /// Describes the clients that hold a document.
+        public init(
+            _ document: String, published: Date, replaced: Date? = nil, isShipped: Bool = false,
+            usedUntil: Date? = nil, admissions: [[Range<Date>]]
+        ) {
+            self.document = document
+            self.published = published
+            self.replaced = replaced
+            self.isShipped = isShipped
+            self.usedUntil = usedUntil
+            self.admissions = admissions
+        }
+    }
+
+    /// The time at which advice is asked for.
+    public var time: Date
+    /// What documents pin. A key may stay when its certificate is renewed; a certificate never does.
+    public var pinned: Pin.Subject
+    /// For how many seconds a client may use a document after it was replaced; nil if nobody knows.
+    public var staleness: TimeInterval?
+    /// How many seconds before it would be too late something is advised, because it takes people a while.
+    public var lead: TimeInterval
+    /// The keys or certificates.
+    public var identities: [Identity]
+    /// The servers, all of which could be asked.
+    public var servers: [Server]
+    /// The clients, by the documents that they may hold. At most one of these is published and not replaced.
+    public var clients: [Clients]
+    /// What all servers are to show: an index of ``identities``; nil if no change has been named.
+    public var next: Int?
+
+    /// Describes a situation.
+    public init(
+        at time: Date, pinned: Pin.Subject, staleness: TimeInterval?, lead: TimeInterval = 30 * 86_400,
+        identities: [Identity], servers: [Server], clients: [Clients], next: Int? = nil
+    ) {
+        self.time = time
+        self.pinned = pinned
+        self.staleness = staleness
+        self.lead = lead
+        self.identities = identities
+        self.servers = servers
+        self.clients = clients
+        self.next = next
+    }
+
+    /// What servers can show: what the operator has, and what some server shows already.
+    var usable: [Bool] {
+        var usable = identities.map(\.isDeployable)
+        for server in servers { usable[server.shows] = true }
+        return usable
+    }
+
+    /// The document that is published.
+    var published: Clients? {
+        for clients in clients where !clients.isShipped && clients.replaced == nil { return clients }
+        return nil
+    }
+}

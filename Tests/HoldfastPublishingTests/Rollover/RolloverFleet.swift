@@ -1,0 +1,114 @@
+import HoldfastTesting
+
+/// A host, its documents and its clients as integers and sets: what the model of a rollover is about.
+///
+/// Times are ticks, and now is 0. Identities are numbers: 0 is the old key, 1 the new one, 2 the backup, and 3 one that
+/// may become the next backup. Sets of them are masks.
+struct RolloverFleet: Hashable {
+    /// A document: the identities that it names, and the first tick at which it says nothing any more.
+    struct Document: Hashable {
+        var published: Int
+        var mask: Int
+        var end: Int
+        /// For one that a build carries: the first tick at which nobody uses the build; nil for one that is downloaded.
+        var usedUntil: Int?
+
+        func admits(_ identity: Int, at tick: Int) -> Bool { mask >> identity & 1 == 1 && tick < end }
+    }
+
+    enum Kind: CaseIterable { case pinFile, list, trustServer, repository }
+
+    static let identities = 4
+    static let all = 15
+    static let spare = 3
+    /// The ticks that are looked at.
+    static let horizon = 20
+    /// An end that nobody lives to see.
+    static let never = 1_000
+
+    var kind: Kind
+    var staleness: Int
+    /// How many ticks before it must be done something is advised.
+    var lead: Int
+    var servers: [Int]
+    /// The oldest first; the last is published.
+    var documents: [Document]
+    var shipped: [Document]
+    /// For each identity, the first tick at which its certificate is no longer valid.
+    var ends: [Int]
+    var deployable: Int
+    var backups: Int
+    var retiring: Int
+    var target: Int?
+
+    /// Whether a backup has to be published: for keys. A certificate is always followed by another.
+    var needsSpare: Bool { kind != .list }
+
+    /// A random fleet in the midst of whatever happened to it.
+    init(using random: inout SplitMix64) {
+        func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+        func chance(_ percent: Int) -> Bool { pick(1...100) <= percent }
+        kind = Kind.allCases[pick(0...3)]
+        staleness = pick(1...5)
+        lead = chance(50) ? 0 : pick(1...3)
+        ends = [chance(50) ? Self.never : pick(1...9), Self.never, Self.never, Self.never]
+        target = chance(85) ? (chance(85) ? 1 : 2) : nil
+        // Most fleets show one key, many two, some whatever comes.
+        let style = pick(1...10)
+        servers = (0..<pick(1...5)).map { _ in
+            switch style {
+            case 1...5: 0
+            case 6...8: pick(0...1)
+            case 9: pick(0...2)
+            default: 2
+            }
+        }
+        documents = []
+        var published = -pick(0...3 * staleness)
+        for _ in 0..<pick(1...4) where published <= 0 {
+            let mask: Int =
+                switch pick(1...10) {
+                case 1...4: 0b0001
+                case 5...6: 0b0101
+                case 7: 0b0011
+                case 8: 0b0111
+                case 9: 0b0010
+                default: pick(1...7)
+                }
+            let end = chance(80) ? Self.never : pick(1...10)
+            documents.append(Document(published: published, mask: mask, end: end))
+            published += pick(0...2 * staleness)
+        }
+        shipped = []
+        if chance(15) {
+            let mask = chance(60) ? 0b0111 : pick(1...7)
+            shipped.append(
+                Document(
+                    published: -50, mask: mask, end: Self.never, usedUntil: chance(50) ? Self.never : pick(1...10)))
+        }
+        deployable = servers.reduce(chance(80) ? 0b0111 : 0b0110) { $0 | 1 << $1 }
+        if chance(25) { deployable &= ~0b0100 | servers.reduce(0) { $0 | 1 << $1 } }
+        if let target { deployable |= 1 << target }
+        backups = 0b1100
+        retiring = target != nil || chance(30) ? 0b0001 : 0
+    }
+
+    init(
+        kind: Kind, staleness: Int, lead: Int = 0, servers: [Int], documents: [Document], shipped: [Document] = [],
+        ends: [Int] = Array(repeating: never, count: 4), target: Int?
+    ) {
+        self.kind = kind
+        self.staleness = staleness
+        self.lead = lead
+        self.servers = servers
+        self.documents = documents
+        self.shipped = shipped
+        self.ends = ends
+        deployable = 0b0111
+        backups = 0b1100
+        retiring = target == nil ? 0 : 0b0001
+        self.target = target
+    }
+
+    var shown: Int { servers.reduce(0) { $0 | 1 << $1 } }
+}

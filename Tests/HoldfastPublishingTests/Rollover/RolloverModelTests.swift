@@ -1,0 +1,90 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+import HoldfastTesting
+import Testing
+
+@Suite("A rollover that follows the advice", .timeLimit(.minutes(30)))
+struct RolloverModelTests {
+    @Test("Nobody is refused whom anybody could save, and who cannot be saved is named")
+    func campaign() async throws {
+        let text = ProcessInfo.processInfo.environment["HOLDFAST_FLEETS"]
+        let count = text.flatMap { Int($0) } ?? 10_000
+        let parts = 4
+        let campaign = await withTaskGroup { group in
+            for part in 0..<parts {
+                group.addTask {
+                    var campaign = RolloverCampaign()
+                    for seed in stride(from: part, to: count, by: parts) { campaign.run(seed) }
+                    return campaign
+                }
+            }
+            var all = RolloverCampaign()
+            for await campaign in group { all.add(campaign) }
+            return all
+        }
+        print("Rollover: \(campaign.summary)")
+        #expect(campaign.failures.isEmpty, "\(campaign.failures.count): \(campaign.failures.prefix(3))")
+        #expect(campaign.fleets == count && campaign.long * 10 >= count * 3)
+    }
+
+    @Test("The reference finds no more if it may publish any set of pins, one at a time")
+    func exhaustive() {
+        for seed in 0..<150 {
+            var random = SplitMix64(seed: UInt64(seed))
+            let fleet = RolloverFleet(using: &random)
+            let (some, all) = (RolloverReference(fleet).steps(), RolloverReference(fleet, isExhaustive: true).steps())
+            #expect(some == all, "seed \(seed)")
+        }
+    }
+
+    private static func advice(_ fleet: RolloverFleet) -> RolloverAdvice {
+        RolloverAdvice(on: RolloverScene(fleet).situation(of: RolloverWorld(fleet)))
+    }
+
+    private static func date(_ tick: Int) -> Date { RolloverScene.date(tick) }
+
+    @Test("A certificate that follows is not withdrawn because it ends first")
+    func earlierEnd() {
+        // The next certificate (1) ends before the one that is served (0).
+        let fleet = RolloverFleet(
+            kind: .list, staleness: 2, servers: [0, 0], documents: [.init(published: -1, mask: 0b011, end: 1_000)],
+            ends: [19, 12, 1_000, 1_000], target: 1)
+        let advice = Self.advice(fleet)
+        #expect(advice.step == .deploy(1, servers: [0, 1], before: nil))
+        let done = RolloverFleet(
+            kind: .list, staleness: 2, servers: [1, 1], documents: fleet.documents, ends: fleet.ends, target: 1)
+        #expect(Self.advice(done).step == .remove([0]))
+        // And nothing is withdrawn that nobody has said to withdraw.
+        let unnamed = RolloverFleet(
+            kind: .list, staleness: 2, servers: [0, 0], documents: fleet.documents, ends: fleet.ends, target: nil)
+        guard case .nothing = Self.advice(unnamed).step else {
+            Issue.record("\(Self.advice(unnamed))")
+            return
+        }
+    }
+
+    @Test("What some servers show already goes before the backup")
+    func halfDeployed() {
+        var fleet = RolloverFleet(
+            kind: .pinFile, staleness: 2, servers: [1, 1, 0],
+            documents: [.init(published: -9, mask: 0b111, end: 1_000)], target: nil)
+        fleet.retiring = 0b001
+        #expect(Self.advice(fleet).step == .deploy(1, servers: [2], before: nil))
+    }
+
+    @Test("What must wait for clients that hold older documents says until when, and for whom nobody can wait")
+    func waiting() {
+        var fleet = RolloverFleet(
+            kind: .pinFile, staleness: 4, servers: [0],
+            documents: [.init(published: -9, mask: 0b001, end: 1_000), .init(published: -1, mask: 0b111, end: 1_000)],
+            target: 1)
+        #expect(Self.advice(fleet).step == .wait(until: Self.date(3)))
+        fleet.shipped = [.init(published: -50, mask: 0b101, end: 1_000, usedUntil: 7)]
+        #expect(Self.advice(fleet).step == .wait(until: Self.date(7)))
+        fleet.shipped[0].usedUntil = RolloverFleet.never
+        let blocked = Self.advice(fleet)
+        #expect(blocked.step == .wait(until: nil) && blocked.blocking == [2] && blocked.lost.isEmpty)
+        #expect(!blocked.savesEverybody)
+    }
+}

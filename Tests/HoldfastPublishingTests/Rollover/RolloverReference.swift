@@ -1,0 +1,207 @@
+/// Searches, breadth first, all sequences of steps of a fleet for one in which nobody is ever refused. It knows nothing of
+/// the advice, of documents or of certificates: only integers and sets.
+struct RolloverReference {
+    private static let horizon = RolloverFleet.horizon
+    private static let rest = 1 << RolloverFleet.horizon - 1
+
+    /// What matters of a fleet at a tick.
+    private struct State: Hashable {
+        var tick: Int
+        /// The identities that some server shows.
+        var shown: Int
+        /// The identities in the published document, and when it ends.
+        var current: Int
+        var currentEnd: Int
+        /// Whether the document was published at this very tick, so that nobody has it yet.
+        var isFresh: Bool
+        /// For each identity, the ticks (as bits) at which everybody with another document lets it in: two in a word.
+        var others: (Int, Int)
+
+        func others(_ identity: Int) -> Int {
+            (identity & 2 == 0 ? others.0 : others.1) >> (identity & 1 * 32) & rest
+        }
+
+        mutating func restrict(_ identity: Int, to ticks: Int) {
+            let mask = ~((~ticks & rest) << (identity & 1 * 32))
+            if identity & 2 == 0 { others.0 &= mask } else { others.1 &= mask }
+        }
+
+        private var small: Int {
+            tick | shown << 8 | current << 16 | currentEnd << 24 | (isFresh ? 1 << 40 : 0)
+        }
+
+        static func == (left: State, right: State) -> Bool {
+            left.others.0 == right.others.0 && left.others.1 == right.others.1 && left.small == right.small
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(small &* 0x9E37_79B9_7F4A_7C1 ^ others.0 ^ others.1 << 7)
+        }
+    }
+
+    private let fleet: RolloverFleet
+    /// The identities that all servers are to show, one of them; 0 for any.
+    private let target: Int
+    /// The sets that may be published.
+    private let masks: [Int]
+
+    /// - Parameter isExhaustive: whether every set of identities is tried for publishing. Otherwise only the largest,
+    ///   and the largest without what is to be withdrawn: no client was ever refused because a document names more.
+    init(_ fleet: RolloverFleet, isExhaustive: Bool = false) {
+        self.fleet = fleet
+        target = fleet.target.map { 1 << $0 } ?? 0
+        let clean = RolloverFleet.all & ~(fleet.retiring & ~target)
+        masks =
+            isExhaustive
+            ? Array(1...RolloverFleet.all) : clean == RolloverFleet.all ? [clean] : [RolloverFleet.all, clean]
+    }
+
+    /// The least number of steps after which the change is finished, if nobody need ever be refused.
+    func steps() -> Int? {
+        var frontier = [start]
+        var seen = Set(frontier)
+        var depth = 0
+        while !frontier.isEmpty {
+            var next: [State] = []
+            for state in frontier {
+                if isFinished(state) { return depth }
+                for follower in followers(of: state) where seen.insert(follower).inserted { next.append(follower) }
+            }
+            frontier = next
+            depth += 1
+        }
+        return nil
+    }
+
+    private static func bits(_ low: Int, _ high: Int) -> Int {
+        let (low, high) = (max(0, low), min(horizon, high))
+        return low < high ? (1 << high - 1) & ~(1 << low - 1) : 0
+    }
+
+    private var start: State {
+        let current = fleet.documents[fleet.documents.count - 1]
+        var state = State(
+            tick: 0, shown: fleet.shown, current: current.mask, currentEnd: current.end,
+            isFresh: current.published == 0, others: (-1, -1))
+        func restrict(_ mask: Int, _ end: Int, _ last: Int) {
+            for identity in 0..<RolloverFleet.identities {
+                let admitted = mask >> identity & 1 == 1 ? Self.bits(0, end) : 0
+                state.restrict(identity, to: admitted | ~Self.bits(0, last))
+            }
+        }
+        for (identity, end) in fleet.ends.enumerated() { state.restrict(identity, to: Self.bits(0, end)) }
+        for (old, new) in zip(fleet.documents, fleet.documents.dropFirst()) where old.published < new.published {
+            restrict(old.mask, old.end, new.published + fleet.staleness)
+        }
+        for build in fleet.shipped { restrict(build.mask, build.end, build.usedUntil ?? 0) }
+        return state
+    }
+
+    /// The ticks at which everybody lets an identity in if nothing is published any more.
+    private func admitted(_ identity: Int, _ state: State) -> Int {
+        guard state.current >> identity & 1 == 1 else { return 0 }
+        return state.others(identity) & Self.bits(state.tick, state.currentEnd)
+    }
+
+    private func isFinished(_ state: State) -> Bool {
+        guard target == 0 || state.shown == target else { return false }
+        guard state.current & fleet.retiring & ~target & ~state.shown == 0 else { return false }
+        let spares = state.current & ~state.shown & ~fleet.retiring & ~target
+        guard !fleet.needsSpare || spares != 0 else { return false }
+        if target == 0, state.shown & fleet.retiring != 0 { return false }
+        let rest = Self.bits(state.tick, Self.horizon)
+        for identity in 0..<RolloverFleet.identities where state.shown >> identity & 1 == 1 {
+            if admitted(identity, state) & rest != rest { return false }
+        }
+        return true
+    }
+
+    private func followers(of state: State) -> [State] {
+        var followers: [State] = []
+        for mask in masks where mask != state.current || state.currentEnd < Self.horizon {
+            followers.append(publishing(mask, in: state))
+        }
+        for identity in 0..<RolloverFleet.identities where fleet.deployable >> identity & 1 == 1 {
+            let bit = 1 << identity
+            func show(_ shown: Int) {
+                guard shown != state.shown else { return }
+                var follower = state
+                follower.shown = shown
+                followers.append(follower)
+            }
+            show(bit)
+            for other in 0..<RolloverFleet.identities where state.shown >> other & 1 == 1 && other != identity {
+                show(state.shown & ~(1 << other) | bit)
+                if fleet.servers.count > state.shown.nonzeroBitCount { show(state.shown | bit) }
+            }
+        }
+        // Waiting: until anything changes, as long as nobody is refused.
+        var open = Self.bits(state.tick, Self.horizon)
+        for identity in 0..<RolloverFleet.identities where state.shown >> identity & 1 == 1 {
+            open &= admitted(identity, state)
+        }
+        var changes = state.currentEnd < Self.horizon ? 1 << state.currentEnd : 0
+        for identity in 0..<RolloverFleet.identities {
+            let others = state.others(identity)
+            changes |= others ^ others << 1
+        }
+        var tick = state.tick
+        while tick + 1 < Self.horizon, open >> tick & 1 == 1 {
+            tick += 1
+            guard changes >> tick & 1 == 1 else { continue }
+            var follower = state
+            follower.tick = tick
+            follower.isFresh = false
+            followers.append(follower)
+        }
+        return followers
+    }
+
+    private func publishing(_ mask: Int, in state: State) -> State {
+        var follower = state
+        if !state.isFresh {
+            let held = Self.bits(state.tick, state.tick + fleet.staleness)
+            for identity in 0..<RolloverFleet.identities {
+                let admitted = state.current >> identity & 1 == 1 ? Self.bits(0, state.currentEnd) : 0
+                follower.restrict(identity, to: admitted | ~held)
+            }
+        }
+        follower.current = mask
+        follower.currentEnd = RolloverFleet.never
+        follower.isFresh = true
+        return follower
+    }
+
+    /// The least that can be lost: at each tick and server, what the fewest clients refuse. Documents that are published
+    /// from now on refuse nothing.
+    func leastLoss() -> Int {
+        var loss = 0
+        for tick in 0..<Self.horizon {
+            var least: Int?
+            for identity in 0..<RolloverFleet.identities
+            where (fleet.deployable | fleet.shown) >> identity & 1 == 1 && tick < fleet.ends[identity] {
+                let weight = weight(refusing: identity, at: tick)
+                least = min(least ?? weight, weight)
+            }
+            loss += fleet.servers.count * (least ?? 0)
+        }
+        return loss
+    }
+
+    /// What the clients weigh that refuse an identity at a tick if everything was published at the beginning.
+    private func weight(refusing identity: Int, at tick: Int) -> Int {
+        var weight = 0
+        var next = 0
+        for document in fleet.documents.reversed() {
+            let live = next - document.published
+            if live > 0, tick < next + fleet.staleness, !document.admits(identity, at: tick) {
+                weight += 1 + min(fleet.staleness, live) * RolloverWorld.second
+            }
+            next = document.published
+        }
+        for build in fleet.shipped where tick < build.usedUntil ?? 0 && !build.admits(identity, at: tick) {
+            weight += 1 + fleet.staleness * RolloverWorld.second
+        }
+        return weight
+    }
+}
