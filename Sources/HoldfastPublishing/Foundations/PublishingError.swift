@@ -29,6 +29,8 @@ extension PublishingError.Code {
     public static var invalidDocument: Self { Self("Correct what the error names; clients would refuse the document.") }
     /// The input contradicts itself, or something that is needed is missing.
     public static var invalidInput: Self { Self("Correct the field that the error names.") }
+    /// What some server of a host shows is not known, so that nobody can say who gets in.
+    public static var notSeen: Self { Self("Try again when every server answers.") }
     /// Nothing was signed.
     public static var notSigned: Self { Self("Nothing was published; correct what the error names.") }
     /// No change waits for approval.

@@ -24,6 +24,9 @@ struct RolloverForecast {
     /// For each instant, the lowest cost; infinite where nothing is valid.
     private(set) var best: [Double] = []
 
+    /// The first instant at which all documents are known.
+    private let unknownUntil: Date
+
     /// The weight, in seconds, of clients whose staleness nobody knows: a year.
     private static let unknownStaleness: Double = 365 * 86_400
 
@@ -31,6 +34,8 @@ struct RolloverForecast {
     ///   Otherwise that one is taken to be renewed in time.
     init(_ situation: RolloverSituation, publishes: Bool) {
         instants = [situation.time]
+        unknownUntil = situation.unknownUntil ?? .distantPast
+        note(unknownUntil)
         let usable = situation.usable
         findHoldings(situation, publishes: publishes)
         for index in usable.indices where usable[index] { note(situation.identities[index].validity) }
@@ -124,6 +129,11 @@ struct RolloverForecast {
         }
     }
 
+    /// Whether it is known at an instant that no client refuses an identity.
+    func isHarmless(_ identity: Int, at index: Int) -> Bool {
+        costs[index][identity] == 0 && instants[index] >= unknownUntil
+    }
+
     /// The first instant from which no client refuses an identity any more, as long as it is valid.
     func ready(_ identity: Int) -> Date? {
         var ready: Date?
@@ -131,7 +141,7 @@ struct RolloverForecast {
             let cost = costs[index][identity]
             // Past its own time nothing is said about clients.
             if cost == .infinity, ready != nil { break }
-            if cost == 0 { ready = ready ?? instant } else { ready = nil }
+            if cost == 0, instant >= unknownUntil { ready = ready ?? instant } else { ready = nil }
         }
         return ready
     }

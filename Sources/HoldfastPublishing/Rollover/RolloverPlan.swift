@@ -101,7 +101,7 @@ struct RolloverPlan {
     private func dueTime(of course: RolloverCourse, _ index: Int) -> Date {
         let next = course.shows[index]
         var first = index
-        while first > 0, forecast.costs[first - 1][next] == 0 { first -= 1 }
+        while first > 0, forecast.isHarmless(next, at: first - 1) { first -= 1 }
         return max(forecast.instants[first], forecast.instants[index].addingTimeInterval(-situation.lead))
     }
 

@@ -104,11 +104,15 @@ public struct RolloverSituation: Sendable, Hashable {
     public var clients: [Clients]
     /// What all servers are to show: an index of ``identities``; nil if no change has been named.
     public var next: Int?
+    /// The first instant at which nobody holds a document any more that is not among ``clients``; nil if all are. Until
+    /// then servers stay as they are, unless fewer of the known clients refuse them otherwise.
+    public var unknownUntil: Date?
 
     /// Describes a situation.
     public init(
         at time: Date, pinned: Pin.Subject, staleness: TimeInterval?, lead: TimeInterval = 30 * 86_400,
-        identities: [Identity], servers: [Server], clients: [Clients], next: Int? = nil
+        identities: [Identity], servers: [Server], clients: [Clients], next: Int? = nil,
+        unknownUntil: Date? = nil
     ) {
         self.time = time
         self.pinned = pinned
@@ -118,6 +122,7 @@ public struct RolloverSituation: Sendable, Hashable {
         self.servers = servers
         self.clients = clients
         self.next = next
+        self.unknownUntil = unknownUntil
     }
 
     /// What servers can show: what the operator has, and what some server shows already.

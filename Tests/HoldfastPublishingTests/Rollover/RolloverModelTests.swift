@@ -87,4 +87,51 @@ struct RolloverModelTests {
         #expect(blocked.step == .wait(until: nil) && blocked.blocking == [2] && blocked.lost.isEmpty)
         #expect(!blocked.savesEverybody)
     }
+
+    @Test("While clients may hold documents that nobody has given, servers stay as they are")
+    func unknownDocuments() {
+        let fleet = RolloverFleet(
+            kind: .pinFile, staleness: 4, servers: [1, 0],
+            documents: [.init(published: -1, mask: 0b111, end: 1_000)], target: 1)
+        var situation = RolloverScene(fleet).situation(of: RolloverWorld(fleet))
+        #expect(RolloverAdvice(on: situation).step == .deploy(1, servers: [1], before: nil))
+        situation.unknownUntil = Self.date(3)
+        #expect(RolloverAdvice(on: situation).step == .wait(until: Self.date(3)))
+        situation.unknownUntil = .distantFuture
+        #expect(RolloverAdvice(on: situation).step == .wait(until: nil))
+    }
+
+    @Test("What a step costs is what the model says of it")
+    func costs() {
+        var harmful = 0
+        for seed in 0..<2_000 {
+            var random = SplitMix64(seed: UInt64(seed))
+            var fleet = RolloverFleet(using: &random)
+            // It is renewed in time, whatever is done.
+            fleet.documents[fleet.documents.count - 1].end = RolloverFleet.never
+            let (before, situation) = (RolloverWorld(fleet), RolloverScene(fleet).situation(of: RolloverWorld(fleet)))
+            var after = before
+            let identity = Int.random(in: 0..<3, using: &random)
+            let server = Int.random(in: fleet.servers.indices, using: &random)
+            let step: RolloverAdvice.Step
+            if seed % 4 == 0 {
+                step = .remove([identity])
+                after.publish(after.current & ~(1 << identity))
+            } else {
+                step = .deploy(identity, servers: [server], before: nil)
+                after.deploy(identity, on: [server])
+            }
+            let harm = after.harm(comparedTo: before, until: RolloverFleet.horizon)
+            let costs = situation.losses(of: step)
+            if case .remove = step {
+                // The next document ends later, so that only servers with the key that is gone are refused.
+                #expect(costs.isEmpty == (fleet.shown >> identity & 1 == 0), "seed \(seed)")
+                if costs.isEmpty { #expect(harm == 0, "seed \(seed)") }
+            } else {
+                #expect(costs.isEmpty == (harm == 0), "seed \(seed): \(costs), \(harm), \(fleet)")
+            }
+            if harm != 0 { harmful += 1 }
+        }
+        #expect(harmful > 500)
+    }
 }

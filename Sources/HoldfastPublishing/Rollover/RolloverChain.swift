@@ -1,0 +1,37 @@
+import Foundation
+import Holdfast
+
+/// A chain that servers show or may show, and what documents pin of its leaf.
+struct RolloverChain {
+    /// The kinds of keys that a server may have side by side.
+    enum Kind: CaseIterable {
+        case ecdsa, rsa, other
+    }
+
+    let name: String
+    let chain: PresentedChain
+    let leaf: X509Certificate
+    let pin: Pin
+    let kind: Kind
+
+    /// - Parameter pinned: what documents pin.
+    init(_ certificates: [Data], named name: String, _ pinned: Pin.Subject) throws(PublishingError) {
+        self.name = name
+        chain = PresentedChain(certificates.map { [UInt8]($0) })
+        guard let first = chain.certificates.first else {
+            throw PublishingError(.invalidInput, of: name.quoted, expected: "a certificate", found: "none")
+        }
+        do throws(CertificateError) {
+            leaf = try X509Certificate(der: first)
+        } catch {
+            throw PublishingError(.invalidInput, of: name.quoted, expected: error.expected, found: error.found)
+        }
+        pin = pinned == .certificate ? leaf.certificatePin : leaf.publicKeyPin
+        kind =
+            switch leaf.keyKind {
+            case .p256, .p384, .p521: .ecdsa
+            case .rsa, .rsaPSS: .rsa
+            default: .other
+            }
+    }
+}

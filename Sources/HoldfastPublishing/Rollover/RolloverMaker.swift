@@ -1,0 +1,286 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+
+extension RolloverSituation {
+    /// Makes the situations of a host from real documents and chains: one, or one for each kind of key if some server has a
+    /// certificate for each kind, since a key of one kind cannot take the place of another there.
+    ///
+    /// Whether clients get in is asked of their own code for each document, chain and platform, as in a
+    /// ``PublicationOutlook``, at every instant at which something begins or ends. Grace that is yet to begin does not
+    /// count: nobody should plan with it.
+    /// - Throws: ``PublishingError`` `invalidInput` for inputs that contradict themselves, and `notSeen` if it is not known
+    ///   what some server shows: no advice is safe then.
+    public static func situations(from inputs: RolloverInputs) throws(PublishingError) -> [RolloverSituation] {
+        try RolloverMaker(inputs).situations()
+    }
+}
+
+/// Makes situations from real documents and chains, with the clients' own code.
+struct RolloverMaker {
+    /// How far ahead is looked: longer than certificates and pins last. What lasts longer is taken never to end.
+    private static let span: Int64 = 10 * 365 * 86_400
+
+    let inputs: RolloverInputs
+    let host: DialedHost
+    let documents: [HeldDocument]
+    let published: HeldDocument
+    let platforms: [ClientPlatform]
+    /// The first second, and the one at which nothing is looked at any more.
+    let (begins, ends): (Int64, Int64)
+    /// What the published document requires of the host now.
+    let rules: [PublishedRule]
+    /// What documents pin of a host.
+    let pinned: Pin.Subject
+
+    /// A pin of the published document that counts now.
+    struct PublishedRule {
+        let rule: PinRule
+        let isBackup: Bool
+        let isRetiring: Bool
+    }
+
+    init(_ inputs: RolloverInputs) throws(PublishingError) {
+        self.inputs = inputs
+        do throws(HostError) {
+            host = try DialedHost(inputs.host, port: inputs.port)
+        } catch {
+            throw PublishingError(.invalidInput, of: inputs.host.quoted, expected: error.expected, found: error.found)
+        }
+        let judged = PublicationOutlook.Inputs(
+            documents: inputs.documents, hosts: [.init(inputs.host, port: inputs.port, shown: inputs.servers)],
+            platforms: inputs.platforms, appVersions: inputs.appVersions,
+            staleness: inputs.staleness ?? 0, now: inputs.now)
+        try OutlookLimits.check(judged)
+        let held = try inputs.documents.indices.map { index throws(PublishingError) in
+            try HeldDocument(index, judged)
+        }
+        documents = held
+        platforms = try inputs.platforms.map { platform throws(PublishingError) in try ClientPlatform(platform) }
+        begins = inputs.now.wholeSeconds
+        ends = begins + Self.span
+        let current = held.last { $0.document.replaced == nil && !$0.isCarriedAlone }
+        guard let current, !platforms.isEmpty else {
+            throw PublishingError(
+                .invalidInput, expected: "a published document and a platform",
+                found: current == nil ? "no document that is published" : "no platform")
+        }
+        published = current
+        pinned =
+            current.clients.contains { $0.pinning == .certificate } || current.document.kind.pinsCertificates
+            ? .certificate : .publicKey
+        rules = Self.rules(of: current, for: host, at: Date(wholeSeconds: begins), retiring: inputs.retiring)
+        try checkServers()
+    }
+
+    private func checkServers() throws(PublishingError) {
+        guard !inputs.servers.isEmpty else {
+            throw PublishingError(.notSeen, of: inputs.host.quoted, expected: "what servers show", found: "nothing")
+        }
+        for shown in inputs.servers {
+            let isFresh = shown.seen.map { abs(inputs.now.timeIntervalSince($0)) <= OutlookJudge.longestSinceSeen }
+            guard shown.chain?.isEmpty ?? true || isFresh != true else { continue }
+            throw PublishingError(
+                .notSeen, of: inputs.host.quoted, expected: "what \(shown.place) shows",
+                found: shown.problem ?? (shown.chain == nil ? "nothing" : "what it showed over an hour ago"))
+        }
+    }
+
+    private static func rules(
+        of held: HeldDocument, for host: DialedHost, at time: Date, retiring: Set<Pin>
+    ) -> [PublishedRule] {
+        let answer = held.source?.answer(to: PinQuestion(host: host, time: time))
+        guard case .required(let pins) = answer?.content else { return [] }
+        let entries = held.pinFile?.host(for: host)?.pins ?? []
+        return pins.rules.filter { !$0.isOnTrial && $0.counts(at: time) }.map { rule in
+            let states = entries.filter { $0.pin == rule.pin }.map(\.state)
+            return PublishedRule(
+                rule: rule, isBackup: states.contains(.backup),
+                isRetiring: states.contains(.retiring) || retiring.contains(rule.pin))
+        }
+    }
+
+    // MARK: Situations
+
+    func situations() throws(PublishingError) -> [RolloverSituation] {
+        var chains: [RolloverChain] = []
+        let issuers = inputs.servers.flatMap { ($0.chain ?? []).dropFirst() }
+        var shows: [Int] = []
+        for shown in inputs.servers {
+            let chain = try RolloverChain(shown.chain ?? [], named: shown.place, pinned)
+            let known = chains.firstIndex { $0.pin == chain.pin }
+            if known == nil { chains.append(chain) }
+            shows.append(known ?? chains.count - 1)
+        }
+        var keys: [RolloverInputs.Candidate] = []
+        var next: [Pin] = []
+        var backups: Set<Pin> = []
+        for candidate in inputs.candidates {
+            let pin: Pin
+            if candidate.chain.isEmpty {
+                guard let key = candidate.keyPin, key.subject == pinned else {
+                    throw PublishingError(
+                        .invalidInput, of: candidate.name.quoted,
+                        expected: pinned == .certificate ? "a certificate" : "a key", found: "none")
+                }
+                pin = key
+                if !chains.contains(where: { $0.pin == pin }) { keys.append(candidate) }
+            } else {
+                let chain = try RolloverChain(candidate.chain + issuers, named: candidate.name, pinned)
+                pin = chain.pin
+                if !chains.contains(where: { $0.pin == pin }) { chains.append(chain) }
+            }
+            if candidate.isNext { next.append(pin) }
+            if candidate.isBackup { backups.insert(pin) }
+        }
+        let kinds = Self.kinds(inputs.servers, shows.map { chains[$0].kind })
+        return kinds.map { kind in
+            let places = shows.indices.filter { kind == nil || chains[shows[$0]].kind == kind }
+            let known = chains.filter { kind == nil || $0.kind == kind }
+            return situation(places, shows.map { chains[$0].pin }, known, keys, next, backups)
+        }
+    }
+
+    /// The kinds of keys that have to be looked at apart; nil for all together.
+    private static func kinds(
+        _ servers: [PublicationOutlook.Presentation], _ kinds: [RolloverChain.Kind]
+    ) -> [RolloverChain.Kind?] {
+        let isDual = servers.indices.contains { one in
+            servers.indices.contains {
+                servers[$0].place.utf8.elementsEqual(servers[one].place.utf8) && kinds[$0] != kinds[one]
+            }
+        }
+        guard isDual else { return [nil] }
+        return RolloverChain.Kind.allCases.filter(kinds.contains)
+    }
+
+    private func situation(
+        _ places: [Int], _ shown: [Pin], _ chains: [RolloverChain], _ keys: [RolloverInputs.Candidate], _ next: [Pin],
+        _ backups: Set<Pin>
+    ) -> RolloverSituation {
+        var identities: [RolloverSituation.Identity] = []
+        var judges: [RolloverAdmissions] = []
+        var matched: Set<Int> = []
+        for chain in chains {
+            let judge = RolloverAdmissions(of: chain, in: self)
+            matched.formUnion(judge.matched)
+            let own = judge.matched.map { rules[$0] }
+            judges.append(judge)
+            identities.append(
+                .init(
+                    chain.name, pin: chain.pin, validity: judge.validity, certificateEnd: judge.certificateEnd,
+                    isBackup: backups.contains(chain.pin) || !own.isEmpty && own.allSatisfy(\.isBackup),
+                    isRetiring: inputs.retiring.contains(chain.pin) || !own.isEmpty && own.allSatisfy(\.isRetiring),
+                    isPublished: !own.isEmpty))
+        }
+        for key in keys {
+            guard let pin = key.keyPin, !identities.contains(where: { $0.pin == pin }) else { continue }
+            let judge = RolloverAdmissions(of: pin, in: self)
+            matched.formUnion(judge.matched)
+            let own = judge.matched.map { rules[$0] }
+            judges.append(judge)
+            identities.append(
+                .init(
+                    key.name, pin: pin, validity: judge.validity,
+                    isBackup: backups.contains(pin) || own.contains(where: \.isBackup),
+                    isRetiring: own.contains(where: \.isRetiring), isPublished: !own.isEmpty))
+        }
+        for (index, published) in rules.enumerated() where !matched.contains(index) {
+            let pin = published.rule.pin
+            guard !identities.contains(where: { $0.pin == pin }), !isShownElsewhere(index, chains) else { continue }
+            let judge = RolloverAdmissions(of: pin, in: self)
+            judges.append(judge)
+            identities.append(
+                .init(
+                    pin.description, pin: pin, validity: judge.validity, isBackup: published.isBackup,
+                    isRetiring: published.isRetiring, isPublished: true))
+        }
+        let servers = places.compactMap { place in
+            identities.firstIndex { $0.pin == shown[place] }.map {
+                RolloverSituation.Server(inputs.servers[place].place, shows: $0)
+            }
+        }
+        let target = next.lazy.compactMap { pin in identities.firstIndex { $0.pin == pin } }.first
+        return RolloverSituation(
+            at: Date(wholeSeconds: begins), pinned: pinned, staleness: inputs.staleness, lead: inputs.lead,
+            identities: identities, servers: servers, clients: documents.flatMap { clients(of: $0, judges) },
+            next: target, unknownUntil: unknownUntil)
+    }
+
+    /// The first instant at which nobody holds a document any more that is not given; nil if that has come.
+    private var unknownUntil: Date? {
+        guard inputs.hasEarlierDocuments else { return nil }
+        let oldest = documents.filter { !$0.isCarriedAlone }.map(\.document.published).min()
+        let until = inputs.staleness.flatMap { oldest?.addingTimeInterval($0) } ?? .distantFuture
+        return until.wholeSeconds > begins ? until : nil
+    }
+
+    /// Whether a server with a key of another kind, which is looked at apart, shows a pin.
+    private func isShownElsewhere(_ index: Int, _ chains: [RolloverChain]) -> Bool {
+        inputs.servers.contains { shown in
+            guard let chain = try? RolloverChain(shown.chain ?? [], named: "", pinned),
+                !chains.contains(where: { $0.pin == chain.pin })
+            else { return false }
+            return RolloverAdmissions(of: chain, in: self).matched.contains(index)
+        }
+    }
+
+    private func clients(of held: HeldDocument, _ judges: [RolloverAdmissions]) -> [RolloverSituation.Clients] {
+        let document = held.document
+        let isCurrent = held.index == published.index
+        var clients: [RolloverSituation.Clients] = []
+        if !held.isCarriedAlone {
+            // Who refuses what took the place of a document keeps that document.
+            let isStuck = !isCurrent && held.refusal(of: published, at: Date(wholeSeconds: begins)) != nil
+            let replaced = isCurrent ? nil : document.replaced ?? published.document.published
+            clients.append(
+                .init(
+                    document.name, published: document.published, replaced: isStuck ? nil : replaced,
+                    isShipped: isStuck, admissions: judges.map { $0.admissions(by: held, isBeginning: isCurrent) }))
+        }
+        if !document.appVersions.isEmpty {
+            clients.append(
+                .init(
+                    "\(document.name) in \(document.appVersions.prefix(8).joined(separator: ", "))",
+                    published: document.published, isShipped: true, usedUntil: carriedEnd(of: document),
+                    admissions: judges.map { $0.admissions(by: held, isBeginning: false) }))
+        }
+        return clients
+    }
+
+    /// When nobody uses the builds any more that carry a document; nil if no end is in sight.
+    private func carriedEnd(of document: PublicationOutlook.Document) -> Date? {
+        guard case .versions(let versions) = inputs.appVersions else { return nil }
+        var last: Date?
+        for version in versions
+        where document.appVersions.contains(where: { $0.utf8.elementsEqual(version.name.utf8) }) {
+            guard let end = version.usedUntil else { return nil }
+            last = max(last ?? end, end)
+        }
+        return last
+    }
+}
+
+extension HeldDocument {
+    /// Whether only builds have it.
+    var isCarriedAlone: Bool { document.kind == .shippedPins && !document.appVersions.isEmpty }
+
+    /// The pin file in it; nil for other documents.
+    var pinFile: PinFile? {
+        switch content {
+        case .pinFile(let file): file
+        case .repository(let pins): pins.file
+        case .list, .trustServer, .refused: nil
+        }
+    }
+}
+
+extension PublicationOutlook.Document.Kind {
+    /// Whether its clients pin certificates by nature.
+    var pinsCertificates: Bool {
+        switch self {
+        case .staticList, .challengedList: true
+        case .shippedPins, .trustServer, .repository: false
+        }
+    }
+}
