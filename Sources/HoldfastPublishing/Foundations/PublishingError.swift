@@ -31,6 +31,8 @@ extension PublishingError.Code {
     public static var invalidInput: Self { Self("Correct the field that the error names.") }
     /// What some server of a host shows is not known, so that nobody can say who gets in.
     public static var notSeen: Self { Self("Try again when every server answers.") }
+    /// A certificate whose pin is to be published is replaced before every client can have the pin of its successor.
+    public static var shortLife: Self { Self("Pin its key instead, in a pin file.") }
     /// Nothing was signed.
     public static var notSigned: Self { Self("Nothing was published; correct what the error names.") }
     /// No change waits for approval.

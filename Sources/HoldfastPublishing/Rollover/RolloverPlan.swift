@@ -128,11 +128,17 @@ struct RolloverPlan {
             if identity.isRetiring, !wanted[index] { old.append(index) } else { kept += 1 }
         }
         if !old.isEmpty, kept > 0 { return .remove(old) }
-        // Clients need the next certificate before those in use end.
         var events = [nextEvent]
+        // To go back to what is withdrawn is a way out, and no plan.
+        let isChangePending = courses.contains { course in
+            course.change.map { !situation.identities[course.shows[$0]].isRetiring } ?? false
+        }
+        // Clients need the next certificate before those in use end.
         if let end = lastEnd {
             let date = situation.renewal(before: end)
-            guard date > situation.time else { return .prepareNext(by: lastCall(end)) }
+            if date <= situation.time || situation.pinned == .certificate && !isChangePending {
+                return .prepareNext(by: lastCall(end))
+            }
             events.append(date)
         }
         var (keys, ends): ([Int], [Date]) = ([], [])
@@ -146,12 +152,18 @@ struct RolloverPlan {
         if !keys.isEmpty {
             return .renewCertificates(keys, by: earliest(ends).flatMap { $0 > situation.time ? $0 : nil })
         }
-        return .nothing(until: earliest(events))
+        return isChangePending ? .wait(until: earliest(events)) : .nothing(until: earliest(events))
     }
 
-    /// When the last of what servers can show ends; nil if it never does.
+    /// When the last of what servers can show ends, apart from what is withdrawn; nil if it never does.
     private var lastEnd: Date? {
-        forecast.best.firstIndex(of: .infinity).map { forecast.instants[$0] }
+        for (index, costs) in forecast.costs.enumerated() {
+            let isAnythingLeft = costs.indices.contains {
+                costs[$0] < .infinity && !situation.identities[$0].isRetiring
+            }
+            if !isAnythingLeft { return forecast.instants[index] }
+        }
+        return nil
     }
 
     /// The last instant at which everybody can still be reached before an end; nil if that is past.

@@ -47,20 +47,23 @@ struct RolloverModelTests {
     @Test("A certificate that follows is not withdrawn because it ends first")
     func earlierEnd() {
         // The next certificate (1) ends before the one that is served (0).
-        let fleet = RolloverFleet(
+        var fleet = RolloverFleet(
             kind: .list, staleness: 2, servers: [0, 0], documents: [.init(published: -1, mask: 0b011, end: 1_000)],
             ends: [19, 12, 1_000, 1_000], target: 1)
-        let advice = Self.advice(fleet)
-        #expect(advice.step == .deploy(1, servers: [0, 1], before: nil))
-        let done = RolloverFleet(
-            kind: .list, staleness: 2, servers: [1, 1], documents: fleet.documents, ends: fleet.ends, target: 1)
-        #expect(Self.advice(done).step == .remove([0]))
+        fleet.deployable = 0b011
+        #expect(Self.advice(fleet).step == .deploy(1, servers: [0, 1], before: nil))
+        // What is withdrawn stays as a way out until something is published that outlasts what is served.
+        fleet.servers = [1, 1]
+        #expect(Self.advice(fleet).step == .prepareNext(by: Self.date(10)))
+        fleet.documents[0].mask = 0b111
+        fleet.deployable = 0b111
+        #expect(Self.advice(fleet).step == .remove([0]))
         // And nothing is withdrawn that nobody has said to withdraw.
-        let unnamed = RolloverFleet(
-            kind: .list, staleness: 2, servers: [0, 0], documents: fleet.documents, ends: fleet.ends, target: nil)
-        guard case .nothing = Self.advice(unnamed).step else {
-            Issue.record("\(Self.advice(unnamed))")
-            return
+        fleet.retiring = 0
+        fleet.target = nil
+        for servers in [[0, 0], [0, 1], [1, 1]] {
+            fleet.servers = servers
+            if case .remove = Self.advice(fleet).step { Issue.record("\(Self.advice(fleet))") }
         }
     }
 

@@ -1,0 +1,141 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+/// What `holdfastctl rollover` once told operators, and must not.
+@Suite("Advice on real documents and chains", .timeLimit(.minutes(10)))
+struct RolloverFaultTests {
+    private static let day: TimeInterval = 86_400
+
+    private static func inputs(
+        _ scene: OutlookScene, _ document: PublicationOutlook.Document, _ servers: [TestCertificate],
+        next: TestCertificate? = nil, retiring: Set<Pin> = [], staleness: TimeInterval? = 7 * day,
+        hasEarlierDocuments: Bool = false, now: Date = OutlookScene.start
+    ) -> RolloverInputs {
+        RolloverInputs(
+            host: OutlookScene.host, port: 443, documents: [document], hasEarlierDocuments: hasEarlierDocuments,
+            servers: servers.enumerated().map {
+                .init($1.chain.map { Data($0) }, at: "192.0.2.\($0)", seen: now)
+            },
+            candidates: next.map { [.init("next.pem", chain: $0.chain.map { Data($0) })] } ?? [], retiring: retiring,
+            platforms: [scene.platform], staleness: staleness, now: now)
+    }
+
+    private static func advice(_ inputs: RolloverInputs) throws -> (RolloverSituation, RolloverAdvice) {
+        let situations = try RolloverSituation.situations(from: inputs)
+        #expect(situations.count == 1)
+        let situation = try #require(situations.first)
+        return (situation, RolloverAdvice(on: situation))
+    }
+
+    private static func list(_ scene: OutlookScene, _ pins: [(Pin, days: Double)], published: Double = -30) throws
+        -> PublicationOutlook.Document
+    {
+        let entries = try pins.map {
+            try FingerprintEntry(name: OutlookScene.host, pin: $0.0, until: OutlookScene.after(days: $0.days))
+        }
+        return .init(
+            "pins.json", kind: .staticList(publicKey: try scene.listKey.publicKey.base64),
+            octets: try PinListDraft(entries).signed(by: scene.listKey),
+            published: OutlookScene.after(days: published))
+    }
+
+    private static func file(
+        _ pins: [(TestCertificate, PinFile.KeyPin.State)], notAfter days: Double? = nil
+    ) throws -> PublicationOutlook.Document {
+        let file = try PinFile(
+            notAfter: days.map { OutlookScene.after(days: $0) },
+            hosts: [
+                PinFile.Host(
+                    HostPattern(OutlookScene.host),
+                    pins: pins.map { try PinFile.KeyPin(.publicKey(of: $0.0.der), state: $0.1) })
+            ])
+        return .init(
+            "bank.pins.json", kind: .shippedPins, octets: Data(file.json), published: OutlookScene.after(days: -30))
+    }
+
+    @Test("The next certificate is never taken for the old one because it ends first")
+    func nextEndsFirst() throws {
+        let scene = try OutlookScene(days: 80)
+        let next = try scene.issuing.leaf(names: [.dns(OutlookScene.host)]) { $0.notAfter = .days(40) }
+        let (old, new) = (Pin.certificate(scene.served.der), Pin.certificate(next.der))
+        let list = try Self.list(scene, [(old, 80), (new, 40)])
+        // Nobody has named anything: nothing is removed, whatever ends when.
+        let (_, unnamed) = try Self.advice(Self.inputs(scene, list, [scene.served]))
+        if case .remove = unnamed.step { Issue.record("\(unnamed)") }
+        let (situation, named) = try Self.advice(Self.inputs(scene, list, [scene.served], next: next))
+        let target = try #require(situation.identities.firstIndex { $0.pin == new })
+        #expect(named.step == .deploy(target, servers: [0], before: OutlookScene.after(days: 80).addingTimeInterval(1)))
+        // Also when it is served: what was served before has to be named.
+        let (_, done) = try Self.advice(Self.inputs(scene, list, [next]))
+        if case .remove = done.step { Issue.record("\(done)") }
+        // Even then it stays as long as nothing else outlasts what is served.
+        let (_, alone) = try Self.advice(Self.inputs(scene, list, [next], retiring: [old]))
+        #expect(alone.step == .prepareNext(by: OutlookScene.after(days: 33).addingTimeInterval(1)))
+        let third = Pin.certificate(scene.next.der)
+        let longer = try Self.list(scene, [(old, 80), (new, 40), (third, 900)])
+        let (after, removal) = try Self.advice(Self.inputs(scene, longer, [next], retiring: [old]))
+        #expect(try removal.step == .remove([#require(after.identities.firstIndex { $0.pin == old })]))
+    }
+
+    @Test("While two of three servers show the new key already, the third gets that, and not the backup")
+    func halfDeployed() throws {
+        let scene = try OutlookScene()
+        let backup = try scene.issuing.leaf(names: [.dns(OutlookScene.host)])
+        let file = try Self.file([(scene.served, .retiring), (scene.next, .active), (backup, .backup)])
+        let (situation, advice) = try Self.advice(
+            Self.inputs(scene, file, [scene.next, scene.served, scene.next]))
+        let new = try #require(try situation.identities.firstIndex { try $0.pin == .publicKey(of: scene.next.der) })
+        #expect(advice.step == .deploy(new, servers: [1], before: nil))
+    }
+
+    @Test("No action is dated back: not after pins have ended, nor long after the last document")
+    func dates() throws {
+        let scene = try OutlookScene()
+        let file = try Self.file([(scene.served, .active), (scene.next, .backup)], notAfter: -300)
+        let (situation, ended) = try Self.advice(Self.inputs(scene, file, [scene.served]))
+        #expect(!situation.refusals.isEmpty)
+        guard case .publish(let identities) = ended.step else {
+            Issue.record("\(ended)")
+            return
+        }
+        #expect(identities.contains(situation.servers[0].shows))
+        let soon = try Self.file([(scene.served, .active), (scene.next, .backup)], notAfter: 3)
+        let (_, renewal) = try Self.advice(Self.inputs(scene, soon, [scene.served]))
+        guard case .renew(_, by: nil) = renewal.step else {
+            Issue.record("\(renewal)")
+            return
+        }
+    }
+
+    @Test("Until everybody has the document nothing changes, and a server with keys of two kinds is two changes")
+    func kinds() throws {
+        let scene = try OutlookScene()
+        let rsa = try scene.issuing.leaf(names: [.dns(OutlookScene.host)], key: .sharedRSA(bits: 2_048, index: 0))
+        let file = try Self.file([(scene.served, .retiring), (scene.next, .active), (rsa, .active)])
+        var inputs = Self.inputs(scene, file, [scene.served, rsa], staleness: 90 * Self.day, hasEarlierDocuments: true)
+        inputs.servers[1].place = inputs.servers[0].place
+        inputs.candidates = [.init("next.pem", chain: scene.next.chain.map { Data($0) })]
+        let situations = try RolloverSituation.situations(from: inputs)
+        #expect(situations.map(\.servers.count) == [1, 1])
+        let steps = situations.map { RolloverAdvice(on: $0).step }
+        #expect(steps.first == .wait(until: OutlookScene.after(days: 60)))
+        if case .remove = steps[1] { Issue.record("\(steps)") }
+        inputs.servers[0] = .init(unreadable: "192.0.2.9", because: "it is down")
+        let error = try #require(throws: PublishingError.self) { try RolloverSituation.situations(from: inputs) }
+        #expect(error.code == .notSeen)
+    }
+
+    @Test("What a withdrawal costs: the server that shows the pin, for those who fetch the next document")
+    func withdrawal() throws {
+        let scene = try OutlookScene()
+        let file = try Self.file([(scene.served, .active), (scene.next, .backup)])
+        let (situation, _) = try Self.advice(Self.inputs(scene, file, [scene.served]))
+        #expect(try situation.losses(withdrawing: [.publicKey(of: scene.next.der)]).isEmpty)
+        let losses = try situation.losses(withdrawing: [.publicKey(of: scene.served.der)])
+        #expect(losses.map(\.servers) == [[0]])
+    }
+}
