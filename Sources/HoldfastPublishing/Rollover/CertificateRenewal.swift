@@ -1,5 +1,5 @@
 public import Foundation
-import Holdfast
+package import Holdfast
 
 /// When a certificate is renewed, and how long its successor is known before it ends.
 ///

@@ -10,7 +10,8 @@ extension CommandFailure {
             case .unwritable, .changedMeanwhile: .unwritableFile
             case .invalidInput: .wrongUsage
             case .notExpressible, .nothingWaits: .notTrusted
-            case .notSigned: .notSigned
+            case .notSigned, .shortLife: .notSigned
+            case .notSeen: .unreachable
             default: .invalidList
             }
         let subject = error.subject.map { "\($0): " } ?? ""

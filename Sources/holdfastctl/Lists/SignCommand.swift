@@ -22,7 +22,9 @@ struct SignCommand: AsyncParsableCommand {
             and takes wildcards as they are in the certificate. The entry expires with the certificate.
 
             Nothing is signed unless the certificate is for its name, has not expired, and its chain validates. \
-            --allow-untrusted waives the last condition. None of this can be checked for a fingerprint.
+            --allow-untrusted waives the last condition. A list pins certificates, and a certificate is renewed at two \
+            thirds of its life: what is left then must suffice for every client to get the list with its successor \
+            (--staleness). None of this can be checked for a fingerprint.
 
             With --list the entries go into that file, which is created if it does not exist. They replace the entries \
             for the same name and certificate, or with --replace all entries for the same name. The list must be \
@@ -81,6 +83,9 @@ struct SignCommand: AsyncParsableCommand {
             "Sign for the certificate that is this many above the server's own in the valid path, for example 1 "
                 + "for its issuer. The number is written beside the entry, but it is not signed.", valueName: "number"))
     var depth = 0
+
+    @Option(help: ArgumentHelp("How long a client may go on with an older list, such as 7d.", valueName: "time"))
+    var staleness = TimeSpan(seconds: 7 * 86_400)
 
     @Option(
         help: ArgumentHelp("Put the entries into this list.", valueName: "file"),
@@ -175,7 +180,8 @@ struct SignCommand: AsyncParsableCommand {
                 for: name, fingerprint: fingerprint, expires: expires, depth: depth, now: now)
         } else {
             entries = try await SignedSubjects(
-                names: name, connection: connection, allowsUntrusted: allowUntrusted, depth: depth, now: now
+                names: name, connection: connection, allowsUntrusted: allowUntrusted, depth: depth,
+                staleness: TimeInterval(staleness.seconds), now: now
             ).entries(of: sources)
         }
         guard let list else {

@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastOutput
 import HoldfastProbe
+import HoldfastPublishing
 import HoldfastSigning
 
 /// Finds the certificates to sign for, and checks each before it becomes an entry.
@@ -12,6 +13,8 @@ struct SignedSubjects {
     let allowsUntrusted: Bool
     /// How far above the server's own certificate the certificate is that is signed for.
     let depth: Int
+    /// For how many seconds clients may use an older list.
+    let staleness: TimeInterval
     let now: Date
 
     /// A certificate with the issuers that came with it.
@@ -52,6 +55,10 @@ struct SignedSubjects {
                         problems.append("\(subject.source): no certificate stands \(depth) above it in a valid path")
                         continue
                     }
+                    if let problem = Self.shortLife(of: certificate, name, staleness) {
+                        problems.append("\(subject.source): \(problem)")
+                        continue
+                    }
                     // Both chains of a server may have the same issuer, which needs only one entry.
                     let entry = try Self.entry(name, certificate, depth)
                     if !entries.contains(entry) { entries.append(entry) }
@@ -64,6 +71,18 @@ struct SignedSubjects {
             throw CommandFailure(.notSigned, "nothing was signed\n" + problems.joined(separator: "\n"))
         }
         return entries
+    }
+
+    /// Why clients cannot follow the renewals of a certificate; nil if they can.
+    private static func shortLife(of certificate: X509Certificate, _ name: String, _ staleness: TimeInterval)
+        -> PublishingError?
+    {
+        do throws(PublishingError) {
+            try CertificateRenewal(of: certificate).check(SafeText.escapedLine(name), staleness: staleness)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Makes entries for a certificate of which only the fingerprint is known.

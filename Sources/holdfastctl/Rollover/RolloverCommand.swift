@@ -16,29 +16,33 @@ struct RolloverCommand: AsyncParsableCommand {
             Asks every server of each host in the document, at every address and for an ECDSA and for an RSA key, and \
             says what to do next so that no client is locked out: publish a backup, wait until every client has it, \
             deploy it, remove the old pin. Each step is printed with its date and reason. Run the command again when \
-            the step is done.
+            the step is done. If some clients cannot be saved, it says which, and advises what fewest lose by.
+
+            The advice rests on what clients hold and servers show, never on which certificate ends later. --next names \
+            what will be deployed, --retiring what is to be withdrawn; a pin file says the latter itself. A list does \
+            not: without --retiring nothing is taken out of it.
 
             The wait lasts as long as a client may continue to use an older document (--staleness): for a list seven \
             days, for a pin file what its refresh says. A pin file without refresh is shipped with an app, and only \
             you know how long older versions are in use. The wait begins when the document was published \
-            (--published): by default at issuedAt of a pin file, otherwise when the file was last changed.
-
-            With --next the command prepares a change to the key or certificate in that file. Without it, a key that \
-            is marked as retiring is replaced by the backup, and a certificate of a list by the one that ends later.
+            (--published): by default at issuedAt of a pin file, otherwise when the file was last changed. Until it is \
+            over, nobody knows which documents clients hold: name them with --before, or say with --first that there \
+            were none. Pin files that versions of the app carry are named with --pins.
 
             A pattern such as *.example.com names no host: name the hosts to ask.
 
             EXAMPLES
               holdfastctl rollover bank.pins.json
               holdfastctl rollover bank.pins.json --staleness 90d --next next.csr
-              holdfastctl rollover pins.json --key signer.pub --published 2026-11-20
-              holdfastctl rollover pins.json www.example.com --key signer.pub --json
+              holdfastctl rollover pins.json --key signer.pub --next next.pem --before pins-old.json
+              holdfastctl rollover pins.json www.example.com --key signer.pub --retiring old.pem --json
 
             Exit codes: 0 there is a step and clients are let in, 1 clients are locked out now, 2 wrong usage, 3 could \
             not connect or read.
 
             With --json one object per line is printed for each host: host, port, step (letClientsIn, publishNext, \
-            addBackup, renew, wait, deploy, remove, nothing, unknown), date, why, action, pins, error.
+            addBackup, renew, renewCertificate, wait, deploy, remove, nothing, unknown), date, why, action, pins, \
+            servers, lost and blocking (document, servers, from, until), error.
             """)
 
     @Argument(
@@ -62,6 +66,27 @@ struct RolloverCommand: AsyncParsableCommand {
         completion: .file())
     var next: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A pin that is to be withdrawn, or the certificate or key that has it. Repeatable.",
+            valueName: "pin | file"), completion: .file())
+    var retiring: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A document that clients may still hold, since it was published before. Repeatable.", valueName: "file"),
+        completion: .file())
+    var before: [String] = []
+
+    @Flag(name: .customLong("first"), help: "Nothing was published before the document.")
+    var isFirst = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A pin file that a version of the app carries which is still in use. Repeatable.", valueName: "file"),
+        completion: .file())
+    var pins: [String] = []
+
     @Option(help: ArgumentHelp("How long a client continues to use an older document, such as 30d.", valueName: "time"))
     var staleness: TimeSpan?
 
@@ -83,41 +108,38 @@ struct RolloverCommand: AsyncParsableCommand {
     func validate() throws {
         try key?.validate("--key")
         for host in hosts { try host.validate("HOST") }
+        guard before.isEmpty || !isFirst else { throw ValidationError("Give --before or --first, not both.") }
     }
 
     func run() async throws {
         let now = SystemWallClock().now
         let file = try RolloverDocument(document, key: try key?.get())
-        let subjects: [RolloverDocument.Subject]
+        var asked: [DialedHost] = []
         if hosts.isEmpty {
-            let all = try file.subjects(at: now)
+            let all = file.hosts()
             for pattern in all.patterns {
                 Output.standard.complain(
                     "\(SafeText.escapedLine(pattern)) names no host to ask: name the hosts to ask")
             }
-            subjects = all.hosts
+            asked = all.hosts
         } else {
-            subjects = try hosts.map { try file.subject(try $0.get(), at: now) }
+            for host in hosts {
+                let host = try host.get()
+                asked.append(host.port == nil ? try DialedHost(host.name, port: ServerAddress.defaultPort) : host)
+            }
         }
-        guard !subjects.isEmpty else { throw CommandFailure(.wrongUsage, "\(document) names no host to ask") }
-        let next = try nextEntries(file)
-        let (published, staleness) = (publishedTime(file, now), staleness.map { Double($0.seconds) } ?? file.staleness)
+        guard !asked.isEmpty else { throw CommandFailure(.wrongUsage, "\(document) names no host to ask") }
+        for host in asked { try file.check(host, at: now) }
+        let common = try await inputs(file, at: now)
         let probe = try await connection.probe()
         let document = document
-        let reports = await SideBySide.map(subjects, atMost: Self.hostsAtOnce) { subject in
-            let answer = PublishingRound.Answer(
-                await probe.ask(subject.host, policy: StandardPolicy(host: HostPattern(subject.host))))
-            let refusals = answer.problems.filter { $0.kind == .untrusted }.map(\.reason)
-            let state = subject.state(
-                paths: answer.paths, refusals: refusals, next: next, published: published, staleness: staleness, at: now
-            )
-            // Nobody knows what a server shows that could not be asked.
-            let open = answer.problems.filter { $0.kind == .unreachable || $0.kind == .unroutable }
-            guard open.isEmpty || !state.refusals.isEmpty else {
-                return RolloverReport(host: subject.host, error: open.map(\.reason).joined(separator: "; "))
-            }
-            return RolloverReport(RolloverStep(state, at: now), state, host: subject.host, document: document)
-        }
+        let reports = await SideBySide.map(asked, atMost: Self.hostsAtOnce) { host in
+            var inputs = common
+            (inputs.host, inputs.port) = (host.name, host.port)
+            inputs.servers = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host))).presentations(
+                at: now)
+            return RolloverReport.all(of: inputs, host: host, document: document)
+        }.flatMap(\.self)
         for report in reports {
             if json { try Output.standard.jsonLine(report) } else { report.print(to: Output.standard) }
         }
@@ -125,9 +147,31 @@ struct RolloverCommand: AsyncParsableCommand {
         if reports.contains(where: { $0.step == .unknown }) { throw NegativeAnswer(status: .couldNotFindOut) }
     }
 
-    /// What will be deployed, without the issuers that follow it in a file.
-    private func nextEntries(_ file: RolloverDocument) throws -> [PinEntry] {
-        try next.flatMap { path in
+    /// What advice rests on, apart from what the servers of a host show.
+    private func inputs(_ file: RolloverDocument, at now: Date) async throws -> RolloverInputs {
+        let since = publishedTime(file, now)
+        var documents: [PublicationOutlook.Document] = []
+        for path in before {
+            documents.append(try RolloverDocument(path, key: try key?.get()).held(from: .distantPast, until: since))
+        }
+        documents.append(file.held(from: since))
+        for path in pins {
+            documents.append(try RolloverDocument(path, key: nil).held(from: .distantPast, in: path))
+        }
+        let anchors = try await connection.anchors()
+        let platform = PublicationOutlook.Platform(
+            connection.ca.map { "clients that trust \($0)" } ?? "clients that trust what this machine trusts",
+            anchors: anchors.certificates.map { Data($0.der) })
+        return RolloverInputs(
+            host: "", documents: documents, hasEarlierDocuments: !isFirst, servers: [],
+            candidates: try candidates(file), retiring: try retiringPins(), platforms: [platform],
+            appVersions: pins.isEmpty ? .unknown : .versions(pins.map { .init($0) }),
+            staleness: staleness.map { Double($0.seconds) } ?? file.staleness, now: now)
+    }
+
+    /// What will be deployed.
+    private func candidates(_ file: RolloverDocument) throws -> [RolloverInputs.Candidate] {
+        try next.flatMap { path throws -> [RolloverInputs.Candidate] in
             let entries = try InputFile.publicKeys(of: path).entries.filter { !$0.isIssuer }
             guard !entries.isEmpty, !file.pinsCertificates || entries.allSatisfy({ $0.certificatePin != nil }) else {
                 throw CommandFailure(
@@ -135,8 +179,26 @@ struct RolloverCommand: AsyncParsableCommand {
                     "\(path) has no \(file.pinsCertificates ? "certificate" : "key") of a server: --next is what is "
                         + "deployed, and a list pins certificates")
             }
-            return file.pinsCertificates ? Array(entries.prefix(1)) : entries
+            guard entries.contains(where: { $0.kind == .certificate }) else {
+                return try entries.map { .init(path, keyPin: try Pin($0.keyPin)) }
+            }
+            return [.init(path, chain: try InputFile.certificates(of: path).map { Data($0.der) })]
         }
+    }
+
+    /// The pins that are to be withdrawn, of keys and of certificates.
+    private func retiringPins() throws -> Set<Pin> {
+        var pins: Set<Pin> = []
+        for text in retiring {
+            if let pin = try? Pin(text) {
+                pins.insert(pin)
+                continue
+            }
+            for entry in try InputFile.publicKeys(of: text).entries where !entry.isIssuer {
+                pins.formUnion(try [entry.keyPin, entry.certificatePin].compactMap(\.self).map { try Pin($0) })
+            }
+        }
+        return pins
     }
 
     private func publishedTime(_ file: RolloverDocument, _ now: Date) -> Date {

@@ -6,9 +6,20 @@ import HoldfastPublishing
 /// The next step for one host, for people. Its fields are those of the JSON object.
 struct RolloverReport: Encodable {
     enum Kind: String, Encodable {
-        case letClientsIn, publishNext, addBackup, renew, wait, deploy, remove, nothing
+        case letClientsIn, publishNext, addBackup, renew, renewCertificate, wait, deploy, remove, nothing
         /// Not every server could be asked; `error` says why.
         case unknown
+    }
+
+    /// Clients that are refused for a while, or because of whom a change cannot be finished.
+    struct Clients: Encodable, Equatable {
+        /// The document that they hold.
+        let document: String
+        /// The servers that they refuse; absent for all.
+        var servers: [String]?
+        /// ISO 8601; absent if unknown.
+        var from: String?
+        var until: String?
     }
 
     let host: String
@@ -22,12 +33,18 @@ struct RolloverReport: Encodable {
     var action: String?
     /// The pins that the step is about.
     var pins: [String]?
+    /// The servers that the step is about.
+    var servers: [String]?
+    /// Who is refused for a while whatever is done.
+    var lost: [Clients]?
+    /// Because of whom the change cannot be finished without a loss.
+    var blocking: [Clients]?
     var error: String?
 
     private var title = "could not find out"
 
     private enum CodingKeys: CodingKey {
-        case host, port, step, date, why, action, pins, error
+        case host, port, step, date, why, action, pins, servers, lost, blocking, error
     }
 
     /// Makes the report on a host that could not be asked.
@@ -42,86 +59,129 @@ struct RolloverReport: Encodable {
     }
 
     /// - Parameter document: the document's name as it was given.
-    init(_ step: RolloverStep, _ state: RolloverState, host: DialedHost, document: String) {
+    init(_ situation: RolloverSituation, host: DialedHost, document: String) {
         self.init(host: host)
-        let file = ForeignFile.quoted(document)
-        let (thing, name) = (state.pinsCertificates ? "certificate" : "key", host.name)
-        let span = state.staleness.map { Self.days($0) } ?? "an unknown time"
+        let advice = RolloverAdvice(on: situation)
+        let words = RolloverWords(situation, document: document, host: host.name)
+        describe(advice.step, situation, words)
+        let refusals = situation.refusals
+        if !refusals.isEmpty {
+            step = .letClientsIn
+            title = "let clients in, now"
+            why = refusals.map(words.refusal).joined(separator: "; ")
+            date = nil
+        }
+        lost = advice.lost.isEmpty ? nil : advice.lost.map(words.clients)
+        blocking =
+            advice.blocking.isEmpty ? nil : advice.blocking.map { Clients(document: situation.clients[$0].document) }
+    }
+
+    /// The reports on a host: one, or one for each kind of key if they differ.
+    static func all(of inputs: RolloverInputs, host: DialedHost, document: String) -> [RolloverReport] {
+        do throws(PublishingError) {
+            let situations = try RolloverSituation.situations(from: inputs)
+            var reports: [RolloverReport] = []
+            for situation in situations {
+                let report = RolloverReport(situation, host: host, document: document)
+                if !reports.contains(where: report.saysTheSame) { reports.append(report) }
+            }
+            // While something has to be done, that for the other kind nothing has says too much.
+            let due = reports.filter { $0.step != .nothing }
+            return due.isEmpty ? reports : due
+        } catch {
+            // Who is locked out already is said, whatever the other servers show.
+            var seen = inputs
+            seen.servers.removeAll { $0.chain == nil }
+            if error.code == .notSeen, !seen.servers.isEmpty, seen.servers.count < inputs.servers.count {
+                let reports = all(of: seen, host: host, document: document).filter { $0.step == .letClientsIn }
+                if !reports.isEmpty { return reports }
+            }
+            let problems = inputs.servers.compactMap(\.problem)
+            return [
+                RolloverReport(
+                    host: host, error: problems.isEmpty ? "\(error)" : problems.joined(separator: "; "))
+            ]
+        }
+    }
+
+    private mutating func describe(
+        _ step: RolloverAdvice.Step, _ situation: RolloverSituation, _ words: RolloverWords
+    ) {
+        let thing = words.thing
         switch step {
-        case .letClientsIn:
-            (self.step, title) = (.letClientsIn, "let clients in, now")
-            why = state.refusals.joined(separator: "; ")
-            action = "deploy a \(thing) that is published, or publish the one that is served"
-        case .publishNext(let pins):
+        case .publish(let identities):
             (self.step, title) = (.publishNext, "publish the next pin before it is deployed")
-            why = "the next \(thing) is not in \(document), and clients would refuse it"
-            take(pins)
-            action = Self.publishing(state, file, name)
-        case .addBackup(let date):
+            why = "clients would refuse a \(thing) whose pin is not in \(words.document)"
+            take(situation, identities)
+            action = words.adding(identities)
+        case .addBackup:
             (self.step, title) = (.addBackup, "publish a backup")
-            take(date: date)
-            why =
-                state.pinsCertificates
-                ? "the list has no certificate that follows; clients need it \(span) before the one in use ends"
-                : "the servers use every published key: when it is lost, no client gets in"
-            action = Self.publishing(state, file, name)
-        case .renew(let date):
+            why = "the servers use every published key: when it is lost, no client gets in"
+            action = words.publishing
+        case .prepareNext(by: let date):
+            (self.step, title) = (.addBackup, "publish the next \(thing)")
+            take(date)
+            why = words.preparing
+            action = words.publishing
+        case .renew(let identities, by: let date):
             (self.step, title) = (.renew, "publish the pins with a later end")
-            take(date: date)
-            why = "the pins of a server end then, or \(span) later, which clients need to get the next document"
-            action = "set a later notAfter in \(document), and publish it"
-        case .wait(let date):
-            (self.step, title) = (.wait, "wait, and leave the servers as they are")
-            date.map { take(date: $0) }
+            take(date)
+            take(situation, identities)
             why =
                 date == nil
-                ? "clients with an older document would refuse the next \(thing), and nothing says how long they use it"
-                : "clients with an older document, which they use for \(span), would refuse the next \(thing)"
-            if date == nil { action = "say with --staleness how long older versions of the app are in use" }
-        case .deploy(let pins, let date):
+                ? "the pins of a server end before every client can have others"
+                : "the pins of a server end \(words.span) later, and clients need that long to get the next document"
+            action = "set a later end in \(words.document), and publish it"
+        case .renewCertificates(let identities, by: let date):
+            (self.step, title) = (.renewCertificate, "get another certificate for the same key")
+            take(date)
+            take(situation, identities)
+            why = "the certificate in use ends; its key is pinned, so nothing has to be published"
+        case .wait(until: let date):
+            (self.step, title) = (.wait, "wait, and leave the servers as they are")
+            take(date)
+            why = words.waiting(until: date)
+            if date == nil, situation.staleness == nil {
+                action = "say with --staleness how long older versions of the app are in use"
+            }
+        case .deploy(let identity, servers: let places, before: let date):
             (self.step, title) = (.deploy, "deploy the next \(thing)")
-            date.map { take(date: $0) }
-            let since = state.everybodyHasIt.map { $0.formatted(.iso8601) } ?? ""
-            why = "every client has its pin since \(since)" + (date == nil ? "" : "; the certificate in use ends")
-            take(pins)
-        case .remove(let pins):
+            take(date)
+            take(situation, [identity])
+            servers = places.map { situation.servers[$0].name }
+            why = words.deploying(before: date)
+            action = "install \(situation.identities[identity].name) on \((servers ?? []).joined(separator: ", "))"
+        case .remove(let identities):
             (self.step, title) = (.remove, "remove the old pin")
-            why = "no server shows it, and anyone who has its \(thing) could pass for \(name)"
-            take(pins)
-            action =
-                state.pinsCertificates
-                ? "holdfastctl list remove \(file) \(pins.map(Self.digest).joined(separator: " ")) --key signer.pub"
-                : "take it out of \(document), and publish that"
-        case .nothing(let date):
+            why = "no server shows it, and anyone who has its \(thing) could pass for \(host)"
+            take(situation, identities)
+            action = words.removing(identities)
+        case .nothing(until: let date):
             (self.step, title) = (.nothing, "nothing to do")
-            date.map { take(date: $0) }
-            why = "the servers show what is published, and a backup is published that they do not use"
+            take(date)
+            why =
+                situation.pinned == .publicKey
+                ? "the servers show what is published, and a backup is published that they do not use"
+                : "the servers show what is published"
         }
     }
 
-    private mutating func take(date: Date) { self.date = date.formatted(.iso8601) }
-    private mutating func take(_ pins: [Pin]) { self.pins = pins.map(\.description) }
+    private mutating func take(_ date: Date?) { self.date = date?.formatted(.iso8601) }
 
-    private static func publishing(_ state: RolloverState, _ file: String, _ name: String) -> String {
-        state.pinsCertificates
-            ? "holdfastctl sign next.pem --key signer.pem --list \(file)"
-            : "holdfastctl keygen --tls \(name) -o \(name).next.key, and add its pin to \(file)"
+    private mutating func take(_ situation: RolloverSituation, _ identities: [Int]) {
+        pins = identities.map { situation.identities[$0].pin.description }
     }
 
-    private static func digest(_ pin: Pin) -> String { Hexadecimal.encode(pin.digest) }
-
-    private static func days(_ seconds: TimeInterval) -> String {
-        let hours = Int(min(seconds, 1e9) / 3_600)
-        switch hours {
-        case ..<1: return "less than an hour"
-        case 1: return "an hour"
-        case ..<48: return "\(hours) hours"
-        default: return "\(hours / 24) days"
-        }
+    /// Whether both say the same, so that one is enough.
+    func saysTheSame(as other: RolloverReport) -> Bool {
+        step == other.step && date == other.date && pins == other.pins && servers == other.servers
+            && lost == other.lost && blocking == other.blocking
     }
 
     func print(to output: Output) {
-        let words: [Kind: String] = [.wait: "until", .nothing: "until", .addBackup: "by", .renew: "by", .deploy: "by"]
+        let words: [Kind: String] = [
+            .wait: "until", .nothing: "until", .addBackup: "by", .renew: "by", .renewCertificate: "by", .deploy: "by",
+        ]
         let time = date.map { " \(words[step] ?? "at") \($0)" } ?? ""
         let style: Output.Style =
             switch step {
@@ -134,5 +194,19 @@ struct RolloverReport: Encodable {
             if let text { output.line("  \(name.padded(to: 4))\(SafeText.escapedLine(text))") }
         }
         for pin in pins ?? [] { output.line("  pin \(pin)") }
+        for clients in lost ?? [] {
+            let place = clients.servers.map { " at \($0.joined(separator: ", "))" } ?? ""
+            let time = (clients.from.map { " from \($0)" } ?? "") + (clients.until.map { " until \($0)" } ?? "")
+            output.line(
+                .init("  lost "),
+                .init(SafeText.escapedLine("clients with \(clients.document)\(place)\(time), whatever is done"), .bad))
+        }
+        for clients in blocking ?? [] {
+            output.line(
+                .init("  lost "),
+                .init(
+                    SafeText.escapedLine("clients with \(clients.document), for ever, if the change is finished"), .bad)
+            )
+        }
     }
 }

@@ -17,6 +17,7 @@ struct RolloverCommandTests {
         let why: String?
         let action: String?
         let pins: [String]?
+        let servers: [String]?
         let error: String?
     }
 
@@ -37,10 +38,10 @@ struct RolloverCommandTests {
             try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
             let document = try RolloverDocument(site.folder.appending(path: "bank.pins.json").path, key: nil)
             let now = SystemWallClock().now
-            _ = try document.subject(DialedHost(SigningSite.name, port: 443), at: now)
-            _ = try document.subject(DialedHost("api.example.com", port: 8_443), at: now)
+            try document.check(DialedHost(SigningSite.name, port: 443), at: now)
+            try document.check(DialedHost("api.example.com", port: 8_443), at: now)
             #expect(throws: CommandFailure.self) {
-                try document.subject(DialedHost(SigningSite.name, port: 8_443), at: now)
+                try document.check(DialedHost(SigningSite.name, port: 8_443), at: now)
             }
         }
     }
@@ -77,6 +78,18 @@ struct RolloverCommandTests {
                 #expect(shipped.step == "wait")
                 let ready = try await step(both, issuedAt: now.addingTimeInterval(-90_000))
                 #expect(try ready.step == "deploy" && ready.pins == [Self.keyPin(next).pin.description])
+                #expect(ready.servers?.count == 1)
+                // An earlier document that has the next key already, or none, needs no wait; one that lacks it does.
+                for (earlier, expected) in [(both, "deploy"), ([try Self.keyPin(old)], "wait")] {
+                    let file = try PinFile(hosts: [PinFile.Host(HostPattern(SigningSite.name), pins: earlier)])
+                    try site.write("before.pins.json", String(decoding: file.json, as: UTF8.self))
+                    let known = try await step(both, issuedAt: now, ["--before", "before.pins.json"])
+                    #expect(known.step == expected)
+                    // What a version of the app carries is used for longer than anybody knows.
+                    let carried = try await step(both, issuedAt: now, ["--first", "--pins", "before.pins.json"])
+                    #expect(carried.step == expected && carried.date == nil)
+                }
+                #expect(try await step(both, issuedAt: now, ["--first"]).step == "deploy")
 
                 try server.serve(next)
                 let spare = try Self.keyPin(site.leaf("spare.pem"), .backup)
@@ -117,18 +130,20 @@ struct RolloverCommandTests {
                 let date = try Date(#require(alone.date), strategy: .iso8601)
                 #expect(abs(date.timeIntervalSince(end)) < 900)
                 let both = try [entry(old, days: 40), entry(next, days: 90)]
-                #expect(try await run(both, ["--json"]).json(Line.self).step == "wait")
+                #expect(try await run(both, ["--next", "next.pem", "--json"]).json(Line.self).step == "wait")
                 let published = String(Int64(now.timeIntervalSince1970 - 8 * day))
-                let ready = try await run(both, ["--published", published])
+                let ready = try await run(both, ["--next", "next.pem", "--published", published])
                 #expect(
                     ready.status == 0 && ready.output.contains("www.example.com:443: deploy the next certificate by"))
-                #expect(ready.output.contains("  why every client has its pin since "))
+                #expect(ready.output.contains("  why every client has its pin"))
                 #expect(ready.output.contains("  pin \(Pin.certificate(next.der))"))
                 try server.serve(next)
-                let old = try await run(both, ["--json"]).json(Line.self)
-                #expect(old.step == "remove")
+                // Which of the two was served before, the list does not say.
+                #expect(try await run(both, ["--json"]).json(Line.self).step != "remove")
+                let named = try await run(both, ["--retiring", "old.pem", "--json"]).json(Line.self)
+                #expect(named.step == "remove")
                 // What it says to type does it.
-                let action = try #require(old.action).replacing("signer.pub", with: site.publicKey)
+                let action = try #require(named.action).replacing("signer.pub", with: site.publicKey)
                 let removal = try await CommandRun.shell(
                     action.replacing("holdfastctl", with: "\"$HOLDFASTCTL\""), in: site.folder)
                 #expect(removal.status == 0, "\(removal.errors)")

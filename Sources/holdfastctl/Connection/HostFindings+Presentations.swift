@@ -1,0 +1,23 @@
+import Foundation
+import Holdfast
+import HoldfastProbe
+import HoldfastPublishing
+
+extension HostFindings {
+    /// What the host showed, as clients may meet it: every chain with its address, and every address that could not be
+    /// asked.
+    func presentations(at time: Date) -> [PublicationOutlook.Presentation] {
+        var presentations = sightings.map { sighting -> PublicationOutlook.Presentation in
+            let place = sighting.address.map { "\($0)" } ?? host.description
+            guard let chain = sighting.shown?.decision.chain else {
+                let words = sighting.failure.map { failure in
+                    [failure.sentence, advice(on: failure)].compactMap(\.self).joined(separator: ". ")
+                }
+                return .init(unreadable: place, because: words ?? "it showed no certificates")
+            }
+            return .init(chain.certificates.map { Data($0) }, at: place, seen: time)
+        }
+        if isChosenByProxy, let remark { presentations.append(.init(unreadable: "other addresses", because: remark)) }
+        return presentations
+    }
+}
