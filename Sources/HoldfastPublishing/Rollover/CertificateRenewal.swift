@@ -24,18 +24,19 @@ public struct CertificateRenewal: Sendable, Hashable {
     }
 
     /// For how many seconds it is valid.
-    public var life: TimeInterval { max(0, ends.timeIntervalSince(begins)) }
+    package var life: TimeInterval { max(0, ends.timeIntervalSince(begins)) }
     /// When it is renewed: at two thirds of its life.
     public var renewal: Date { begins.addingTimeInterval(life * 2 / 3) }
     /// How many seconds are left then.
-    public var remaining: TimeInterval { life / 3 }
+    package var remaining: TimeInterval { life / 3 }
 
     /// Makes sure that a document with its certificate pin can follow its renewals.
     /// - Parameters:
     ///   - name: what the certificate is for; for words only.
-    ///   - staleness: for how many seconds clients may use an older document.
+    ///   - staleness: for how long clients may use an older document.
     /// - Throws: ``PublishingError`` `shortLife`, with the arithmetic.
-    public func check(_ name: String, staleness: TimeInterval) throws(PublishingError) {
+    public func check(_ name: String, staleness: Duration) throws(PublishingError) {
+        let staleness = staleness.inSeconds
         // A certificate is valid until the end of a second, and people count whole days.
         guard remaining + 1 < staleness else { return }
         throw PublishingError(

@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 
 /// Which clients would refuse which identity when: the facts of a situation, laid out between the instants at which
 /// something changes.
@@ -65,7 +66,7 @@ struct RolloverForecast {
 
     private mutating func findHoldings(_ situation: RolloverSituation, publishes: Bool) {
         let now = situation.time
-        let span = situation.staleness ?? Self.unknownStaleness
+        let span = situation.staleness?.inSeconds ?? Self.unknownStaleness
         for (index, clients) in situation.clients.enumerated() {
             if clients.isShipped {
                 let until = clients.usedUntil ?? .distantFuture
@@ -85,7 +86,7 @@ struct RolloverForecast {
                     Holding(clients: index, until: .distantFuture, weight: 1 + span, admissions: admissions))
                 continue
             }
-            let until = situation.staleness.map { replaced.addingTimeInterval($0) } ?? .distantFuture
+            let until = situation.staleness.map { replaced.addingTimeInterval($0.inSeconds) } ?? .distantFuture
             // Nobody fetched what was replaced at once.
             guard clients.published < replaced, until > now else { continue }
             let live = min(span, replaced.timeIntervalSince(clients.published))

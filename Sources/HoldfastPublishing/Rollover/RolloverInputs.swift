@@ -56,10 +56,10 @@ public struct RolloverInputs: Sendable, Hashable {
     public var platforms: [PublicationOutlook.Platform]
     /// The builds in the field, for how long they are used.
     public var appVersions: PublicationOutlook.AppVersions
-    /// For how many seconds clients may use a document after it was replaced; nil if nobody knows.
-    public var staleness: TimeInterval?
-    /// How many seconds before it would be too late something is advised.
-    public var lead: TimeInterval
+    /// For how long clients may use a document after it was replaced; nil if nobody knows.
+    public var staleness: Duration?
+    /// How long before it would be too late something is advised.
+    public var lead: Duration
     /// When advice is asked for.
     public var now: Date
 
@@ -68,7 +68,7 @@ public struct RolloverInputs: Sendable, Hashable {
         host: String, port: Int? = nil, documents: [PublicationOutlook.Document], hasEarlierDocuments: Bool = true,
         servers: [PublicationOutlook.Presentation], candidates: [Candidate] = [], retiring: Set<Pin> = [],
         platforms: [PublicationOutlook.Platform], appVersions: PublicationOutlook.AppVersions = .unknown,
-        staleness: TimeInterval?, lead: TimeInterval = 30 * 86_400, now: Date
+        staleness: Duration?, lead: Duration = .seconds(30 * 86_400), now: Date
     ) {
         self.host = host
         self.port = port

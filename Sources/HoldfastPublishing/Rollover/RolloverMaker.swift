@@ -50,7 +50,7 @@ struct RolloverMaker {
         let judged = PublicationOutlook.Inputs(
             documents: inputs.documents, hosts: [.init(inputs.host, port: inputs.port, shown: inputs.servers)],
             platforms: inputs.platforms, appVersions: inputs.appVersions,
-            staleness: inputs.staleness ?? 0, now: inputs.now)
+            staleness: inputs.staleness ?? .zero, now: inputs.now)
         try OutlookLimits.check(judged)
         let held = try inputs.documents.indices.map { index throws(PublishingError) in
             try HeldDocument(index, judged)
@@ -211,7 +211,7 @@ struct RolloverMaker {
     private var unknownUntil: Date? {
         guard inputs.hasEarlierDocuments else { return nil }
         let oldest = documents.filter { !$0.isCarriedAlone }.map(\.document.published).min()
-        let until = inputs.staleness.flatMap { oldest?.addingTimeInterval($0) } ?? .distantFuture
+        let until = inputs.staleness.flatMap { oldest?.addingTimeInterval($0.inSeconds) } ?? .distantFuture
         return until.wholeSeconds > begins ? until : nil
     }
 

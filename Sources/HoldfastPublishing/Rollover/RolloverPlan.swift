@@ -102,7 +102,7 @@ struct RolloverPlan {
         let next = course.shows[index]
         var first = index
         while first > 0, forecast.isHarmless(next, at: first - 1) { first -= 1 }
-        return max(forecast.instants[first], forecast.instants[index].addingTimeInterval(-situation.lead))
+        return max(forecast.instants[first], forecast.instants[index].addingTimeInterval(-situation.lead.inSeconds))
     }
 
     /// When something other than a change of certificates with the same key is next to be done; nil if nothing is.
@@ -145,7 +145,7 @@ struct RolloverPlan {
         for (index, identity) in situation.identities.enumerated() where courses.contains(where: { $0.shown == index })
         {
             guard let end = identity.certificateEnd else { continue }
-            let date = end.addingTimeInterval(-situation.lead)
+            let date = end.addingTimeInterval(-situation.lead.inSeconds)
             events.append(date)
             if date <= situation.time { (keys, ends) = (keys + [index], ends + [end]) }
         }
@@ -168,7 +168,9 @@ struct RolloverPlan {
 
     /// The last instant at which everybody can still be reached before an end; nil if that is past.
     private func lastCall(_ end: Date?) -> Date? {
-        guard let date = end?.addingTimeInterval(-(situation.staleness ?? 0)), date > situation.time else { return nil }
+        guard let date = end?.addingTimeInterval(-(situation.staleness?.inSeconds ?? 0)), date > situation.time else {
+            return nil
+        }
         return date
     }
 
@@ -268,7 +270,9 @@ extension RolloverSituation {
     }
 
     /// When something must be replaced so that every client has what follows before it ends, with time for people.
-    fileprivate func renewal(before end: Date) -> Date { end.addingTimeInterval(-(staleness ?? 0) - lead) }
+    fileprivate func renewal(before end: Date) -> Date {
+        end.addingTimeInterval(-(staleness?.inSeconds ?? 0) - lead.inSeconds)
+    }
 
     /// Whether something is published for the day when a key is lost.
     fileprivate func hasSpare(_ target: Int?) -> Bool {

@@ -92,10 +92,10 @@ public struct RolloverSituation: Sendable, Hashable {
     public var time: Date
     /// What documents pin. A key may stay when its certificate is renewed; a certificate never does.
     public var pinned: Pin.Subject
-    /// For how many seconds a client may use a document after it was replaced; nil if nobody knows.
-    public var staleness: TimeInterval?
-    /// How many seconds before it would be too late something is advised, because it takes people a while.
-    public var lead: TimeInterval
+    /// For how long a client may use a document after it was replaced; nil if nobody knows.
+    public var staleness: Duration?
+    /// How long before it would be too late something is advised, because it takes people a while.
+    public var lead: Duration
     /// The keys or certificates.
     public var identities: [Identity]
     /// The servers, all of which could be asked.
@@ -110,7 +110,7 @@ public struct RolloverSituation: Sendable, Hashable {
 
     /// Describes a situation.
     public init(
-        at time: Date, pinned: Pin.Subject, staleness: TimeInterval?, lead: TimeInterval = 30 * 86_400,
+        at time: Date, pinned: Pin.Subject, staleness: Duration?, lead: Duration = .seconds(30 * 86_400),
         identities: [Identity], servers: [Server], clients: [Clients], next: Int? = nil,
         unknownUntil: Date? = nil
     ) {

@@ -181,7 +181,7 @@ struct SignCommand: AsyncParsableCommand {
         } else {
             entries = try await SignedSubjects(
                 names: name, connection: connection, allowsUntrusted: allowUntrusted, depth: depth,
-                staleness: TimeInterval(staleness.seconds), now: now
+                staleness: .seconds(staleness.seconds), now: now
             ).entries(of: sources)
         }
         guard let list else {

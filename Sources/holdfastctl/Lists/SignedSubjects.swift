@@ -13,8 +13,8 @@ struct SignedSubjects {
     let allowsUntrusted: Bool
     /// How far above the server's own certificate the certificate is that is signed for.
     let depth: Int
-    /// For how many seconds clients may use an older list.
-    let staleness: TimeInterval
+    /// For how long clients may use an older list.
+    let staleness: Duration
     let now: Date
 
     /// A certificate with the issuers that came with it.
@@ -74,7 +74,7 @@ struct SignedSubjects {
     }
 
     /// Why clients cannot follow the renewals of a certificate; nil if they can.
-    private static func shortLife(of certificate: X509Certificate, _ name: String, _ staleness: TimeInterval)
+    private static func shortLife(of certificate: X509Certificate, _ name: String, _ staleness: Duration)
         -> PublishingError?
     {
         do throws(PublishingError) {

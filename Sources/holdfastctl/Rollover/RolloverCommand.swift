@@ -27,7 +27,7 @@ struct RolloverCommand: AsyncParsableCommand {
             you know how long older versions are in use. The wait begins when the document was published \
             (--published): by default at issuedAt of a pin file, otherwise when the file was last changed. Until it is \
             over, nobody knows which documents clients hold: name them with --before, or say with --first that there \
-            were none. Pin files that versions of the app carry are named with --pins.
+            were none. Pin files that versions of the app carry are named with --shipped.
 
             A pattern such as *.example.com names no host: name the hosts to ask.
 
@@ -83,9 +83,9 @@ struct RolloverCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A pin file that a version of the app carries which is still in use. Repeatable.", valueName: "file"),
-        completion: .file())
-    var pins: [String] = []
+            "A version of the app in the field, and the pin file that it carries: VERSION=FILE. Repeatable.",
+            valueName: "version=file"))
+    var shipped: [String] = []
 
     @Option(help: ArgumentHelp("How long a client continues to use an older document, such as 30d.", valueName: "time"))
     var staleness: TimeSpan?
@@ -155,8 +155,14 @@ struct RolloverCommand: AsyncParsableCommand {
             documents.append(try RolloverDocument(path, key: try key?.get()).held(from: .distantPast, until: since))
         }
         documents.append(file.held(from: since))
-        for path in pins {
-            documents.append(try RolloverDocument(path, key: nil).held(from: .distantPast, in: path))
+        var versions: [PublicationOutlook.AppVersion] = []
+        for text in shipped {
+            guard let sign = text.firstIndex(of: "="), text.index(after: sign) != text.endIndex else {
+                throw CommandFailure(.wrongUsage, "--shipped: expected VERSION=FILE, found \(text.quoted)")
+            }
+            let (version, path) = (String(text[..<sign]), String(text[text.index(after: sign)...]))
+            documents.append(try RolloverDocument(path, key: nil).held(from: .distantPast, in: version))
+            versions.append(.init(version))
         }
         let anchors = try await connection.anchors()
         let platform = PublicationOutlook.Platform(
@@ -165,8 +171,8 @@ struct RolloverCommand: AsyncParsableCommand {
         return RolloverInputs(
             host: "", documents: documents, hasEarlierDocuments: !isFirst, servers: [],
             candidates: try candidates(file), retiring: try retiringPins(), platforms: [platform],
-            appVersions: pins.isEmpty ? .unknown : .versions(pins.map { .init($0) }),
-            staleness: staleness.map { Double($0.seconds) } ?? file.staleness, now: now)
+            appVersions: versions.isEmpty ? .unknown : .versions(versions),
+            staleness: staleness.map { .seconds($0.seconds) } ?? file.staleness, now: now)
     }
 
     /// What will be deployed.

@@ -16,9 +16,9 @@ struct RolloverDocument: Sendable {
     private let content: Content
     /// When the document says that it was made.
     let issued: Date?
-    /// For how many seconds clients may use an older document, according to the document or to what clients of its kind
+    /// For how long clients may use an older document, according to the document or to what clients of its kind
     /// do; nil for a file that apps ship.
-    let staleness: TimeInterval?
+    let staleness: Duration?
 
     /// Reads a pin file, or a list that is signed with a key.
     init(_ path: String, key: DocumentPublicKey?) throws(CommandFailure) {
@@ -30,14 +30,14 @@ struct RolloverDocument: Sendable {
             content = .file(file)
             kind = .shippedPins
             issued = file.issuedAt
-            staleness = file.refresh.map { Double($0.after) * (1 + $0.jitter.value) }
+            staleness = file.refresh.map { .seconds(Double($0.after) * (1 + $0.jitter.value)) }
             return
         }
         do throws(DocumentError) {
             content = .list(try FingerprintList(verifying: octets, with: key))
             kind = .staticList(publicKey: key.base64)
             issued = nil
-            staleness = UpdateSchedule().periodicInterval.inSeconds
+            staleness = UpdateSchedule().periodicInterval
         } catch {
             throw CommandFailure(.invalidList, "\(path) does not verify: \(error)")
         }

@@ -23,7 +23,7 @@ struct RolloverWords {
     /// How long clients use an older document.
     var span: String {
         guard let staleness = situation.staleness else { return "an unknown time" }
-        let hours = Int(min(staleness, 1e9) / 3_600)
+        let hours = Int(min(staleness.inSeconds, 1e9) / 3_600)
         switch hours {
         case ..<1: return "less than an hour"
         case 1: return "an hour"

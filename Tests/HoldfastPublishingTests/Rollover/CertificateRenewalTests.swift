@@ -26,9 +26,9 @@ struct CertificateRenewalTests {
         let renewal = try Self.renewal(days: days)
         #expect(renewal.life == days * Self.day)
         #expect(renewal.renewal == Self.now.addingTimeInterval(days * Self.day * 2 / 3))
-        try renewal.check("www.example.com", staleness: enough * Self.day)
+        try renewal.check("www.example.com", staleness: .seconds(enough * Self.day))
         let error = try #require(throws: PublishingError.self) {
-            try renewal.check("www.example.com", staleness: tooLong * Self.day)
+            try renewal.check("www.example.com", staleness: .seconds(tooLong * Self.day))
         }
         #expect(error.code == .shortLife)
     }
@@ -36,7 +36,7 @@ struct CertificateRenewalTests {
     @Test("The error shows the arithmetic")
     func words() throws {
         let error = try #require(throws: PublishingError.self) {
-            try Self.renewal(days: 6).check("www.example.com", staleness: 7 * Self.day)
+            try Self.renewal(days: 6).check("www.example.com", staleness: .seconds(7 * Self.day))
         }
         let text = error.description
         #expect(text.contains("shortLife of www.example.com: expected at least 7 days"), "\(text)")
@@ -44,7 +44,7 @@ struct CertificateRenewalTests {
             text.contains("lives 6 days: renewed after two thirds of that, 4 days, it leaves 2 days"), "\(text)")
         #expect(text.contains("certificates that live 21 days"), "\(text)")
         let other = try #require(throws: PublishingError.self) {
-            try Self.renewal(days: 47).check("www.example.com", staleness: 30 * Self.day)
+            try Self.renewal(days: 47).check("www.example.com", staleness: .seconds(30 * Self.day))
         }
         #expect(other.description.contains("31.3 days, it leaves 15.7 days"), "\(other)")
     }

@@ -12,7 +12,7 @@ struct RolloverFaultTests {
 
     private static func inputs(
         _ scene: OutlookScene, _ document: PublicationOutlook.Document, _ servers: [TestCertificate],
-        next: TestCertificate? = nil, retiring: Set<Pin> = [], staleness: TimeInterval? = 7 * day,
+        next: TestCertificate? = nil, retiring: Set<Pin> = [], staleness: Duration? = .seconds(7 * day),
         hasEarlierDocuments: Bool = false, now: Date = OutlookScene.start
     ) -> RolloverInputs {
         RolloverInputs(
@@ -117,7 +117,8 @@ struct RolloverFaultTests {
         let scene = try OutlookScene()
         let rsa = try scene.issuing.leaf(names: [.dns(OutlookScene.host)], key: .sharedRSA(bits: 2_048, index: 0))
         let file = try Self.file([(scene.served, .retiring), (scene.next, .active), (rsa, .active)])
-        var inputs = Self.inputs(scene, file, [scene.served, rsa], staleness: 90 * Self.day, hasEarlierDocuments: true)
+        var inputs = Self.inputs(
+            scene, file, [scene.served, rsa], staleness: .seconds(90 * Self.day), hasEarlierDocuments: true)
         inputs.servers[1].place = inputs.servers[0].place
         inputs.candidates = [.init("next.pem", chain: scene.next.chain.map { Data($0) })]
         let situations = try RolloverSituation.situations(from: inputs)

@@ -98,8 +98,8 @@ struct RolloverMakingTests {
                     },
                     retiring: fleet.retiring & 1 == 1 ? [try pin(0)] : [], platforms: [platform],
                     appVersions: builds.isEmpty ? .unknown : .versions(builds),
-                    staleness: Double(fleet.staleness * RolloverWorld.second),
-                    lead: Double(fleet.lead * RolloverWorld.second), now: RolloverScene.base)
+                    staleness: .seconds(fleet.staleness * RolloverWorld.second),
+                    lead: .seconds(fleet.lead * RolloverWorld.second), now: RolloverScene.base)
             }
         }
     }
@@ -182,12 +182,13 @@ struct RolloverMakingTests {
             let reality = try Reality(fleet, authority, key)
             let inputs = try reality.inputs
             let situation = try #require(try RolloverSituation.situations(from: inputs).first)
-            let span = Double(RolloverFleet.horizon * RolloverWorld.second)
+            let span = Duration.seconds(RolloverFleet.horizon * RolloverWorld.second)
             let outlook = try PublicationOutlook(
                 judging: .init(
                     documents: inputs.documents,
                     hosts: [.init(inputs.host, port: inputs.port, shown: inputs.servers)],
-                    platforms: inputs.platforms, appVersions: .unknown, staleness: inputs.staleness ?? 0, span: span,
+                    platforms: inputs.platforms, appVersions: .unknown, staleness: inputs.staleness ?? .zero,
+                    span: span,
                     now: inputs.now))
             for row in outlook.rows where row.holders == .current || row.holders == .replaced {
                 guard let document = row.document, let server = row.presentation else { continue }

@@ -67,8 +67,8 @@ struct RolloverScene {
         }
         return RolloverSituation(
             at: Self.date(world.tick), pinned: fleet.needsSpare ? .publicKey : .certificate,
-            staleness: Double(fleet.staleness * RolloverWorld.second),
-            lead: Double(fleet.lead * RolloverWorld.second), identities: identities, servers: servers,
+            staleness: .seconds(fleet.staleness * RolloverWorld.second),
+            lead: .seconds(fleet.lead * RolloverWorld.second), identities: identities, servers: servers,
             clients: clients + shipped, next: fleet.target)
     }
 }

@@ -86,7 +86,7 @@ struct RolloverCommandTests {
                     let known = try await step(both, issuedAt: now, ["--before", "before.pins.json"])
                     #expect(known.step == expected)
                     // What a version of the app carries is used for longer than anybody knows.
-                    let carried = try await step(both, issuedAt: now, ["--first", "--pins", "before.pins.json"])
+                    let carried = try await step(both, issuedAt: now, ["--first", "--shipped", "1.0=before.pins.json"])
                     #expect(carried.step == expected && carried.date == nil)
                 }
                 #expect(try await step(both, issuedAt: now, ["--first"]).step == "deploy")
@@ -145,7 +145,8 @@ struct RolloverCommandTests {
                 // What it says to type does it.
                 let action = try #require(named.action).replacing("signer.pub", with: site.publicKey)
                 let removal = try await CommandRun.shell(
-                    action.replacing("holdfastctl", with: "\"$HOLDFASTCTL\""), in: site.folder)
+                    action.replacing("holdfastctl", with: "\"$HOLDFASTCTL\"")
+                        + " --ca root.pem --connect-to 127.0.0.1:\(server.port) --timeout 60", in: site.folder)
                 #expect(removal.status == 0, "\(removal.errors)")
                 #expect(try site.entries().map(\.pin) == [.certificate(next.der)])
             }
