@@ -1,3 +1,5 @@
+import Holdfast
+
 @testable import HoldfastAsyncHTTPClient
 
 extension ConnectionGate {

@@ -232,7 +232,7 @@ struct ListTests {
                 }
                 let before = try site.text("pins.json")
                 func remove(_ certificate: TestCertificate, _ more: [String] = []) async throws -> CommandRun {
-                    let fingerprint = try Pin.certificate(certificate.der).description
+                    let fingerprint = Pin.certificate(certificate.der).description
                     return try await site.run(
                         ["list", "remove", "pins.json", fingerprint, "--key", site.publicKey] + place + more)
                 }
