@@ -32,10 +32,11 @@ struct GateCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
-              holdfastctl gate www.example.com --next fullchain.pem --pins pins.json --key signer.pub \\
-                --replaced pins-old.json@2026-11-20 --no-shipped-pins
-              holdfastctl gate www.example.com --next next.csr --repository https://pins.example.com \\
-                --app-root root.json --published 2026-11-20 --no-shipped-pins --wait 2h
+              holdfastctl gate www.example.com --next fullchain.pem --pins pins.json \\
+                --key signer.pub --replaced pins-old.json@2026-11-20 --no-shipped-pins
+              holdfastctl gate www.example.com --next next.csr \\
+                --repository https://pins.example.com --app-root root.json \\
+                --published 2026-11-20 --no-shipped-pins --wait 2h
 
             Exit codes: 0 every client gets in, for --span at least, 1 not yet or never, with the reason and the date, \
             2 wrong usage, 3 something could not be read or asked, 4 now, but not for --span, 5 what is served ends \

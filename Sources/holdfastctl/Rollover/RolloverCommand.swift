@@ -34,8 +34,10 @@ struct RolloverCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl rollover bank.pins.json
               holdfastctl rollover bank.pins.json --staleness 90d --next next.csr
-              holdfastctl rollover pins.json --key signer.pub --next next.pem --before pins-old.json
-              holdfastctl rollover pins.json www.example.com --key signer.pub --retiring old.pem --json
+              holdfastctl rollover pins.json --key signer.pub --next next.pem \\
+                --before pins-old.json
+              holdfastctl rollover pins.json www.example.com --key signer.pub \\
+                --retiring old.pem --json
 
             Exit codes: 0 there is a step and clients are let in, 1 clients are locked out now, 2 wrong usage, 3 could \
             not connect or read.

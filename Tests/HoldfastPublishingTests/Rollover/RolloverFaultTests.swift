@@ -68,7 +68,8 @@ struct RolloverFaultTests {
         if case .remove = unnamed.step { Issue.record("\(unnamed)") }
         let (situation, named) = try Self.advice(Self.inputs(scene, list, [scene.served], next: next))
         let target = try #require(situation.identities.firstIndex { $0.pin == new })
-        #expect(named.step == .deploy(target, servers: [0], before: OutlookScene.after(days: 80).addingTimeInterval(1)))
+        // When what is served ends, the next one has ended already: nothing is better then, so no date is given.
+        #expect(named.step == .deploy(target, servers: [0], before: nil))
         // Also when it is served: what was served before has to be named.
         let (_, done) = try Self.advice(Self.inputs(scene, list, [next]))
         if case .remove = done.step { Issue.record("\(done)") }

@@ -68,7 +68,7 @@ struct OperatingUnitsTests {
                     user=() somebody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
                     chmod a+rx "$SITE" "$SITE/tools"
                     if [ "$(id -u)" = 0 ] && "${somebody[@]}" test -x "$HOLDFASTCTL" -a -x "$SITE/tools/holdfastctl"; then
-                        chown 65534 .; chown -R 65534:65534 site backup online.pem
+                        chown -R 65534:65534 .
                         chmod 600 online.pem
                         user=("${somebody[@]}")
                     fi

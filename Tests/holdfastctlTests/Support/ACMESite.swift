@@ -130,7 +130,7 @@ struct ACMESite {
             .replacingOccurrences(of: "nginx -s", with: "nginx -c \(folder.path)/nginx.conf -p \(folder.path) -s")
         try await ExecutableScript.write(script, to: folder.appending(path: "install-certificate"))
         try await must(
-            "curl --silent --fail --retry 20 --retry-connrefused --cacert acme-root.pem https://127.0.0.1:\(management)/roots/0 > root.pem"
+            "curl --silent --fail --retry 8 --retry-all-errors --cacert acme-root.pem https://127.0.0.1:\(management)/roots/0 > root.pem"
         )
         try await must(
             "certbot certonly -n --manual --preferred-challenges http --manual-auth-hook /bin/true --key-type ecdsa "

@@ -58,7 +58,7 @@ struct TrustServerTroubleTests {
                           while [ "$(grep -c published log)" -lt $n ]; do
                             kill -0 $pid || exit 9; t=$((t + 1)); [ $t -lt 600 ] || { kill $pid; exit 8; }; sleep 0.1
                           done; }
-                        "$@" --every 1s > log & pid=$!
+                        : > log; "$@" --every 1s >> log & pid=$!
                         more; rm data/acme.domains; more; : > data/acme.domains; more
                         mv more.domains data/acme.domains; more
                         kill -TERM $pid; wait $pid
