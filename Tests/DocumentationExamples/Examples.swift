@@ -151,7 +151,7 @@ func nioTesting() async throws -> (Int, Int) {
 }
 
 func probing(_ policy: any TrustPolicy, report: (PeerAddress?, any Sendable) -> Void) async throws {
-    var probe = HostProbe(validator: PathValidator(anchors: try await .system()))
+    var probe = HostProbe(validator: PathValidator(anchors: try await TrustAnchors.system()))
     probe.deadlines.whole = .seconds(20)
     let findings = await probe.ask(try DialedHost("www.example.com"), policy: policy)
     for sighting in findings.sightings {

@@ -5,7 +5,7 @@ import NIOSSL
 /// while certificates are being renewed, each address may show another certificate.
 ///
 /// ```swift
-/// let probe = HostProbe(validator: PathValidator(anchors: try await .system()))
+/// let probe = HostProbe(validator: PathValidator(anchors: try await TrustAnchors.system()))
 /// let findings = await probe.ask(try DialedHost("www.example.com"), policy: policy)
 /// for sighting in findings.sightings { print(sighting.address, sighting.result) }
 /// ```

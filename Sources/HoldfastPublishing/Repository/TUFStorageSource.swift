@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import Holdfast
 import HoldfastTUF
 
@@ -14,16 +14,6 @@ struct TUFStorageSource<Storage: TUFRepositoryStorage>: RepositorySource {
         if let data = written[path] { return data.count <= limit ? data : nil }
         return try await storage.data(at: TUFStoragePath.served(path), atMost: limit)
     }
-}
-
-/// A clock that stands still.
-package struct TUFFixedClock: WallClock {
-    package let now: Date
-
-    package init(now: Date) { self.now = now }
-
-    /// Before anything expires.
-    static let beforeEverything = TUFFixedClock(now: .distantPast)
 }
 
 /// A client that stores nothing on disk, like a device on which the app was never launched.
