@@ -9,7 +9,7 @@ extension TrustServerStore {
     /// It lives as long as one of them holds it. Clocks are parameters too. Your own sources, storages and clocks are
     /// equal only if they are the same object; a value is never shared. Loggers are not compared: the first one is
     /// used.
-    /// - Throws: ``StoreError`` `invalidConfiguration`.
+    /// - Throws: `StoreError` `invalidConfiguration`.
     public static func shared(
         configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) throws(StoreError) -> TrustServerStore {
