@@ -35,7 +35,9 @@ struct RolloverReference {
         }
 
         func hash(into hasher: inout Hasher) {
-            hasher.combine(small &* 0x9E37_79B9_7F4A_7C1 ^ others.0 ^ others.1 << 7)
+            // Not `&*`, for which the compiler may pick a declaration that needs iOS 18.
+            let product = small.multipliedReportingOverflow(by: 0x9E37_79B9_7F4A_7C1).partialValue
+            hasher.combine(product ^ others.0 ^ others.1 << 7)
         }
     }
 
