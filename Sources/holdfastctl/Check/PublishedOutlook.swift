@@ -34,9 +34,10 @@ struct PublishedOutlook {
         var hosts: [PublicationOutlook.Host] = []
         var places: [(host: Int, chain: Int)] = []
         for report in reports {
-            let known = hosts.firstIndex { $0.name.utf8.elementsEqual(report.host.utf8) && $0.port == report.port }
-            let index = known ?? hosts.endIndex
-            if known == nil { hosts.append(.init(report.host, port: report.port, shown: [])) }
+            // The reports of a host stand together.
+            let isKnown = hosts.last.map { $0.name.utf8.elementsEqual(report.host.utf8) && $0.port == report.port }
+            if isKnown != true { hosts.append(.init(report.host, port: report.port, shown: [])) }
+            let index = hosts.endIndex - 1
             places.append((index, hosts[index].shown.count))
             hosts[index].shown.append(report.presentation(at: now))
         }

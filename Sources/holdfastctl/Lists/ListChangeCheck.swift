@@ -36,6 +36,11 @@ struct ListChangeCheck: ParsableArguments {
         let (old, new) = change
         let changed = Set(names.map { ASCIIText.lowercased($0) })
         let hosts = old.hosts.filter { changed.contains(ASCIIText.lowercased($0.name)) }
+        let open = old.namesThatCannotBeDialed.filter { changed.contains(ASCIIText.lowercased($0)) }
+        if !open.isEmpty {
+            let names = open.map { SafeText.escapedLine($0) }.joined(separator: ", ")
+            Output.standard.complain("warning: not asked, because they name no host that can be dialed: \(names)")
+        }
         guard !hosts.isEmpty else { return }
         let anchors = try await connection.anchors()
         let validator = PathValidator(anchors: anchors)
@@ -55,23 +60,28 @@ struct ListChangeCheck: ParsableArguments {
             platforms: OutlookOptions.platform(anchors, named: connection.ca ?? "this machine's anchors"),
             appVersions: .noShippedPins)
         let rows = try outlook.rows(of: reports, at: now).rows
-        var open: [Override] = []
+        var found: [Override] = []
         for (report, rows) in zip(reports, rows) {
             let place = "\(report.server)\(report.address.map { " at \($0)" } ?? "")"
             if let error = report.error {
-                open += complain(.unreachable, "\(place) could not be asked: \(error.message)")
+                found += complain(.unreachable, "\(place) could not be asked: \(error.message)")
+                continue
+            }
+            // What was not judged is never good.
+            guard rows.contains(where: { $0.document == 0 && $0.verdict != .unknown }) else {
+                found += complain(.unreachable, "\(place): what clients get is unknown")
                 continue
             }
             func isOut(_ document: Int) -> PublicationOutlook.Row? {
                 rows.first { $0.document == document && $0.verdict == .out }
             }
             guard isOut(1) == nil, let refused = isOut(0) else { continue }
-            open += complain(
+            found += complain(
                 .refused, "\(place): clients get in now, and would be locked out (\(refused.cause?.words ?? ""))")
         }
-        guard open.isEmpty else {
+        guard found.isEmpty else {
             Output.standard.complain("\(list) is left as it is")
-            throw NegativeAnswer(status: open.contains(.refused) ? .negativeAnswer : .couldNotFindOut)
+            throw NegativeAnswer(status: found.contains(.refused) ? .negativeAnswer : .couldNotFindOut)
         }
     }
 
