@@ -14,30 +14,13 @@ struct RepositoryAppOptions: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var appRoot: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Test from outside, at this URL of the folder public; goes with --app-root.", valueName: "url"))
-    var url: String?
+    @OptionGroup
+    var server: RepositoryServer
 
-    @Option(
-        help: ArgumentHelp(
-            "With --url: trust the certificates in this file (PEM or DER) instead of the system's.", valueName: "file"),
-        completion: .file(extensions: ["pem", "crt", "cer", "der"]))
-    var ca: String?
-
-    @Option(help: ArgumentHelp("With --url: give up on a file after this many seconds.", valueName: "seconds"))
-    var timeout = 10
+    var url: String? { server.url }
 
     func validate() throws {
-        guard (1...3_600).contains(timeout) else {
-            throw ValidationError("The timeout must be between 1 and 3600 seconds, not \(timeout).")
-        }
-        guard let url else {
-            guard ca == nil, timeout == 10 else { throw ValidationError("--ca and --timeout go with --url.") }
-            return
-        }
-        guard appRoot != nil else { throw ValidationError("--url goes with --app-root.") }
-        try RepositoryOrigin.validate(url, "--url")
+        guard server.url == nil || appRoot != nil else { throw ValidationError("--url goes with --app-root.") }
     }
 
     /// Reads the root; nil if none was given.
@@ -51,12 +34,7 @@ struct RepositoryAppOptions: ParsableArguments {
     func report(
         root: Data, folder: TUFRepositoryFolder?, at time: Date
     ) async throws(CommandFailure) -> RepositoryFollowing? {
-        if let url {
-            let origin = try await RepositoryOrigin(url, timeout: timeout) { () throws(CommandFailure) in
-                try ConnectionOptions.proxiesOfEnvironment()
-            } anchors: { () async throws(CommandFailure) in
-                try await ConnectionOptions.anchors(ca: ca)
-            }
+        if let origin = try await server.origin() {
             let following = try await origin.following(root: root, at: time)
             let bundle = try await origin.bundle()
             var report = RepositoryFollowing(following, bundle: bundle, root: root, at: time)

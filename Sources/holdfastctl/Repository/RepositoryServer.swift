@@ -1,0 +1,40 @@
+import ArgumentParser
+import Holdfast
+
+/// Where clients find a repository, for verbs that look from outside.
+struct RepositoryServer: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The URL at which clients find the folder public: look there, from outside.", valueName: "url"))
+    var url: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --url: trust the certificates in this file (PEM or DER) instead of the system's.", valueName: "file"),
+        completion: .file(extensions: ["pem", "crt", "cer", "der"]))
+    var ca: String?
+
+    @Option(help: ArgumentHelp("With --url: give up on a file after this many seconds.", valueName: "seconds"))
+    var timeout = 10
+
+    func validate() throws {
+        guard (1...3_600).contains(timeout) else {
+            throw ValidationError("The timeout must be between 1 and 3600 seconds, not \(timeout).")
+        }
+        guard let url else {
+            guard ca == nil, timeout == 10 else { throw ValidationError("--ca and --timeout go with --url.") }
+            return
+        }
+        try RepositoryOrigin.validate(url, "--url")
+    }
+
+    /// The repository at the URL; nil without one.
+    func origin() async throws(CommandFailure) -> RepositoryOrigin? {
+        guard let url else { return nil }
+        return try await RepositoryOrigin(url, timeout: timeout) { () throws(CommandFailure) in
+            try ConnectionOptions.proxiesOfEnvironment()
+        } anchors: { () async throws(CommandFailure) in
+            try await ConnectionOptions.anchors(ca: ca)
+        }
+    }
+}
