@@ -123,7 +123,15 @@ struct GateCommand: AsyncParsableCommand {
     }
 
     private func finish(_ result: Result<GateReport, CommandFailure>) throws {
-        let report = try result.get()
+        let report: GateReport
+        switch result {
+        case .success(let found): report = found
+        case .failure(let error) where error.status == .negativeAnswer:
+            // 1 says when it will be; of a document that nobody can read that is not known.
+            Output.standard.complain(error.message)
+            throw NegativeAnswer(status: .couldNotFindOut)
+        case .failure(let error): throw error
+        }
         if json {
             try Output.standard.jsonLine(report)
         } else if !quiet || report.status != nil {

@@ -131,6 +131,9 @@ struct GateTests {
             try await Self.pinFile(site, "new.json", "served.pem", "next.pem")
             try Self.list(site, "pins.json", served, next)
             #expect(try await site.run(gate + ["--pins", "missing.json"]).status == 3)
+            try site.write("damaged.json", "{\"schema\": 1, \"hosts\": [{}]}")
+            let damaged = try await site.run(gate + ["--pins", "damaged.json"])
+            #expect(damaged.status == 3 && damaged.errors.contains("damaged.json"), "\(damaged.errors)")
             #expect(try await site.run(gate + ["--pins", "https://127.0.0.1:1/pins.json"]).status == 3)
             let missing = gate.map { $0 == "next.pem" ? "missing.pem" : $0 }
             #expect(try await site.run(missing + ["--pins", "new.json"]).status == 3)
