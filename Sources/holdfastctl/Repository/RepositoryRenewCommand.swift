@@ -19,8 +19,13 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
 
             With --plan it writes nothing, as publish --plan does.
 
+            If the folder was put back from a copy, clients know later versions than it has. With --url it reads those \
+            versions where clients look, verifies them, and goes on above them; if newer pins or roots are served than \
+            the folder has, it changes nothing.
+
             EXAMPLES
               holdfastctl repository renew site --key online.pem
+              holdfastctl repository renew site --key online.pem --url https://pins.example.com
 
             Exit codes: 0 renewed, 1 clients would refuse it, for example because root has expired, or the pins have \
             run out, 2 wrong usage, 3 a file could not be read or written, 4 renewed, but clients get in only by grace.
@@ -32,6 +37,9 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
     @OptionGroup
     var publishing: RepositoryPublishing
 
+    @OptionGroup(title: "A restored folder")
+    var served: RepositoryServedVersions
+
     func validate() throws { try publishing.validateKeys() }
 
     func run() async throws {
@@ -39,10 +47,14 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         let state = try await place.state(includingDrafts: false)
-        guard state.live != nil else { throw place.unpublished }
+        guard let live = state.live else { throw place.unpublished }
         let signers = try publishing.signers(files, of: state)
         let now = SystemWallClock().now
         if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
+        var publishing = publishing
+        if let latest = try await served.latest(over: live, in: place.path, at: now) {
+            publishing.above = max(publishing.above, latest)
+        }
         try await publishing.publish(state, place, signers, includingDrafts: false, at: now)
     }
 }

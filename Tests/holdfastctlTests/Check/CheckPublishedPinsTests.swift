@@ -40,7 +40,7 @@ struct CheckPublishedPinsTests {
                 let lines = try good.lines.map { try JSONDecoder().decode(CheckLine.self, from: Data($0.utf8)) }
                 #expect(lines.map(\.host) == ["api.example.com", "www.example.com"])
                 // When the entry of the name ends, clients go by the wildcard.
-                #expect(lines.last?.published?.daysLeft == 29)
+                #expect((29...30).contains(lines.last?.published?.daysLeft ?? 0))
                 let quiet = try await check([try Self.entry("www.example.com", leaf.der)], ["--quiet"])
                 #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
 

@@ -85,6 +85,42 @@ struct OperatingTests {
         }
     }
 
+    @Test("An authority that a platform will distrust is found out, and a certificate of another one with the same key")
+    func distrusted() async throws {
+        try await OperatingSite.with { site in
+            let present = try site.leaf()
+            try await site.run("first-pins", serving: present)
+            let other = try TestAuthority.root(name: "Another Root")
+            let roots = site.root.certificate.pem + other.certificate.pem
+            for (file, text) in [
+                ("anchors-now.pem", roots), ("root.pem", roots), ("anchors-next.pem", other.certificate.pem),
+            ] { try site.write(file, text) }
+            let told = try await site.run("distrusted", serving: present, expecting: 1)
+            #expect(told.output.contains("unknownIssuer"), "\(told.output)")
+            let next = try other.leaf(names: [.dns(OperatingSite.name)], key: .existing(present.key))
+            try site.write("next-fullchain.pem", next.chainPEM)
+            try await site.run("distrusted-next", serving: present)
+            try site.write("next-fullchain.pem", try site.leaf().chainPEM)
+            try await site.run("distrusted-next", serving: present, expecting: 1)
+        }
+    }
+
+    @Test("The roots of whoever makes the keys are published in a repository")
+    func repositoryOfAnAuthority() async throws {
+        try await OperatingSite.with(rootName: "Amazon Root CA 1") { site in
+            let present = try site.leaf()
+            try await site.run("repository-first", serving: present) { block in
+                block.split(separator: "\n").dropLast(2).joined(separator: "\n")
+            }
+            try await site.run("repository-authority", serving: present)
+            let app = try RepositoryApp(site.folder.appending(path: "site/public"), name: OperatingSite.name)
+            #expect(try await app.isLetIn(by: try site.leaf(), trusting: site.root))
+            let other = try TestAuthority.root(name: "Another Root")
+            let stranger = try other.leaf(names: [.dns(OperatingSite.name)])
+            #expect(try await app.isLetIn(by: stranger, trusting: other) == false)
+        }
+    }
+
     @Test("A server that gets its new certificate before the list has it is found out by the check")
     func tooEarly() async throws {
         try await OperatingSite.with { site in

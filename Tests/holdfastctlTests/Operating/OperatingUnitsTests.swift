@@ -51,6 +51,36 @@ struct OperatingUnitsTests {
         }
     }
 
+    @Test("renews a repository as a user of its own that owns the folder, after a copy of it was made")
+    func renewal() async throws {
+        try await OperatingSite.with { site in
+            let leaf = try site.leaf()
+            try await site.run("first-pins", serving: leaf)
+            try await site.run("repository-first", serving: leaf)
+            try FileManager.default.removeItem(at: site.folder.appending(path: "offline.pem"))
+            try await site.run("renew.service", serving: leaf) { unit in
+                let before =
+                    unit.split(separator: "\n").first { $0.hasPrefix("ExecStartPre=") }?.dropFirst(13) ?? "false"
+                let renewal = Self.command(of: unit).split(separator: " ").dropFirst().joined(separator: " ")
+                // Root can be somebody else, as systemd would; the folder is then everybody's to enter.
+                return """
+                    mkdir backup
+                    user=() somebody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+                    chmod a+rx "$SITE" "$SITE/tools"
+                    if [ "$(id -u)" = 0 ] && "${somebody[@]}" test -x "$HOLDFASTCTL" -a -x "$SITE/tools/holdfastctl"; then
+                        chown 65534 .; chown -R 65534:65534 site backup online.pem
+                        chmod 600 online.pem
+                        user=("${somebody[@]}")
+                    fi
+                    "${user[@]}" \(before)
+                    "${user[@]}" "$SITE/tools/holdfastctl" \(renewal)
+                    test "$(stat -c %u site/public/metadata/timestamp.json)" = "$(stat -c %u site)"
+                    tar -tzf backup/site.tar.gz | grep -q site/public/metadata/timestamp.json
+                    """
+            }
+        }
+    }
+
     @Test("is served by nginx with the headers that caches need", .enabled(if: Nginx.runs, "no nginx"))
     func nginx() async throws {
         try await OperatingSite.with { site in

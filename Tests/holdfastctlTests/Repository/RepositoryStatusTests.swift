@@ -80,6 +80,40 @@ struct RepositoryStatusTests {
         }
     }
 
+    @Test("A folder that was put back from a copy goes on above what is served, and never over newer pins or roots")
+    func restored() async throws {
+        try await SigningSite.with { site in
+            var repository = try await PublishedRepository(in: site)
+            let key = try #require(repository.online.pem)
+            try site.write("online.pem", key)
+            func copy(_ name: String) throws {
+                try FileManager.default.copyItem(
+                    at: site.folder.appending(path: "site"), to: site.folder.appending(path: name))
+            }
+            for name in ["copy", "older"] { try copy(name) }
+            func renew(_ folder: String, _ more: String...) async throws -> CommandRun {
+                try await site.run(["repository", "renew", folder, "--key", "online.pem"] + more)
+            }
+            for _ in 0..<3 { #expect(try await renew("site").status == 0) }
+            let known = try await repository.folder.state().live
+            try await repository.served { url in
+                let run = try await renew("copy", "--url", url)
+                #expect(run.status == 0, "\(run.output)\(run.errors)")
+            }
+            let next = try await TUFRepositoryFolder(site.folder.appending(path: "copy")).state().live
+            let (before, after) = (try #require(known), try #require(next))
+            #expect(after.timestamp.version > before.timestamp.version)
+            #expect(after.snapshot.version >= before.snapshot.version)
+            try await repository.rotate()
+            try await repository.served { url in
+                let run = try await renew("older", "--url", url)
+                #expect(run.status == 1 && run.errors.contains("Put older/public back"), "\(run.errors)")
+            }
+            let none = try await renew("older", "--url", "http://127.0.0.1:1")
+            #expect(none.status == 3 && none.errors.contains("cannot be asked"), "\(none.errors)")
+        }
+    }
+
     @Test("An app that cannot follow, a server that lags behind, and one that cannot be asked are told apart")
     func cannotFollow() async throws {
         try await SigningSite.with { site in
