@@ -13,7 +13,8 @@ struct CommandFailure: Error {
 
     /// What could not be done. The raw values are stable, because they are part of machine-readable output.
     enum Code: String {
-        case notTrusted, wrongUsage, resolveFailed, unreachable, unroutable, timedOut, handshakeFailed, refused, noAnchors, unreadableFile
+        case notTrusted, wrongUsage, resolveFailed, unreachable, unroutable, timedOut, handshakeFailed, refused,
+            noAnchors, unreadableFile
         case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS, addressNotAllowed, tooManyAddresses
         case notSigned, invalidList, unwritableFile, downloadFailed, signerFailed
     }

@@ -20,7 +20,8 @@ extension HostFindings {
     /// Says that a proxy chose the address, so that nobody knows what the others show; nil if none did.
     var remark: String? {
         isChosenByProxy
-            ? "the proxy chose the address: if the name has others, they were not asked (name them with --address)" : nil
+            ? "the proxy chose the address: if the name has others, they were not asked (name them with --address)"
+            : nil
     }
 
     /// An address that could not be asked, with the option that leaves it out; nil if all were asked.

@@ -31,8 +31,8 @@ struct RolloverCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl rollover bank.pins.json
               holdfastctl rollover bank.pins.json --staleness 90d --next next.csr
-              holdfastctl rollover pins.json --key signer.pub --published 2026-11-20
-              holdfastctl rollover pins.json www.example.com --key signer.pub --json
+              holdfastctl rollover pins.json --public-key signer.pub --published 2026-11-20
+              holdfastctl rollover pins.json www.example.com --public-key signer.pub --json
 
             Exit codes: 0 there is a step and clients are let in, 1 clients are locked out now, 2 wrong usage, 3 could \
             not connect or read.
@@ -42,7 +42,8 @@ struct RolloverCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The published pins: a pin file, or with --key a list.", valueName: "pin file | list"),
+        help: ArgumentHelp(
+            "The published pins: a pin file, or with --public-key a list.", valueName: "pin file | list"),
         completion: .file(extensions: ["json"]))
     var document: String
 
@@ -52,7 +53,8 @@ struct RolloverCommand: AsyncParsableCommand {
     var hosts: [CheckedArgument<DialedHost>] = []
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),
+        name: .customLong("public-key"),
+        help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),
         completion: .file(), transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>?
 
@@ -62,7 +64,9 @@ struct RolloverCommand: AsyncParsableCommand {
         completion: .file())
     var next: [String] = []
 
-    @Option(help: ArgumentHelp("How long a client continues to use an older document, such as 30d.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("How long a client continues to use an older document, such as 30d.", valueName: "span"),
+        transform: TimeSpan.read)
     var staleness: TimeSpan?
 
     @Option(
@@ -81,7 +85,7 @@ struct RolloverCommand: AsyncParsableCommand {
     private static let hostsAtOnce = 8
 
     func validate() throws {
-        try key?.validate("--key")
+        try key?.validate("--public-key")
         for host in hosts { try host.validate("HOST") }
     }
 
@@ -119,7 +123,7 @@ struct RolloverCommand: AsyncParsableCommand {
             return RolloverReport(RolloverStep(state, at: now), state, host: subject.host, document: document)
         }
         for report in reports {
-            if json { try Output.standard.jsonLine(report) } else { report.print(to: Output.standard) }
+            if json { try Output.standard.json(report) } else { report.print(to: Output.standard) }
         }
         if reports.contains(where: { $0.step == .letClientsIn }) { throw NegativeAnswer() }
         if reports.contains(where: { $0.step == .unknown }) { throw NegativeAnswer(status: .couldNotFindOut) }

@@ -30,7 +30,7 @@ struct RolloverDocument: Sendable {
         let data = try InputFile.content(of: path, maximumBytes: max(8 << 20, DocumentLimits().bytes + 1))
         guard let key else {
             let file = try PinFileReading.pinFile(
-                data, named: path, remedies: [.signedList: "Give the signer's public key with --key."])
+                data, named: path, remedies: [.signedList: "Give the signer's public key with --public-key."])
             content = .file(file)
             issued = file.issuedAt
             staleness = file.refresh.map { Double($0.after) * (1 + $0.jitter.value) }

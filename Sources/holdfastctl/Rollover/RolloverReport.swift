@@ -90,7 +90,7 @@ struct RolloverReport: Encodable {
             take(pins)
             action =
                 state.pinsCertificates
-                ? "holdfastctl list remove \(file) \(pins.map(Self.digest).joined(separator: " ")) --key signer.pub"
+                ? "holdfastctl list remove \(file) \(pins.map(Self.digest).joined(separator: " ")) --public-key signer.pub"
                 : "take it out of \(document), and publish that"
         case .nothing(let date):
             (self.step, title) = (.nothing, "nothing to do")
