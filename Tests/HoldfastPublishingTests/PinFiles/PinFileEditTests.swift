@@ -86,7 +86,7 @@ struct PinFileEditTests {
         let lost = try Self.pin(3)
         #expect(risks.first?.text.contains("www.example.org: \(lost)") == true)
         try edit.add(Self.pin(3), to: HostPattern("www.example.org"))
-        #expect(!edit.risks(at: Self.now).contains(where: \.locksOut))
+        #expect(!edit.risks(at: Self.now).contains { $0.locksOut })
     }
 
     @Test("A backup is promoted: it becomes active, what was active becomes retiring, and no pin is lost")
