@@ -25,7 +25,8 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl repository renew site --key online.pem
-              holdfastctl repository renew site --key online.pem --url https://pins.example.com
+              holdfastctl repository renew site --key online.pem \\
+                --url https://pins.example.com
 
             Exit codes: 0 renewed, 1 clients would refuse it, for example because root has expired, or the pins have \
             run out, 2 wrong usage, 3 a file could not be read or written, 4 renewed, but clients get in only by grace.
