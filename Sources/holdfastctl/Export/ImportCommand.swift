@@ -12,6 +12,7 @@ struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Make a pin file from another system's configuration.",
+        usage: "holdfastctl import <file> --from <system> [<options>]",
         discussion: """
             Reads TrustKit's TSKConfiguration and Apple's NSPinnedDomains from a property list, alone or in an \
             Info.plist, and Android's network security configuration. What the pin file says in \

@@ -9,7 +9,10 @@ struct ListRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove the entries of a name or of a certificate from a list.",
-        usage: "holdfastctl list remove <list> <name | fingerprint> ... --public-key <public>",
+        usage: """
+            holdfastctl list remove <list> <name | fingerprint> ... \\
+              --public-key <public> [<options>]
+            """,
         discussion: """
             The list is verified first, and no private key is needed: the remaining entries keep their signatures.
 

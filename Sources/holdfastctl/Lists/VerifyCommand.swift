@@ -9,6 +9,7 @@ struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Verify a signed list as a client does, and show when its entries expire.",
+        usage: "holdfastctl verify <list> --public-key <public> [<options>]",
         discussion: """
             A single bad signature makes the whole list bad, as it does for clients. With --watch the command \
             also says, with code 4, if an entry expires within that time, so it can run from cron.

@@ -9,8 +9,8 @@ struct PinsSetCommand: AsyncParsableCommand {
         commandName: "set",
         abstract: "Change settings of a pin file, or of one of its hosts.",
         usage: """
-            holdfastctl pins set <pin file> [--app <text>] [--not-after <time>] [<options>]
-            holdfastctl pins set <pin file> <host> [--mode <mode>] [--ports <ports>] [<options>]
+            holdfastctl pins set <pin file> [--issued <time>] [<options>]
+            holdfastctl pins set <pin file> <host> [--mode <mode>] [<options>]
             """,
         discussion: """
             Without a host the settings are those of the file: app, issued, not-after, refresh and grace. With a host they \

@@ -9,7 +9,7 @@ struct TrustServerShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Print the signer's certificate again, with which apps are configured.",
-        usage: "holdfastctl trust-server show --customer <name> [--output <folder>] [<options>]",
+        usage: "holdfastctl trust-server show --customer <name> [<options>]",
         discussion: """
             Prints what init printed: the certificate of output/CUSTOMER.crt in Base64 (trustServerCertificate). It is \
             public, and the private key is not read.

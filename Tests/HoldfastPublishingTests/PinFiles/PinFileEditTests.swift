@@ -218,7 +218,7 @@ struct PinFileEditTests {
         #expect(!removed.contains("OPS-7"))
         try edit.retire(HostPattern(Self.api))
         let retired = try PinFile.unknownFields(in: edit.data())
-        #expect(retired.map(\.path).sorted() == ["hosts[0].owner", "hosts[0].owner", "refresh.window"])
+        #expect(retired.map(\.path).sorted() == ["\"hosts[0].owner\"", "hosts[0].owner", "refresh.window"])
     }
 
     @Test("A field whose name cannot be written as it was is refused before anything is changed")
